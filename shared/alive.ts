@@ -3,16 +3,17 @@ import { within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import { startLoop } from '#shared/loop'
 
-/** What a service cannot work without; a rejection, or no answer, says that it is not there. */
+/** A dependency the service cannot work without. A rejection or a timeout means it is down. */
 export type Vital = { readonly name: string; readonly ask: () => Promise<unknown> }
 
 const everyMs = 5_000
 const answerMs = 2_000
 
 /**
- * Says by the age of a file that this process lives and what it needs answers: a probe looks at the
- * file, and neither starts a program that loads half of the service nor opens a connection. The file
- * is written again every 5 s, while everything vital answers within 2 s; disposing takes it away.
+ * Maintains a liveness file: its age shows that this process runs and that its dependencies
+ * respond. A probe only checks the file; it does not start a program that loads half the service,
+ * or open a connection. The file is rewritten every 5 s while every dependency responds within 2 s,
+ * and removed on dispose.
  */
 export function startBeating(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
   const loop = startLoop({
@@ -21,7 +22,7 @@ export function startBeating(file: string, vitals: readonly Vital[], log: Log): 
     log,
     work: async () => {
       const asked = vitals.map(({ name, ask }) => within(ask(), answerMs, name))
-      // Whoever needs what does not answer says so itself.
+      // The outage is logged by the code that needs the dependency.
       const answered = (await Promise.allSettled(asked)).every((one) => one.status === 'fulfilled')
       if (answered) await writeFile(file, new Date().toISOString())
     },

@@ -1,4 +1,4 @@
-/** Unix milliseconds. An argument everywhere time matters, so that tests decide what time it is. */
+/** Returns Unix milliseconds. Passed in wherever time matters, so that tests can set it. */
 export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()

@@ -1,17 +1,17 @@
 import { Misconfigured } from '#shared/config'
 import { redactorOf, secretWordsOf } from '#shared/redaction'
 
-/** Prints a text for the person who started the command, without what is secret. */
+/** Prints a line to the terminal, with secrets removed. */
 export type Say = (text: string) => void
 
-/** An error and what it wraps, at most five deep. */
+/** Maximum depth of causes printed with an error. */
 const causesMax = 5
 
 /**
- * Runs what a person or a job starts on a command line, to its exit code: 0, what `work` answers, 2
- * when it was told wrongly, 1 when it failed. A failure is printed in words, and never left to the
- * runtime, which prints an error whole: errors of libraries quote URLs and keys wherever they
- * like, and what a command prints is pasted into tickets. `secrets` are values as the environment has them.
+ * Runs a command and sets its exit code: 0 or the result of `work`, 2 for wrong usage or
+ * configuration, 1 for a failure. A failure is printed as text and never left to the runtime, which
+ * prints the whole error: library errors may quote URLs and keys, and command output gets pasted
+ * into tickets. `secrets` are values as they appear in the environment.
  */
 export async function runCommand(
   secrets: () => readonly string[],
@@ -40,8 +40,8 @@ function wordsOf(error: unknown): string {
     if (!(at instanceof Error)) return [...words, String(at)].join('\n  ')
     if (!words.some((known) => known.includes(wordOf(at as Error)))) words.push(wordOf(at))
   }
-  return words.join('\n  because: ')
+  return words.join('\n  caused by: ')
 }
 
-/** The kind where there are no words: some errors have only that. */
+/** Returns the message, or the error's name if it has none. */
 const wordOf = ({ message, name }: Error): string => message || name

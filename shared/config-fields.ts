@@ -24,17 +24,19 @@ export const url = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
-/** Addresses of one nats-server, or of each of a cluster, comma-separated; kept as it is written. */
+/**
+ * Address of a nats-server, or of each member of a cluster, comma-separated. Returned unchanged.
+ */
 export const natsServers = (words: Words) =>
   field('URLs', words, (raw) => {
     const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
     if (!raw.split(',').every(isServer))
-      throw new Error('must be nats://host:port, or several with commas between')
+      throw new Error('must be nats://host:port, or several of them separated by commas')
     return raw
   })
 
 /**
- * Postgres on one host, or on several of which one takes writes, and which one may change:
+ * Postgres on one host, or on several of which any may be the primary:
  * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`.
  */
 export const databaseUrl = (words: Words) =>
@@ -44,14 +46,14 @@ export const databaseUrl = (words: Words) =>
     const each = several.map((host) => raw.replace(hosts, host))
     if (hosts === '' || !each.every((one) => URL.canParse(one)) || several.includes(''))
       throw new Error(
-        'must be postgres://role@host:port/name, or several hosts with commas between',
+        'must be postgres://role@host:port/name, or several hosts separated by commas',
       )
     if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
-      throw new Error('must end with ?target_session_attrs=read-write, since it has several hosts')
+      throw new Error('must end with ?target_session_attrs=read-write, because it has several hosts')
     return raw.replace(/\/+$/, '')
   })
 
-/** A whole number without sign that a `number` holds exactly. */
+/** An unsigned whole number that a `number` represents exactly. */
 export const integer = (words: Words) =>
   field('integer', words, (raw) => {
     const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
@@ -65,7 +67,7 @@ export const percent = (words: Words) =>
 /** A duration in milliseconds. */
 export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
 
-/** An amount in the smallest unit its description names, as bigint. */
+/** An amount as bigint, in the smallest unit that its description names. */
 export const amount = (words: Words) =>
   field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
 
@@ -76,18 +78,20 @@ export const oneOf = <const T extends string>(choices: readonly T[], words: Word
     return found
   })
 
-/** Comma-separated; blanks around an item and empty items are dropped; at least one. */
+/**
+ * A comma-separated list with at least one item. Blanks around items and empty items are dropped.
+ */
 export const list = (words: Words) =>
   field('list', words, (raw) => {
     const items = raw
       .split(',')
       .map((item) => item.trim())
       .filter(Boolean)
-    if (items.length === 0) throw new Error('must name at least one')
+    if (items.length === 0) throw new Error('must contain at least one item')
     return items
   })
 
-/** Like `list`, but may be empty: set it to `none`. */
+/** Like `list`, but empty if set to `none`. */
 export const listOrNone = (words: Words) =>
   field('list', words, (raw) =>
     raw === 'none'
@@ -98,7 +102,7 @@ export const listOrNone = (words: Words) =>
           .filter(Boolean),
   )
 
-/** Comma-separated addresses and networks, `10.0.0.1` or `fd00::/8`; or `none`. */
+/** Comma-separated IP addresses and networks, such as `10.0.0.1` or `fd00::/8`, or `none`. */
 export const networksOrNone = (words: Words) => {
   const items = listOrNone(words)
   return {
@@ -106,7 +110,7 @@ export const networksOrNone = (words: Words) => {
     parse: (raw: string) => {
       const networks = items.parse(raw)
       const wrong = networks.find((network) => !isNetwork(network))
-      if (wrong) throw new Error('must name addresses, or networks as 10.0.0.0/8')
+      if (wrong) throw new Error('must be IP addresses or networks such as 10.0.0.0/8')
       return networks
     },
   }
@@ -148,6 +152,6 @@ export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
     const keys = raw
       .split(',')
       .map((key) => mustMatch(keyPattern, 'private keys, comma-separated')(key.trim()))
-    if (new Set(keys).size !== keys.length) throw new Error('names a key twice')
+    if (new Set(keys).size !== keys.length) throw new Error('must not contain a key twice')
     return keys as `0x${string}`[]
   })

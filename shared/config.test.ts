@@ -117,7 +117,7 @@ describe('configuration', () => {
   })
   test.each(['proxy', '10.0.0.1/33', '10.0.0.1/8/8', '0.0.0.0/0'])('refuses %s as one', (NETS) => {
     const read = () => readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })
-    expect(read).toThrow(/NETS must name addresses/)
+    expect(read).toThrow(/NETS must be IP addresses/)
   })
 })
 

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { isPublicSecret } from '#shared/public-secrets'
 
-/** One variable: how it is read, what stands in for it, and what a person needs to know of it. */
+/** One environment variable: how to parse it, its default, and its help text. */
 export type Field<T> = {
   readonly type: string
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
-  /**
-   * Throws an `Error` whose message completes the sentence "<NAME> …". `other` reads another
-   * variable as it stands, for a value that is right or wrong only beside it.
-   */
+  /** Throws an `Error` whose message completes the sentence "<NAME> …". `other` reads another variable unparsed, for values that are only valid together. */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
@@ -23,15 +20,16 @@ type Camel<S extends string> = S extends `${infer A}_${infer B}`
   : Lowercase<S>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Configuration that is wrong: every fault in one message. */
+/** The configuration is invalid. One message lists every fault. */
 export class Misconfigured extends Error {
   override name = 'Misconfigured'
 }
 
 /**
- * Reads the environment whole and early. A value may stand in a file named by `<NAME>_FILE`, as
- * compose secrets do. Throws `Misconfigured` naming every fault; never prints a value. A secret that
- * stands in the repository is a fault, unless PUBLIC_SECRETS=allowed, as in a stack on this machine.
+ * Reads and validates the whole environment at startup. A value may be in a file named by
+ * `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured` with every fault; never prints a
+ * value. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed, as in the
+ * local stack.
  */
 export function readConfig<F extends Fields>(
   service: string,
@@ -43,20 +41,20 @@ export function readConfig<F extends Fields>(
   for (const [name, field] of Object.entries(fields)) {
     try {
       const raw = rawOf(name, env) ?? field.fallback
-      if (raw === undefined) throw new Error(`is missing: ${field.about}`)
+      if (raw === undefined) throw new Error(`is not set: ${field.about}`)
       if (field.secret && isPublicSecret(raw) && env.PUBLIC_SECRETS !== 'allowed')
-        throw new Error('is public, it stands in the repository: make one of your own')
+        throw new Error('is public: it is published in this repository. Generate your own')
       config[camel(name)] = field.parse(raw, (other) => rawOf(other, env))
     } catch (fault) {
       faults.push(`${name} ${(fault as Error).message}`)
     }
   }
   if (faults.length > 0)
-    throw new Misconfigured(`${service} is misconfigured\n  ${faults.join('\n  ')}`)
+    throw new Misconfigured(`${service}: invalid configuration\n  ${faults.join('\n  ')}`)
   return config as ConfigOf<F>
 }
 
-/** The values of the secret fields as they stand: what no log line may show. */
+/** Returns the raw values of the secret fields, which must not appear in any log line. */
 export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
   Object.entries(fields)
     .filter(([, { secret }]) => secret)
@@ -65,12 +63,12 @@ export const secretsOf = (fields: Fields, env: Environment = process.env): strin
 function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
-  if (direct && file) throw new Error(`is set twice, directly and by ${name}_FILE`)
+  if (direct && file) throw new Error(`is set twice: directly and by ${name}_FILE. Unset one`)
   if (!file) return direct === '' ? undefined : direct
   try {
     return readFileSync(file, 'utf8').trimEnd()
   } catch {
-    throw new Error(`cannot be read from the file that ${name}_FILE names`)
+    throw new Error(`cannot be read: check the file named by ${name}_FILE`)
   }
 }
 

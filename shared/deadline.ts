@@ -1,4 +1,4 @@
-/** The answer did not come in time. The outcome is unknown: it may have happened. */
+/** No response in time. The outcome is unknown: the work may have been done. */
 export class Overdue extends Error {
   override name = 'Overdue'
   constructor(what: string, deadlineMs: number) {
@@ -6,7 +6,9 @@ export class Overdue extends Error {
   }
 }
 
-/** Waits for `work` at most `deadlineMs`; then throws `Overdue` while the work goes on unobserved. */
+/**
+ * Waits for `work` at most `deadlineMs`, then throws `Overdue` while the work continues unobserved.
+ */
 export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
@@ -15,7 +17,7 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
         clearTimeout(timer)
         resolve(value)
       },
-      // After the deadline nobody hears it: the outcome is what we already called unknown.
+      // After the deadline this has no effect: the outcome was already reported as unknown.
       (error) => {
         clearTimeout(timer)
         reject(error)

@@ -7,20 +7,22 @@ import {
   writeFileSync,
 } from 'node:fs'
 
-/** Named in no `config.ts`: no deployment sets it, only the crash suites do. */
+/** Not part of any `config.ts`: only the crash tests set it. */
 const file = process.env.FAILPOINT_FILE
 
-/** The only line of a failpoint file that kills nobody: all boundaries are noted below it. */
+/**
+ * First line of a failpoint file that records the boundaries passed instead of killing the process.
+ */
 export const passedBoundaries = 'passed:'
 
 /**
- * A named boundary between two steps, `<service>:<what was done last>`. The lines of the failpoint
- * file are boundaries, in the order in which they are to be met: whoever passes the first of them
- * takes its line out, removes the file with the last line, and is killed here, as a power cut would
- * kill it. Without the file, or at another boundary, this does nothing.
+ * Marks a boundary between two steps, named `<service>:<last step done>`. The failpoint file lists
+ * boundaries in the order in which they must be reached. The process that reaches the first one
+ * removes its line (or the file, if it was the last) and is killed here, as in a power cut. Without
+ * the file, or at any other boundary, this does nothing.
  */
 export function failpoint(name: string): void {
-  // Asked first, because the failure to read costs as much as a statement.
+  // Checked first, because a failed read costs as much as a database statement.
   if (file && existsSync(file) && isMet(file, name)) process.kill(process.pid, 'SIGKILL')
 }
 
@@ -31,7 +33,7 @@ function isMet(path: string, name: string): boolean {
     if (first !== name) return false
     if (later.length === 0) unlinkSync(path)
     else {
-      // Another process may read it at this moment: it never sees half a file.
+      // Renamed into place, so that another process never reads a partial file.
       writeFileSync(`${path}.next`, `${later.join('\n')}\n`)
       renameSync(`${path}.next`, path)
     }

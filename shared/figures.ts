@@ -1,18 +1,18 @@
 import { within } from '#shared/deadline'
 
-/** So old figures may be: a scrape comes every 15 s, and asks for them once for each endpoint. */
+/** Maximum age of figures. A scrape comes every 15 s and requests them once per endpoint. */
 const freshMs = 3_000
-/** Whoever has them read anew waits so long for that, and then gets the last ones. */
+/** How long a caller that triggers a new read waits for it before it gets the previous figures. */
 const waitMs = 500
 
-/** Figures, and how long ago they were read. */
+/** Figures with their age. */
 export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
- * Figures that are read once for all who ask for them within some seconds: NATS asks for those of a
- * service once for each of its endpoints, one after the other, and a service that answers late is
- * missing from `/metrics` as if it were down. A reading that takes long shows in the age of the
- * figures before it, `readMsAgo`; one that fails is thrown to everybody until the next.
+ * Shares one read of figures among all callers within some seconds. NATS requests a service's
+ * figures once per endpoint, one after the other, and a service that responds late is missing from
+ * `/metrics` as if it were down. While a read is slow, callers get the previous figures, with their
+ * age in `readMsAgo`. A failed read is thrown to all callers until the next read.
  */
 export function shareFigures<F extends object>(
   read: () => Promise<F>,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** One closed table, so that any id in a log line tells what it names. */
+/** Prefixes that identify the kind of any id in a log line. */
 const prefixes = {
   payment: 'pay',
   operation: 'op',
@@ -15,13 +15,15 @@ export type Id<K extends Kind = Kind> = `${(typeof prefixes)[K]}_${string}`
 const digestOf = (kind: string, cause: string) =>
   createHash('sha256').update(`${kind}:${cause}`).digest()
 
-/** The same cause always gives the same id, so a repeat meets its own first attempt. */
+/**
+ * Derives an id from a cause. The same cause gives the same id, so a retry finds its first attempt.
+ */
 export const idFor = <K extends Kind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
 /**
- * The id of a message about a cause. `repeat` 0 is the first; whatever says it again says which time
- * it is, because the broker drops an id that it saw within the last minutes.
+ * Derives the id of a message about a cause. A repeated message needs a `repeat` of its own (0 is
+ * the first), because the broker drops ids it has seen within the last minutes.
  */
 export const messageIdFor = (
   { subject }: { readonly subject: string },
@@ -29,7 +31,9 @@ export const messageIdFor = (
   repeat: number | string = 0,
 ): Id<'message'> => idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
 
-/** A UUID (version 8, RFC 9562) made from a cause: for ids the interface promises as UUIDs. */
+/**
+ * Derives a UUID (version 8, RFC 9562) from a cause, for ids that the interface defines as UUIDs.
+ */
 export function uuidFor(kind: string, cause: string): string {
   const bytes = digestOf(kind, cause).subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

@@ -8,7 +8,7 @@ import { traceId } from '#shared/tracing/spans'
 
 export type Log = pino.Logger
 
-/** Field names that carry secrets or personal data, wherever in a log object they stand. */
+/** Names of fields with secrets or personal data, at any depth of a log object. */
 const removedFields = [
   'authorization',
   'signature',
@@ -30,16 +30,16 @@ const removedFields = [
 
 const withoutSecrets = fieldRemover(new Set(removedFields))
 
-/** An error comes as it is, and is cleaned once its serializer has told what is in it. */
+/** Removes secret fields. Errors pass through: they are cleaned after serialization. */
 const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
   ...(withoutSecrets(fields) as Record<string, unknown>),
   ...(err === undefined ? {} : { err }),
 })
 
 /**
- * JSON lines on stdout, one per fact, in past tense; secrets and personal data are removed: fields by
- * their names, and `secretWords` from the finished line, as errors of libraries quote what they
- * were given wherever they like.
+ * Opens a log of JSON lines on stdout, one per fact. Secrets and personal data are removed: fields
+ * by name, and `secretWords` from the finished line, because library errors may quote their input
+ * anywhere.
  */
 export const openLog = (
   service: string,
@@ -60,14 +60,14 @@ export const openLog = (
   return pino(options, { write: (line) => to.write(redact(line)) })
 }
 
-/** What a line is because of; pino adds the fields to an object of its own for each line. */
+/** Returns the request and trace of a line; pino adds the fields to each line. */
 function ofRequest() {
   const id = requestId()
   const trace = traceId()
   return { ...(id ? { requestId: id } : {}), ...(trace ? { traceId: trace } : {}) }
 }
 
-/** A warning about an error that has an excuse is for debugging; one that calls a person stays. */
+/** Lowers warnings and errors with an excused error to debug, except alarms. */
 const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (
   this: Log,
   args,
@@ -83,13 +83,15 @@ const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = funct
 
 type Line = { readonly err?: unknown; readonly alarm?: boolean }
 
-/** Logs a lasting problem once in a while, by its key; `alarm` among the fields calls a person. */
+/** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
 export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
 
-/** Keys that are remembered at most; of more, the oldest may be logged again too soon. */
+/** Maximum keys remembered. Beyond it, the oldest may be logged again too soon. */
 const keysMax = 1_000
 
-/** A log for what fails in every round: one line per key in `everyMs`, a warning or an alarm. */
+/**
+ * Opens a log for repeated failures: at most one line per key in `everyMs`, a warning or an alarm.
+ */
 export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
   const logged = new LRUCache<string, true>({
     ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },

@@ -50,7 +50,7 @@ describe('a loop', () => {
     expect(failures).toEqual(['rounds: no', 'rounds: never'])
     rounds[3]!.end.resolve()
     await began(4)
-    expect(failures.slice(2)).toEqual(['rounds: round works again'])
+    expect(failures.slice(2)).toEqual(['rounds: loop recovered'])
     rounds[4]!.end.resolve()
     await loop[Symbol.asyncDispose]()
   })

@@ -4,18 +4,18 @@ import type { Log } from '#shared/log'
 import { isExcused } from '#shared/outages/excuses'
 
 export type Loop = AsyncDisposable & {
-  /** Begins the next round now; during a round, right after it. */
+  /** Starts the next round now, or right after the current one. */
   readonly poke: () => void
 }
 
-/** What a round answers that found nothing to do. */
+/** Result of a round that found nothing to do. */
 export const idle = 'idle'
 
 /**
- * Does `work` again and again, `everyMs` apart, until disposed; disposing waits for the round under
- * way. After a round that answers `idle` the next comes after `idleMs`, if that is given, unless it is
- * poked. A round that fails comes again: only disposing ends a loop. Failing is logged under `name`, once
- * and then once a minute while it lasts, and that it works again.
+ * Runs `work` every `everyMs` until disposed; disposing waits for the current round. After a round
+ * that returns `idle`, the next comes after `idleMs`, if given, or when poked. A failed round is
+ * retried: only disposing ends a loop. Failures are logged under `name`, once and then once a
+ * minute while they last, and so is the recovery.
  */
 export function startLoop(options: {
   name: string
@@ -51,7 +51,7 @@ export function startLoop(options: {
   }
 }
 
-/** The same failure is told so often while it lasts. */
+/** Log interval of a lasting failure. */
 const tellEveryMs = 60_000
 
 function tellOfFailures(loop: string, log: Log) {
@@ -63,15 +63,15 @@ function tellOfFailures(loop: string, log: Log) {
       const { message } = error
       failures += 1
       const fields = { err: error, loop, failures }
-      if (isExcused(log, error)) return log.debug(fields, 'round failed, comes again')
+      if (isExcused(log, error)) return log.debug(fields, 'loop failed, will retry')
       const now = systemClock()
       if (told.message === message && now - told.at < tellEveryMs) return
       told = { message, at: now }
       isTold = true
-      log.warn(fields, 'round failed, comes again')
+      log.warn(fields, 'loop failed, will retry')
     },
     ended: () => {
-      if (isTold) log.info({ loop, failures }, 'round works again')
+      if (isTold) log.info({ loop, failures }, 'loop recovered')
       isTold = false
       failures = 0
     },

@@ -2,16 +2,16 @@ import type { Clock } from '#shared/clock'
 import { type Log, openLogThrottled } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 
-// How long each state of a lifecycle may last is one table beside it: the alarms, the figures in
-// `/metrics` and the runbook, infra/README.md, all go by it.
+// The time limit of each state is declared in one table beside its lifecycle. The alarms,
+// `/metrics` and the runbook (infra/README.md) all use it.
 
-/** After so long in this state somebody is called, by this line of the log. */
+/** Raises an alarm with this log line after this long in the state. */
 export type Limit = { readonly afterMs: number; readonly alarm: string }
-/** Nothing is awaited in this state: why. */
+/** The state has no time limit, for this reason. */
 export type Rest = { readonly rests: string }
 export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
 
-/** How many wait in a state, and the one that has waited longest. */
+/** Number of items in a state, and the oldest of them. */
 export type Oldest<S extends string = string> = {
   readonly state: S
   readonly count: number
@@ -19,11 +19,11 @@ export type Oldest<S extends string = string> = {
   readonly id: string
 }
 
-/** The states in which something is awaited. */
+/** Returns the states that have a time limit. */
 export const limitedStates = <S extends string>(limits: Limits<S>): S[] =>
   (Object.keys(limits) as S[]).filter((state) => 'alarm' in limits[state])
 
-/** What has lasted for too long, with the line that calls somebody. */
+/** Returns the items over their limit, with the log line of the alarm. */
 export const overdueAmong = <S extends string>(
   limits: Limits<S>,
   oldest: readonly Oldest<S>[],
@@ -33,7 +33,7 @@ export const overdueAmong = <S extends string>(
     return 'alarm' in limit && one.oldestMs > limit.afterMs ? [{ ...one, ...limit }] : []
   })
 
-/** The age of the oldest in each state in which something is awaited, in ms; 0: there is none. */
+/** Returns the age in ms of the oldest item per limited state, 0 if none. */
 export const agesOf = <S extends string>(
   limits: Limits<S>,
   oldest: readonly Oldest<S>[],
@@ -46,10 +46,11 @@ export const agesOf = <S extends string>(
   )
 
 const everyMs = 30_000
-/** What stays overdue calls again after so long; another one that becomes the oldest calls at once. */
+/** Interval of repeated alarms for the same item. A different oldest item raises one at once. */
 const againMs = 3_600_000
 
-/** Calls somebody for what has lasted for too long, every 30 s until disposed. */
+/** Raises alarms for items over their limit, checked every 30 s until disposed. */
+
 export function watchOverdue<S extends string>(options: {
   log: Log
   clock: Clock

@@ -1,9 +1,9 @@
-/** Shorter words stand in log lines for other reasons, too. */
+/** Shorter words occur in log lines for other reasons. */
 const wordMin = 8
-/** Part of a URL that may be a key: vendors' are 24 characters and more. */
+/** Minimum length of a URL part that may be a key: keys of vendors have 24 characters or more. */
 const keyMin = 16
 
-/** What must not be seen of a secret value, or of each of a list of them. */
+/** Returns the words to redact for a secret value, or for each item of a list. */
 export const secretWordsOf = (raw: string): string[] =>
   raw
     .split(',')
@@ -11,15 +11,16 @@ export const secretWordsOf = (raw: string): string[] =>
     .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
 
 /**
- * A key stands in a URL's path, its query or before its host. Errors quote the URL as it was given, or
- * as it is normalized; whoever refuses a key may quote that alone.
+ * A key may be in the path, the query or the user part of a URL. Errors quote the URL as given or
+ * normalized; a server that rejects a key may quote the key only.
  */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(
     (part) => part.length >= keyMin,
   )
-  // A name alone may be a key, of the length of one; or a role of Postgres, whose password stands apart.
+// A user name without a password may be a key, if long enough, or a Postgres role whose password is
+// configured separately.
   const lone = !password && username.length >= keyMin ? username : ''
   const credentials = [password || lone, password && btoa(`${username}:${password}`)]
   const bare = [origin, `${origin}/`].includes(href)
@@ -27,7 +28,7 @@ function ofUrl(raw: string): string[] {
   return [...whole, ...parts, ...credentials.filter((part) => part.length >= wordMin)]
 }
 
-/** Also without the id of a key, `id:key`, and without `0x`. */
+/** Returns a key, also without its id (`id:key`) and without `0x`. */
 const ofKey = (raw: string): string[] =>
   raw.length < wordMin
     ? []
@@ -35,7 +36,9 @@ const ofKey = (raw: string): string[] =>
         (part) => part.length >= wordMin,
       )
 
-/** Takes the words out of a text, also as JSON and URLs write them. */
+/**
+ * Returns a function that removes the words from a text, including their JSON and URL encodings.
+ */
 export function redactorOf(words: readonly string[]): (text: string) => string {
   const forms = words.flatMap((word) => [
     ...[word, JSON.stringify(word).slice(1, -1)],
@@ -47,13 +50,12 @@ export function redactorOf(words: readonly string[]): (text: string) => string {
   return (text) => text.replace(any, '[removed]')
 }
 
-/** Deeper than that pino does not print either. */
+/** Maximum depth: pino does not print deeper levels either. */
 const depthMax = 7
 
 /**
- * Takes the values of fields with these names out of what is about to be written, as deep as it is
- * written; what was given stays as it is. pino's own redaction with wildcards takes 40 µs a line
- * (measured), this one less than one.
+ * Returns a function that replaces the values of these fields, as deep as pino prints. Its input is
+ * not modified. pino's own wildcard redaction takes 40 µs a line (measured), this less than one.
  */
 export function fieldRemover(names: ReadonlySet<string>): (value: unknown) => unknown {
   const clean = (value: unknown, depth: number): unknown => {

@@ -3,12 +3,14 @@ import { underTraceOf } from '#shared/tracing/spans'
 
 const current = new AsyncLocalStorage<string>()
 
-/** The header, in HTTP and in messages, that ties one request's traces together. */
+/** Header, in HTTP and in messages, with the id of the request that caused the work. */
 export const requestIdHeader = 'X-Request-Id'
 
-/** The id of the request being worked on, for logs and message headers; undefined outside of one. */
+/**
+ * Returns the id of the current request, for logs and message headers; undefined outside of one.
+ */
 export const requestId = (): string | undefined => current.getStore()
 
-/** Works under the id of a request, and as part of its trace, where traces are made. */
+/** Runs work under a request id, and as part of its trace if tracing is on. */
 export const withRequestId = <T>(id: string | undefined, work: () => T): T =>
   id ? current.run(id, () => underTraceOf(id, work)) : work()

@@ -2,15 +2,14 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { DecodeUnsafe, HasCodec } from 'typebox/value'
 
-/** Reads an unknown value as `T`, or says in one sentence what is wrong with it. */
+/** Reads an unknown value as `T`, or returns its fault as one sentence. */
 export type Reader<T> = (value: unknown) => { value: T } | { fault: string }
 
 type Fault = { keyword: string; instancePath: string; params: object; schemaPath: string }
 
 /**
- * Compiles a TypeBox schema to a reader. A property may carry `says: 'must be …'`, the words a
- * person gets when the property is of another form. What is read is spelt as the schema says
- * (addresses in lower case), in the object that was given.
+ * Compiles a TypeBox schema to a reader. A property may have `says: 'must be …'`, the text of its
+ * fault. Reading normalizes values as the schema defines (addresses to lower case), in place.
  */
 export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
@@ -26,16 +25,19 @@ export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> 
   return reader
 }
 
-/** Compiling costs a millisecond, reading a microsecond: each schema is compiled once. */
+/**
+ * Readers by schema. Compiling takes a millisecond and reading a microsecond, so each schema is
+ * compiled once.
+ */
 const readers = new WeakMap<TSchema, Reader<unknown>>()
 
-/** Spells a value of its schema as the schema says, in place where it is an object or a list. */
+/** Normalizes a valid value as its schema defines; objects and lists in place. */
 type Spell = (value: unknown) => unknown
 
 /**
- * Undefined where nothing is spelt otherwise than it is written. TypeBox's Decode would also turn a
- * number into a text and drop unknown fields; its DecodeUnsafe walks the whole schema at each value,
- * which costs 50 µs where this costs 1.4 (measured on an answer of four fields).
+ * Returns the normalizer of a schema, undefined if there is nothing to normalize. TypeBox's Decode
+ * would also convert numbers to text and drop unknown fields; its DecodeUnsafe walks the whole
+ * schema for each value, which takes 50 µs instead of 1.4 (measured on an answer of four fields).
  */
 function spellOf(schema: TSchema): Spell | undefined {
   if (!HasCodec(schema)) return undefined
@@ -70,7 +72,7 @@ function spellFields(properties: Record<string, TSchema>): Spell {
   }
 }
 
-/** Of several forms the first that the value has. */
+/** Uses the first variant that the value matches. */
 function spellVariants(schemas: readonly TSchema[]): Spell {
   const variants = schemas.map((schema) => ({ form: Compile(schema), spell: spellOf(schema) }))
   return (value) => {
@@ -87,11 +89,11 @@ function spellItems(values: unknown[], spell: Spell): unknown[] {
 const plain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A JSON object; undefined for everything else. */
+/** Returns a JSON object, undefined for any other value. */
 export const asObject = (value: unknown): Record<string, unknown> | undefined =>
   plain(value) ? value : undefined
 
-/** The JSON object that a text is; undefined for every other text. */
+/** Parses a JSON object. Returns undefined for any other text. */
 export function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text))
@@ -113,11 +115,14 @@ function faultOf(schema: TSchema, value: unknown, faults: readonly Fault[]): str
     return `${nameOf(`${unknown.instancePath}/${name}`)} is not a known field`
   }
   const first = faults[0]
-  if (!first) return 'the body is not of the expected form'
-  return `${nameOf(first.instancePath)} ${saysAt(schema, first.instancePath) ?? 'is not of the expected form'}`
+  if (!first) return 'the body does not match the schema'
+  return `${nameOf(first.instancePath)} ${saysAt(schema, first.instancePath) ?? 'has an invalid value'}`
 }
 
-/** `/bank/accountNumber` -> `bank.accountNumber`; cut, because the name may be the caller's own text. */
+/**
+ * Converts `/bank/accountNumber` to `bank.accountNumber`. Truncated, because the name may be caller
+ * input.
+ */
 const nameOf = (path: string): string =>
   path.slice(1).replaceAll('/', '.').slice(0, 60) || 'the body'
 

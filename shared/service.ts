@@ -9,57 +9,61 @@ import { type Log, openLog } from '#shared/log'
 import type { ProcessName } from '#shared/messages/topic'
 import { secretWordsOf } from '#shared/redaction'
 
-/** What every service is told. */
+/** Configuration of every service. */
 export const commonFields = {
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
-    about: 'how much is logged',
+    about: 'lowest level that is logged',
     fallback: 'info',
   }),
-  NATS_URL: natsServers({ about: 'where nats-server listens, e.g. nats://127.0.0.1:4222' }),
-  NATS_PASSWORD: text({ about: 'password of the NATS user named like the service', secret: true }),
+  NATS_URL: natsServers({ about: 'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas' }),
+  NATS_PASSWORD: text({ about: 'password of the NATS user, which is named after the service', secret: true }),
   TRACES_URL: text({
     about:
-      'collector of OpenTelemetry that spans are sent to, e.g. http://127.0.0.1:4318/v1/traces; empty: none are made',
+      'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces; empty: tracing off',
     fallback: '',
   }),
   TRACES_SHARE: percent({
-    about: 'how many of all traces are kept; every service keeps the same ones',
+    about: 'share of traces that are sampled, in percent; every service samples the same ones',
     fallback: '100',
   }),
   ALIVE_FILE: text({
-    about: 'written every 5 s while it lives and what it needs answers; empty: not at all',
+    about: 'liveness file, rewritten every 5 s while the service and its dependencies respond; empty: none',
     fallback: '',
   }),
 }
-/** What every service with rows of its own is told besides. */
+/** Additional configuration of services with a database schema. */
 export const databaseFields = {
   DATABASE_URL: databaseUrl({
-    about: "Postgres, as the service's own role; with a standby both hosts",
+    about: "Postgres URL with the service's own role; with a standby, both hosts",
     secret: true,
   }),
   DATABASE_PASSWORD: text({
-    about: 'password of that role, when the URL has none',
+    about: 'password of the role in DATABASE_URL, if the URL has none',
     secret: true,
     fallback: '',
   }),
-  DATABASE_POOL: integer({ about: 'connections at most', fallback: '8' }),
+  DATABASE_POOL: integer({ about: 'maximum number of Postgres connections', fallback: '8' }),
 }
 
-/** What a running service is made with. `fatal` ends the process: its supervisor starts another. */
+/** Runtime of a service. `fatal` ends the process, so that its supervisor restarts it. */
 export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly fatal: () => void
-  /** What was opened and must answer while the service lives. */
+  /** Dependencies that were opened and must respond while the service is running. */
   readonly vitals: Vital[]
 }
 
-/** How long an orderly end may take before the process ends all the same; what it serves on for comes on top. */
+/**
+ * How long an orderly shutdown may take before the process is ended forcibly. The drain time
+ * (`leaveMs`) is added to it.
+ */
 const shutdownMs = 5_000
 
 /**
- * Runs a service from start to end: configuration, log, signals, and one `AbortSignal` that ends
- * it. `run` opens everything with `await using`, waits for the signal, and closes in reverse.
+ * Runs a service from start to end: configuration, log, signals, and one `AbortSignal` for
+ * shutdown. `run` opens everything with `await using` and waits for the signal; resources close in
+ * reverse order.
  */
 export async function runService<F extends Fields>(
   name: string,
@@ -84,7 +88,7 @@ export async function runService<F extends Fields>(
   process.on('SIGINT', () => end('SIGINT', 0))
   for (const failure of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(failure, (error: unknown) => {
-      log.fatal({ err: error, failure }, 'failure was not handled')
+      log.fatal({ err: error, failure }, 'unhandled error')
       end('bug', 1)
     })
   }
@@ -94,7 +98,7 @@ export async function runService<F extends Fields>(
     await using _traces = await openTraces(name, config, log)
     await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
-    // Never left to the runtime, which prints an error whole.
+    // Not left to the runtime, which would print the whole error.
     log.fatal({ err: error }, 'service failed')
     process.exit(1)
   }
@@ -102,7 +106,7 @@ export async function runService<F extends Fields>(
   process.exit()
 }
 
-/** What makes spans is loaded only where they are sent somewhere: it takes memory and a moment. */
+/** Loads the tracing code only if it is configured: it takes memory and time. */
 async function openTraces(
   service: string,
   { tracesUrl: url = '', tracesShare: share = 100 }: { tracesUrl?: string; tracesShare?: number },
@@ -122,7 +126,7 @@ function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
   }
 }
 
-/** The local stack holds a pipe to each service: when the supervisor dies, so do they. */
+/** Ends the service with its supervisor: the local stack holds a pipe to each service. */
 function endWithParent(end: () => void) {
   if (process.env.END_WITH_STDIN !== '1') return
   process.stdin.on('end', end)
@@ -130,7 +134,7 @@ function endWithParent(end: () => void) {
   process.stdin.resume()
 }
 
-/** Says that the service lives until it is told to stop; resolves then. */
+/** Maintains the liveness file until shutdown, then resolves. */
 export async function aliveUntilStopped(
   { aliveFile }: { aliveFile: string },
   { log, signal, vitals }: Runtime,

@@ -98,8 +98,8 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
   test('while cash-outs are paused, with the time since when; what was accepted goes on', async () => {
     const before = fixture.request()
     const accepted = await fixture.create(before)
-    expect((await fixture.pause('paused')).ok.done).toMatch(/^payouts paused since .*from now on$/)
-    expect((await fixture.pause('paused')).ok.done).toContain(', before, by sari (ticket 7)')
+    expect((await fixture.pause('paused')).ok.done).toMatch(/^payouts paused since \S+$/)
+    expect((await fixture.pause('paused')).ok.done).toContain(', by sari: ticket 7')
     const asked = fixture.request()
     const rows = (await fixture.rows()).length
     const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)

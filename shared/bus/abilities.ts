@@ -5,21 +5,24 @@ import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 import type { ServiceName } from '#shared/messages/topic'
 
-// While a new version takes the place of an earlier one, copies of both work on the same rows. What the
-// earlier one would misread must not be written before the last of its copies is gone.
+// During a rolling upgrade, old and new instances work on the same rows. Data that the old version
+// would misread must not be written until its last instance is gone.
 
 const everyMs = 3_000
-/** A copy that is busy may miss several looks: one that was seen counts for so long. */
+/** A busy instance may miss several polls, so one that was seen counts for this long. */
 const rememberMs = 60_000
-/** All that live answer within this, also on a busy machine. */
+/** Every live instance responds within this, even on a busy machine. */
 const lookMs = 1_500
 
-/** Whether all copies of a service have an ability; looked for every 3 s. Not before the first look. */
+/**
+ * Whether all instances of a service have a capability, polled every 3 s. False until the first
+ * poll.
+ */
 export type Abilities = Loop & { readonly allCan: () => boolean }
 
 /**
- * Looks whether every copy of the service that is there, or was within the last minute, says of itself
- * by the services API that it has the ability. A copy of before says nothing.
+ * Polls the services API: true if every instance seen within the last minute advertises the
+ * ability. Older versions advertise none.
  */
 export function watchAbility(
   bus: Bus,
@@ -36,8 +39,8 @@ export function watchAbility(
     for await (const { metadata } of await client.ping(service))
       if (!metadata?.abilities?.split(' ').includes(ability)) lackedAt = clock()
     looked = true
-    if (could !== allCan()) log.info({ ability, allCan: allCan() }, 'copies were looked for')
+    if (could !== allCan()) log.info({ ability, allCan: allCan() }, 'instance capabilities changed')
   }
-  const loop = startLoop({ name: 'looking for earlier versions', everyMs, log, work: look })
+  const loop = startLoop({ name: 'capability poll', everyMs, log, work: look })
   return { ...loop, allCan }
 }

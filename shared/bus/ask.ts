@@ -15,18 +15,19 @@ import { requestId, requestIdHeader } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 import { carriedTrace, inSpan, traceHeader } from '#shared/tracing/spans'
 
-/** Nobody answers this question now: it was not handled. */
+/** No instance responded: the request was not handled. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
-/** The other service failed while answering: unknown whether it acted. */
+/** The other service failed while handling the request: it may or may not have acted. */
 export class Faulted extends Error {
   override name = 'Faulted'
 }
 
 /**
- * How long an answer is waited for: ms, or a deadline within which it is given up as soon as, after
- * `quietMs` without an answer, no copy of the service says that it is there.
+ * How long to wait for a response: ms, or a deadline with an early exit. With `quietMs`, the wait
+ * ends as soon as that time has passed without a response and no instance of the service reports
+ * that it is present.
  */
 export type Patience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
@@ -39,10 +40,10 @@ export type Ask = <Q extends Question>(
   patience?: Patience,
 ) => Promise<ReadAnswerOf<Q>>
 
-/** A little longer than the answering side allows itself, so that its own fault arrives first. */
+/** Slightly longer than the answering side allows itself, so that its own error arrives first. */
 const askDeadlineMs = 10_000
 
-/** Longer than this a question waits only when it may be accepted meanwhile. */
+/** Requests with a longer deadline first check that the server can be reached. */
 const hangsAfterMs = 1_800
 
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
@@ -79,7 +80,7 @@ async function askOnce<Q extends Question>(
   if (code)
     throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
   const read = schemaOf(question)(reply.json())
-  if ('fault' in read) throw new Faulted(`${question.subject} answered badly: ${read.fault}`)
+  if ('fault' in read) throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
   return read.value as ReadAnswerOf<Q>
 }
 
@@ -88,7 +89,7 @@ type Outcome = (typeof outcomes)[number]
 
 const questions = timer({
   what: 'question_duration',
-  help: 'Time until a question over NATS was answered, at the side that asks.',
+  help: 'Duration of a NATS request as seen by the caller, in seconds.',
   labels: { question: { atMost: 40 }, outcome: outcomes },
   buckets: quickSeconds,
 })
@@ -98,7 +99,7 @@ function outcomeOf(error: unknown): Outcome {
   return error instanceof Overdue ? 'overdue' : 'failed'
 }
 
-/** Asks; when no answer comes in time, or a fault, the answer is the refusal `otherwise`. */
+/** Sends a request. Returns the refusal `otherwise` on a timeout or fault. */
 export async function askOr<Q extends Question>(
   ask: Ask,
   question: Q,
@@ -115,14 +116,19 @@ export async function askOr<Q extends Question>(
   }
 }
 
-/** A server that hangs is found before anything is sent: then it is sure that nothing was handled. */
+/**
+ * Detects a hanging server before anything is sent, while it is certain that nothing was handled.
+ */
 async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
-    throw new Unavailable(`${subject} could not be asked`, { cause })
+    throw new Unavailable(`${subject} could not be sent: NATS is not responding`, { cause })
   })
 }
 
-/** Asks, by one request or by several; nats' own errors are the bus being away. */
+/**
+ * Sends one request, or several if hedged. Errors of the nats client mean that the bus is
+ * unavailable.
+ */
 async function send(
   { bus, requests }: Asking,
   question: Question,
@@ -150,34 +156,34 @@ async function send(
     return await orElsewhere(bus, question, { first, again }, patience)
   } catch (error) {
     if (error instanceof NobodyThere)
-      throw new Unavailable(`${question.owner} is not there`, { cause: error })
+      throw new Unavailable(`${question.owner} is not running`, { cause: error })
     throw error
   }
 }
 
-/** A header costs both sides some microseconds: only those that are needed. */
+/** Each header costs both sides some microseconds, so only those with a value are set. */
 function headersOf(...pairs: readonly (readonly [string, string | undefined])[]) {
   const carried = headers()
   for (const [name, value] of pairs) if (value) carried.set(name, value)
   return carried
 }
 
-/** A question on its way, and how a copy is asked again. */
+/** A request in progress, and how to repeat it to another instance. */
 type Sending = {
   readonly first: Asked
   readonly again: (subject: string, deadlineMs: number) => Asked
 }
 
-/** A copy that works answers most questions much sooner. */
+/** Healthy instances respond to most requests much sooner. */
 const usualQuietMs = 500
-/** A copy that lives says so within this; one that is too busy to, counts as frozen. */
+/** A live instance reports its presence within this; one too busy to do so counts as frozen. */
 const presenceMs = 150
 
 /**
- * The first answer there is, of `first` or of another copy. A question that is quiet for half a
- * second is looked for: while a copy says that it works on it, however slowly, it is asked of nobody
- * else, so that a slow system is not asked for twice the work. If none does, the copy that has it is
- * frozen or gone, and one that is there is asked.
+ * Returns the first response, of `first` or of another instance. After half a second without a
+ * response, the instances of the owner are polled. While one reports that it is working on the
+ * request, however slowly, no other is asked, so that a slow system does not get double load. If
+ * none does, the instance that took it is frozen or gone, and a free one is asked.
  */
 async function orElsewhere(
   bus: Bus,
@@ -193,7 +199,7 @@ async function orElsewhere(
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()
   first.answer.then(answered.resolve, answered.reject)
-  // A question costs this one timer; nearly all are answered before it fires.
+  // The only timer of a request; nearly all are answered before it fires.
   let timer: Timer | undefined
   let ended = false
   const lookAfter = (restMs: number) => {
@@ -204,7 +210,7 @@ async function orElsewhere(
     if (isHasty && copies.length === 0) answered.reject(new Overdue(subject, deadlineMs - leftMs()))
     const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
     if (free && leftMs() > 0 && !ended) {
-      // Whoever is asked now says so when the question is looked for again.
+      // The instance asked here reports the request as its own at the next poll.
       const other = again(copySubject(owner, free.copy, subject), leftMs())
       other.answer.then(answered.resolve, () => {})
     }

@@ -7,7 +7,7 @@ import type { Topic } from '#shared/messages/topic'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { inSpan, traceHeader } from '#shared/tracing/spans'
 
-/** Prefetching more than is worked on gets waiting messages redelivered (measured). */
+/** Prefetching more than is being processed causes redeliveries of waiting messages (measured). */
 const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
@@ -15,15 +15,17 @@ const silenceMaxMs = 60_000
 
 export type Consumption = HandlingContext & {
   bus: Bus
-  /** Called when messages wait but none comes: the process must end and be restarted. */
+  /**
+   * Called when messages are pending but none is delivered: the process must exit and be restarted.
+   */
   onFatal: () => void
 }
 type Reading = Consumption & { stream: Topic['stream'] }
 
 /**
- * Reads the durable consumers of a name (made by provisioning) in all streams that its reactions are
- * about, until disposed; disposing lets work finish. Inbox and dead letters are kept by that name,
- * so it has one set of reactions: they are never spread over two calls.
+ * Reads the durable consumers of one name (created by provisioning) in every stream that its
+ * reactions cover, until disposed. Disposing waits for work in progress. Inbox and dead letters are
+ * keyed by that name, so it must have exactly one set of reactions.
  */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
@@ -43,13 +45,13 @@ function readStream(options: Reading): AsyncDisposable {
   const state: State = { lastDeliveryAt: Date.now(), messages: undefined }
   const loops = [
     startLoop({
-      name: `reading ${consumer} of ${stream}`,
+      name: `consume ${stream} as ${consumer}`,
       everyMs: reopenEveryMs,
       log,
       work: () => read(options, state),
     }),
     startLoop({
-      name: `watching ${consumer} of ${stream}`,
+      name: `watch ${stream} as ${consumer}`,
       everyMs: watchEveryMs,
       log,
       work: (signal) => watch(options, state, signal),
@@ -66,7 +68,9 @@ function readStream(options: Reading): AsyncDisposable {
 
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
-/** The iterator can end (stream made anew, consumer gone for a moment): it is then opened again. */
+/**
+ * The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one.
+ */
 async function read(options: Reading, state: State) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
@@ -103,7 +107,7 @@ async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
   else message.nak(outcome.retryInMs)
 }
 
-/** Text that is no JSON is passed on as it is: its schema refuses it, and it becomes a dead letter. */
+/** Passes invalid JSON on as text: its schema rejects it and it becomes a dead letter. */
 function payloadOf(message: JsMsg): unknown {
   try {
     return message.json()

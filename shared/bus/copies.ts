@@ -4,31 +4,32 @@ import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 import type { ServiceName } from '#shared/messages/topic'
 
-// The copies of a service share its questions by a queue group, and nats-server picks who gets one. A
-// copy that is frozen still belongs to the group for as long as the server awaits its ping, so each
-// copy can also be asked beside the group: all of them who is there, and one of them by its name.
+// The instances of a service share its requests by a queue group, and nats-server picks the
+// receiver. A frozen instance stays in the group until the server misses its ping. So each instance
+// can also be reached outside the group: all of them to report presence, and one of them by its
+// name.
 
 /**
- * The id of a question is where its answer is awaited. Under this header it carries that id where it
- * is asked again, by a request of its own.
+ * Header with the id of the original request, on a repeat to another instance. The id is the reply
+ * subject of the original, and a repeat has one of its own.
  */
 export const questionIdHeader = 'question-id'
 
-/** Where every copy of a service hears who is looked for. */
+/** Subject on which every instance of a service reports its presence. */
 export const copiesSubject = (service: ServiceName): string => `copies.${service}`
-/** Where one copy alone hears a question. `*` for any copy, or any question. */
+/** Subject that reaches a single instance. `*` for any instance, or any question. */
 export const copySubject = (service: ServiceName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
-/** Where a copy of the service says, as it leaves in order, which one it was. `*` for any service. */
+/** Subject on which an instance announces an orderly shutdown, with its id. `*` for any service. */
 export const leftSubject = (service: string): string => `copies-left.${service}`
 
-/** What a copy says of itself: its name, and whether it works on the question that was named. */
+/** Presence report of an instance: its name, and whether it is working on the given request. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 
 /**
- * The copies of a service that answer within `withinMs`. Ends early once one says that it works on
- * the question.
+ * Returns the instances of a service that respond within `withinMs`. Ends early once one reports
+ * that it is working on the request.
  */
 export async function findCopies(
   { nc }: Bus,
@@ -44,12 +45,15 @@ export async function findCopies(
       if (presence.isWorking) break
     }
   } catch {
-    // Nobody listens, or the bus is away: nobody was found.
+    // No subscriber, or the bus is unavailable: no instance found.
   }
   return found
 }
 
-/** Answers who looks for a copy of this service. One that `isLeaving` is found by its own work alone. */
+/**
+ * Responds to presence polls. An instance that `isLeaving` responds only for requests it is working
+ * on.
+ */
 export const answerPresence = (
   bus: Bus,
   service: ServiceName,
@@ -65,15 +69,15 @@ export const answerPresence = (
   })
 
 const everyMs = 3_000
-/** All that live answer within this, also on a busy machine. */
+/** Every live instance responds within this, even on a busy machine. */
 const withinMs = 300
 
-/** How many copies of the service there are, this one included; looked for every 3 s. */
+/** Number of instances of the service, including this one, polled every 3 s. */
 export type Copies = Loop & { readonly count: () => number }
 
 /**
- * Counts the copies of a service, for what they divide between them: budgets of calls, lanes. Each
- * copy counts by itself, so for some seconds after one came or went they may count differently.
+ * Counts the instances of a service, to divide shared budgets and lanes. Each instance counts on
+ * its own, so counts may differ for some seconds after one joins or leaves.
  */
 export async function countCopies(bus: Bus, service: ServiceName, log: Log): Promise<Copies> {
   let count = 1
@@ -81,10 +85,10 @@ export async function countCopies(bus: Bus, service: ServiceName, log: Log): Pro
     const others = (await findCopies(bus, service, { withinMs })).filter(
       ({ copy }) => copy !== bus.copy,
     )
-    if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'copies counted')
+    if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'instance count changed')
     count = others.length + 1
   }
   await look()
-  const loop = startLoop({ name: 'counting copies', everyMs, log, work: look })
+  const loop = startLoop({ name: 'instance count', everyMs, log, work: look })
   return { ...loop, count: () => count }
 }

@@ -3,15 +3,18 @@ import type { Bus } from '#shared/bus/open'
 import { within } from '#shared/deadline'
 import type { ProcessName } from '#shared/messages/topic'
 
-/** A console is not kept waiting for longer, nor is Prometheus, which gives its whole reading 10 s. */
+/** Upper limit for the console and for Prometheus, whose whole scrape may take 10 s. */
 const gatherMs = 2_000
-/** Copies of a process answer together: once each process was heard, so much silence is the end. */
+/**
+ * Instances of a process respond at about the same time: once every process has responded, this
+ * much silence ends the wait.
+ */
 const quietMs = 100
 
 /**
- * Asks every copy of every process on one subject; `read` says whose answer it is. Ends when all that
- * are `awaited` were heard, or after 2 s: whoever does not answer is missing from the list. Throws when
- * there is no bus to ask by.
+ * Sends a request to every instance of every process and collects the responses. Ends when all
+ * `awaited` processes have responded, or after 2 s; a process without a response is missing from
+ * the result. Throws if the bus is unavailable.
  */
 export async function askEverybody<Answer>(
   { nc }: Bus,

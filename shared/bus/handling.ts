@@ -11,14 +11,17 @@ import type { Log } from '#shared/log'
 import { quickSeconds, timer } from '#shared/metrics/measures'
 import { readerOf } from '#shared/schema'
 
-/** Less than half of the consumers' ack_wait, so that a hanging handler ends before a redelivery. */
+/**
+ * Less than half of the consumers' ack_wait, so that a hanging handler times out before a
+ * redelivery.
+ */
 const handlerDeadlineMs = 9_500
 
 export type IncomingMessage = {
   subject: string
   messageId: string
   payload: unknown
-  /** The broker delivered it before, as far as the broker remembers. */
+  /** Whether the broker has delivered it before, as far as the broker knows. */
   isRedelivered?: boolean
 }
 export type HandlingContext = {
@@ -27,11 +30,11 @@ export type HandlingContext = {
   messaging: MessagingTables
   reactions: readonly Reaction[]
   log: Log
-  /** Called after a commit, for the outbox. */
+  /** Called after a commit, to wake the outbox relay. */
   poke: () => void
 }
 
-/** Handles one message: done (ack), or to be tried again later. Never throws. */
+/** Handles one message. Returns `done` (ack) or when to retry. Never throws. */
 export async function handle(
   context: HandlingContext,
   message: IncomingMessage,
@@ -48,7 +51,7 @@ export async function handle(
     const judged = await judge(context, message, error).catch((fault) => {
       context.log.error(
         { err: fault, messageId: message.messageId },
-        'failure could not be recorded',
+        'could not record message failure',
       )
       return { retryInMs: 5_000 }
     })
@@ -59,18 +62,18 @@ export async function handle(
 
 const messages = timer({
   what: 'message_duration',
-  help: 'Time to handle a message of a stream, by its topic and what became of it.',
+  help: 'Duration of handling a stream message, by topic and outcome, in seconds.',
   labels: { topic: { atMost: 40 }, outcome: ['done', 'retried', 'given_up'] },
   buckets: quickSeconds,
 })
 
-/** The topic and not the subject, which names a delivery. */
+/** Returns the topic, not the subject: a subject may name a single delivery. */
 export const topicOf = (
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject }: Pick<IncomingMessage, 'subject'>,
 ): string => reactions.find(({ topic }) => covers(topic, subject))?.topic.subject ?? 'unknown'
 
-/** What is done about a message, and the message as its schema reads it. Throws `Malformed`. */
+/** Returns the reaction to a message and the message as its schema reads it. Throws `Malformed`. */
 export function matchReaction(
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject, payload }: Pick<IncomingMessage, 'subject' | 'payload'>,
@@ -82,7 +85,7 @@ export function matchReaction(
   return { reaction, value: read.value }
 }
 
-/** Whether the message concerned us, and anything may have been written. */
+/** Returns whether the message concerned this service, so that something may have been written. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { reaction, value } = matchReaction(context, message)
   if (reaction.concerns && !reaction.concerns(value)) return false
@@ -105,7 +108,7 @@ async function react(
   value: unknown,
 ): Promise<boolean> {
   const { find, again } = reaction
-  // Asked first only where that may save what takes long: the claim decides.
+  // Only saves a slow `find`. The claim below is what decides.
   if (find && isRedelivered) {
     if (await isDone(database, messaging.inbox, consumer, messageId)) {
       if (again) await database.transaction((tx) => again(tx, value))
@@ -142,13 +145,13 @@ async function judge(
   })
   const verdict: Verdict = verdictOn(error, attempts)
   if ('retryInMs' in verdict) {
-    log.warn({ messageId, subject, attempts, err: error }, 'message failed, will be tried again')
+    log.warn({ messageId, subject, attempts, err: error }, 'message failed, will retry')
     return verdict
   }
   await database.transaction(async (tx) => {
     await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })
     await claim(tx, messaging.inbox, consumer, messageId)
   })
-  log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message given up on')
+  log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message dead-lettered')
   return 'done'
 }

@@ -1,4 +1,6 @@
-/** Does work of the same key one after the other, in the order of the calls; all else at once. */
+/**
+ * Runs work of the same key one after the other, in call order, and everything else concurrently.
+ */
 export type InTurn = <T>(key: string | undefined, work: () => Promise<T>) => Promise<T>
 
 export function openTurns(): InTurn {

@@ -5,11 +5,11 @@ import { type Outage, openOutage } from '#shared/outages/outage'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
-  /** The service, or whoever else connected. */
+  /** The service, or another user of the bus. */
   readonly name: string
-  /** Where answers come to this service: nobody else may listen there. */
+  /** Prefix of this service's reply subjects. No other user may subscribe to it. */
   readonly inboxPrefix: string
-  /** Names this process among the copies of its service; no other process ever has the same name. */
+  /** Id of this instance, unique among all processes. */
   readonly copy: string
   readonly js: JetStreamClient
 }
@@ -18,10 +18,10 @@ export type BusOptions = {
   url: string
   user: string
   password: string
-  /** The service; also names the inbox, so that nobody else can read its replies. */
+  /** The service. Also names the inbox, so that no other user can read its replies. */
   name: string
   log: Log
-  /** Called when the connection is closed for good: the process must end and be restarted. */
+  /** Called when the connection is closed permanently: the process must exit and be restarted. */
   onFatal: () => void
 }
 
@@ -32,12 +32,12 @@ export type BusOptions = {
 export async function openBus(options: BusOptions): Promise<Bus> {
   const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
   const nc = await connectFirst(options, outage)
-  options.log.info({ server: nc.getServer() }, 'bus connected')
+  options.log.info({ server: nc.getServer() }, 'NATS connected')
   void tellOfBreaks(nc, outage)
   let closing = false
   void nc.closed().then((error) => {
     if (closing) return
-    options.log.fatal({ err: error }, 'bus closed')
+    options.log.fatal({ err: error }, 'NATS connection closed')
     options.onFatal()
   })
   return {
@@ -55,11 +55,11 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
-/** How calls fail that need the bus. */
+/** Names of the errors that mean the bus is unavailable. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
 
-/** Whoever reads the log sees when the bus was away, and since when it is back. */
+/** Logs when the bus connection is lost and when it is restored. */
 async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   for await (const { type } of nc.status()) {
     if (type === Events.Disconnect || type === DebugEvents.Reconnecting) outage.failed()
@@ -67,13 +67,13 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   }
 }
 
-/** A connection on which the server says nothing for so long is given up. */
+/** A connection on which the server stays silent for this long is abandoned. */
 const firstConnectMs = 5_000
 const againMs = 250
 
 /**
- * The first connection, made again until one stands, and said so meanwhile. By itself nats 2.29 waits
- * 20 s on a connection on which the server says nothing, and tells nobody (measured).
+ * Opens the first connection, retrying until one succeeds and logging the outage. nats 2.29 alone
+ * would wait 20 s on a silent connection without logging anything (measured).
  */
 async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
@@ -84,14 +84,14 @@ async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsCo
       name: options.name,
       inboxPrefix: inboxPrefixOf(options.name),
       maxReconnectAttempts: -1,
-      // By itself nats 2.29 asks for the address once: a server made anew elsewhere is never found.
+      // By default nats 2.29 resolves the host once and never finds a server that has moved.
       resolve: false,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       pingInterval: 5_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // By itself nats 2.29 notes for each request where it was made: a trace that nobody reads.
+      // By default nats 2.29 captures a stack trace per request, which we do not use.
       noAsyncTraces: true,
     })
     try {

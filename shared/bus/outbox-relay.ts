@@ -6,20 +6,20 @@ import { failpoint } from '#shared/failpoint'
 import type { Log } from '#shared/log'
 import { idle, type Loop, startLoop } from '#shared/loop'
 
-/** What could not be sent is tried again so soon. */
+/** Retry interval after a failed publish. */
 const againMs = 500
-/** The poll is what guarantees that every row is sent; most were sent right after their commit. */
+/** The poll guarantees that every row is sent; most are sent right after their commit. */
 const pollMs = 5_000
 const rowsMax = 100
-/** Well within the lease that a row is announced with; many are marked by one statement. */
+/** Well within the lease of a new row; one statement marks many rows. */
 const markAfterMs = 500
 
 type Message = Announced['message']
 
 /**
- * Publishes what transactions announced. What this process committed is published from memory at
- * once; all else by a poll: lease, publish, await the confirmation, mark. `poke` sends what was
- * committed without waiting for the end of the turn.
+ * Publishes messages that transactions wrote to the outbox. Messages committed by this process are
+ * published from memory at once; the poll handles the rest: lease, publish, await the confirmation,
+ * mark. `poke` sends committed messages without waiting for the end of the event loop turn.
  */
 export function relayOutbox(options: {
   bus: Bus
@@ -32,7 +32,7 @@ export function relayOutbox(options: {
   const sending = new Set<Promise<void>>()
   let committed: Message[] = []
 
-  /** Throws when not all could be published; those that were are marked. */
+  /** Throws if any message could not be published. Published ones are marked. */
   const send = async (messages: readonly Message[]): Promise<void> => {
     const tried = await Promise.allSettled(
       messages.map(async (message) => {
@@ -49,7 +49,7 @@ export function relayOutbox(options: {
     const messages = committed
     committed = []
     const work = send(messages)
-      .catch((error) => log.warn({ err: error }, 'message could not be sent, comes again'))
+      .catch((error) => log.warn({ err: error }, 'outbox publish failed, will retry'))
       .finally(() => sending.delete(work))
     sending.add(work)
   }
@@ -82,7 +82,10 @@ export function relayOutbox(options: {
   }
 }
 
-/** Rows are marked only after the broker confirmed: a crash before leaves a duplicate, never a loss. */
+/**
+ * Marks rows only after the broker has confirmed: a crash in between causes a duplicate, never a
+ * loss.
+ */
 function openMarks({
   database,
   outbox,
@@ -101,7 +104,7 @@ function openMarks({
     ids = []
     if (marked.length === 0) return
     await markPublished(database, outbox, marked).catch((error) =>
-      log.warn({ err: error }, 'what was sent could not be noted, and is sent again'),
+      log.warn({ err: error }, 'outbox mark failed, will resend'),
     )
   }
   const mark = (id: string): void => {

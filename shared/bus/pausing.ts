@@ -5,7 +5,7 @@ import type { Log } from '#shared/log'
 import type { PauseQuestion } from '#shared/messages/deeds'
 import { ok } from '#shared/refusals'
 
-/** Answers an operator who pauses or resumes what this service does; `changed` is called after it. */
+/** Handles an operator's pause or resume of this service. `changed` is called afterwards. */
 export const answerPause = (
   { database, log }: { database: Database; log: Log },
   {
@@ -22,7 +22,7 @@ export const answerPause = (
 ): Answering =>
   answering(question, async ({ by, reason, to }) => {
     const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to }))
-    log.warn({ what, to, by, reason }, 'operator paused or resumed')
+    log.warn({ what, to, by, reason }, 'operator changed pause')
     changed?.()
     return ok(outcome)
   })

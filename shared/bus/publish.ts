@@ -8,15 +8,16 @@ import { carriedTrace, inSpan, traceHeader } from '#shared/tracing/spans'
 export type Published = 'stored' | 'duplicate'
 
 /**
- * JetStream's own number for "not stored". A taken subject and a full stream share it, as they share
- * the code 503 with "nobody listens" (measured): only the words tell that a message is already there.
+ * JetStream error code for "not stored". A taken subject and a full stream share it, as they share
+ * status 503 with "no responders" (measured). Only the description tells them apart.
  */
 const notStored = 10077
 const takenSubject = 'maximum messages per subject exceeded'
 
 /**
- * Publishes and awaits the confirmation. `duplicate` when the id or the subject was seen before.
- * Throws when the outcome is unknown or refused; sending again under the same id is always safe.
+ * Publishes a message and awaits the confirmation. Returns `duplicate` if the id or the subject
+ * already exists. Throws if the outcome is unknown or the message was refused; resending under the
+ * same id is always safe.
  */
 export function publish(bus: Bus, message: Outgoing): Promise<Published> {
   const words = { kind: 'producer', attributes: { 'messaging.message.id': message.id } } as const
@@ -27,7 +28,7 @@ export function publish(bus: Bus, message: Outgoing): Promise<Published> {
 
 type Outgoing = { subject: string; id: string; payload: unknown; requestId?: string | null }
 
-/** What follows may name one delivery. */
+/** The first three parts of a subject: later ones may name a single delivery. */
 const familyOf = (subject: string): string => subject.split('.', 3).join('.')
 
 async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {
@@ -58,7 +59,7 @@ async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {
 
 const publications = timer({
   what: 'publish_duration',
-  help: 'Time until JetStream confirmed a message, or did not.',
+  help: 'Duration of a JetStream publish, by outcome, in seconds.',
   labels: { outcome: ['stored', 'duplicate', 'failed'] },
   buckets: quickSeconds,
 })

@@ -1,16 +1,16 @@
 import type { Tx } from '#shared/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
-/** What `find` answers about a message that tells nothing new: it is claimed, and nothing is written. */
+/** Result of `find` for a message without new information: it is claimed and nothing is written. */
 export const nothingNew = Symbol('nothing new')
 
 /**
- * What a service does about a message. `find` asks the outside world and may take long; `apply`
- * writes, in the one transaction that also claims the message, and asks nobody. `again` runs when a
- * message comes whose work is done already: somebody repeats it because its effect was lost.
- * Nothing is kept of a message that does not concern the service: several read one stream. Messages
- * of the same `orderOf` are worked on one after the other by a process, which saves them the wait for
- * each other's locks; between processes it is the locks that count.
+ * How a service handles a topic. `find` queries external systems and may be slow. `apply` writes,
+ * in the same transaction that claims the message, and makes no network calls. `again` runs when a
+ * message arrives whose work is already done: its sender repeats it because the effect was lost.
+ * Messages that do not concern the service leave no record, because several services read one
+ * stream. Messages with the same `orderOf` are handled one after the other within a process, which
+ * saves lock waits; between processes, locks decide.
  */
 export type Reaction = {
   readonly topic: Topic
@@ -39,7 +39,10 @@ export const reactTo = <T extends Topic, F = undefined>(
   ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
 })
 
-/** `webhooks.payments.>` covers everything below it; all other subjects are exact. */
+/**
+ * Returns whether a topic covers a subject: `webhooks.payments.>` covers its subtree, all others
+ * match exactly.
+ */
 export const covers = (topic: Topic, subject: string): boolean =>
   topic.subject.endsWith('.>')
     ? subject.startsWith(topic.subject.slice(0, -1))

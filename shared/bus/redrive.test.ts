@@ -84,7 +84,7 @@ test('one that can never be understood is given up on again at once, and the log
   await bothRedrive()
   await bothRedrive()
   expect(await rowOf('bad')).toMatchObject({ asked: false, done: false })
-  expect(said()).toEqual(['redrive failed, message given up on again!'])
+  expect(said()).toEqual(['redrive failed, message dead-lettered again!'])
 })
 
 test('one whose work fails is tried again, for a minute after it was asked for', async () => {
@@ -98,7 +98,7 @@ test('one whose work fails is tried again, for a minute after it was asked for',
   await redriveOnce(copies[0]!)
   expect(await rowOf('late')).toEqual({ reason: 'provider down', asked: false, done: false })
   expect(said()).toEqual([
-    'redrive failed, will be tried again',
-    'redrive failed, message given up on again!',
+    'redrive failed, will retry',
+    'redrive failed, message dead-lettered again!',
   ])
 })

@@ -17,27 +17,30 @@ import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
 const everyMs = 2_000
-/** An operator waits for it, and mostly there is none. */
+/**
+ * Short, because an operator may be waiting; longer than the busy interval, because there rarely is
+ * a redrive.
+ */
 const idleMs = 10_000
 const deadlineMs = 9_500
-/** So long after it was asked for, a redrive that fails is tried again. */
+/** How long after its request a failing redrive is retried. */
 const tryMs = 60_000
 
 /**
- * Handles the dead letters of a consumer that an operator asked for. It is the one loop for all that
- * the consumer reads: two with different reactions would bury what the other one knows.
+ * Handles the dead letters of a consumer whose redrive an operator requested. There must be one
+ * loop per consumer: two loops with different reactions would dead-letter each other's messages.
  */
 export const startRedriving = (context: HandlingContext): Loop =>
   startLoop({
-    name: `redriving ${context.consumer}`,
+    name: `redrive ${context.consumer}`,
     ...{ everyMs, idleMs },
     log: context.log,
     work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
 
 /**
- * One round: how many were asked for. Copies of a service may run it at once: only one of them does the
- * work of a message.
+ * Runs one round and returns how many redrives were requested. Instances may run it concurrently:
+ * only one does the work of a message.
  */
 export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
@@ -51,8 +54,8 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
 }
 
 /**
- * Ends what a service gave up on, as an operator decides. What is to be handled again is so within
- * seconds, by the loop; that it is asked for means the same however often it is.
+ * Applies an operator's decision about a dead letter. A redrive is done by the loop within seconds;
+ * requesting it again has no further effect.
  */
 export const decideDeadLetter =
   (
@@ -66,15 +69,15 @@ export const decideDeadLetter =
       decision === 'redrive'
         ? await askRedrive(database, messaging.deadLetters, death)
         : await dismiss(database, messaging.deadLetters, { ...death, reason })
-    log.info({ messageId, decision, deed, done }, 'dead letter decided')
-    if (done) return ok({ done: decision === 'redrive' ? 'is handled again' : 'is dismissed' })
-    return ok({ refused: 'is not open, is being handled again, or was given up on again' })
+    log.info({ messageId, decision, deed, done }, 'dead letter decision handled')
+    if (done) return ok({ done: decision === 'redrive' ? 'will be redriven' : 'is dismissed' })
+    return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
   }
 
 /**
- * The inbox says of a dead letter that it is done, so that a redelivery changes nothing: its own row
- * is what is claimed here. The inbox comes first, as when a message is delivered, so that neither
- * waits for the other.
+ * Redrives one message. Its inbox row is already marked done, so that a redelivery changes nothing;
+ * the dead-letter row is what gets claimed here. The inbox is locked first, in the same order as
+ * for a delivery, to avoid a deadlock.
  */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer, log, poke } = context
@@ -97,8 +100,8 @@ async function noteFailure(context: HandlingContext, redrive: RequestedRedrive, 
   const { messageId, subject } = redrive
   const fields = { consumer, messageId, subject, err: error }
   if (!(error instanceof Malformed) && !redrive.isLastTry)
-    return log.warn(fields, 'redrive failed, will be tried again')
+    return log.warn(fields, 'redrive failed, will retry')
   const reason = error instanceof Error ? error.message : String(error)
   if (await buryAgain(database, messaging.deadLetters, { ...redrive, reason }))
-    log.error({ ...fields, alarm: true }, 'redrive failed, message given up on again')
+    log.error({ ...fields, alarm: true }, 'redrive failed, message dead-lettered again')
 }

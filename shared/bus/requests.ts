@@ -3,16 +3,16 @@ import type { Bus } from '#shared/bus/open'
 import { endOfTurn } from '#shared/bus/turn'
 import { Overdue } from '#shared/deadline'
 
-/** Nobody listened: the server said so at once. */
+/** The server reported that the subject has no subscriber. */
 export class NobodyThere extends Error {
   override name = 'NobodyThere'
 }
 
-/** A request on its way; `id` is where its answer comes, which no other request shares. */
+/** A request in progress. `id` is its reply subject, unique to it. */
 export type Asked = { readonly id: string; readonly answer: Promise<Msg> }
 
 export type Requests = {
-  /** The answer rejects with `NobodyThere`, or after `timeoutMs` with `Overdue`. */
+  /** Rejects with `NobodyThere`, or with `Overdue` after `timeoutMs`. */
   readonly send: (
     subject: string,
     body: string,
@@ -21,8 +21,8 @@ export type Requests = {
 }
 
 /**
- * Requests over one subscription for all their answers. nats 2.29 makes for each of its own two
- * promises, two errors and two random names: an eighth of what a question costs (measured).
+ * Sends requests that share one reply subscription. For each request nats 2.29 would create two
+ * promises, two errors and two random names: an eighth of the cost of a request (measured).
  */
 export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   const inbox = createInbox(inboxPrefix)
@@ -65,5 +65,5 @@ export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   }
 }
 
-/** The server's own answer where there is no subscription. */
+/** Returns whether the server itself responded because there is no subscription. */
 const isNobody = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503

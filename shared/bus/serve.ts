@@ -25,7 +25,7 @@ import { inSpan, traceHeader } from '#shared/tracing/spans'
 
 export type Answering = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
-/** Ties a question to the function that answers it. A request of another form throws `Malformed`. */
+/** Binds a question to its handler. A request that does not match the schema throws `Malformed`. */
 export const answering = <Q extends Question>(
   question: Q,
   answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
@@ -39,7 +39,7 @@ export const answering = <Q extends Question>(
 })
 
 const answerDeadlineMs = 9_000
-/** A service that cannot be listed ends, and is started again. */
+/** A service that cannot register in time exits and is restarted. */
 const addDeadlineMs = 10_000
 
 export type Served<F extends object = Record<string, unknown>> = {
@@ -47,19 +47,19 @@ export type Served<F extends object = Record<string, unknown>> = {
   name: ServiceName
   description: string
   answers: readonly Answering[]
-  /** What this version can that an earlier one cannot; shown by `nats micro info`. */
+  /** Capabilities that earlier versions lack; shown by `nats micro info`. */
   abilities?: readonly string[]
-  /** Figures from the rows (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
+  /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
   stats: () => Promise<F>
-  /** The same as `/metrics` shows them. */
+  /** The same figures as `/metrics` readings. */
   readings?: (figures: F) => readonly Reading[]
   log: Log
 } & Partial<Keeping>
 
-/** Where it keeps the messages it gave up on, which operators decide about. */
+/** Storage of its dead letters, which operators decide about. */
 type Keeping = Pick<HandlingContext, 'database' | 'messaging'>
 
-/** Of every service that reads messages: what becomes of those it gave up on. */
+/** Returns the handler of dead-letter decisions, for every service that reads messages. */
 function answersToOperators({
   name,
   database,
@@ -72,13 +72,13 @@ function answersToOperators({
   return [answering(deadLetterDecisions[reader], decide)]
 }
 
-/** A stop in order may take five seconds, closing what is open included. */
+/** Leaves time to close connections within the five seconds of an orderly shutdown. */
 const lastAnswersMs = 3_500
 
 /**
- * Registers the service with the NATS services API; many copies share the work by queue group, and
- * each can be asked by its name (`copies.ts`). Disposing it takes no more questions, and waits for
- * the answers of those that came.
+ * Registers the service with the NATS services API. Its instances share requests by a queue group,
+ * and each can be reached by name (`copies.ts`). Disposing stops accepting requests and waits for
+ * the responses of those already accepted.
  */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
@@ -99,7 +99,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     const { subject } = answer.question
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {
-      if (error) return options.log.error({ err: error, subject }, 'question could not be received')
+      if (error) return options.log.error({ err: error, subject }, 'request could not be received')
       const id = message.headers?.get(questionIdHeader) || message.reply || ''
       const answered = respond(options, answer, message).finally(() => underWay.delete(id))
       underWay.set(id, answered)
@@ -114,7 +114,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     isLeaving: () => service.isStopped,
   })
   const end = async () => {
-    // What had reached this copy before it was left out comes first.
+    // First handle requests that arrived before this instance left the queue group.
     await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
     await Promise.all(underWay.values())
     await Promise.all([presence.drain(), told.drain()])
@@ -126,7 +126,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
       within(end(), lastAnswersMs, 'the last answers').catch((error) =>
         options.log.warn(
           { err: error, unanswered: underWay.size },
-          'stopped without answering all',
+          'stopped with requests unanswered',
         ),
       ),
   }
@@ -153,7 +153,7 @@ async function respond(
   } catch (error) {
     tell(error instanceof Malformed ? 'malformed' : 'failed')
     if (error instanceof Malformed) return refuseAs(message, 400, error.message)
-    log.error({ err: error, subject, requestId: id }, 'question failed')
+    log.error({ err: error, subject, requestId: id }, 'request failed')
     refuseAs(message, 500, 'failed')
   }
 }
@@ -163,7 +163,7 @@ type Outcome = (typeof outcomes)[number]
 
 const answers = timer({
   what: 'answer_duration',
-  help: 'Time to answer a question over NATS, at the side that answers.',
+  help: 'Duration of handling a NATS request in the answering service, in seconds.',
   labels: { question: { atMost: 40 }, outcome: outcomes },
   buckets: quickSeconds,
 })
@@ -171,7 +171,7 @@ const answers = timer({
 const isRefusal = (answered: unknown): boolean =>
   typeof answered === 'object' && answered !== null && 'refused' in answered
 
-/** As the services API says that a question failed. */
+/** Responds with an error in the form of the services API. */
 function refuseAs(message: Msg, code: number, why: string): void {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))

@@ -1,9 +1,9 @@
 let ending: Promise<void> | undefined
 
 /**
- * Resolves when this turn of the event loop ends. What is sent after it leaves with all else that waits
- * for it in one write to the socket: alone, each message costs its sender, the server and its reader
- * more than all that is in it (measured: 400 µs a question, of which half remain).
+ * Resolves at the end of this event loop turn. Messages sent after it leave with everything else
+ * queued, in one socket write. A write per message costs sender, server and reader more than the
+ * message itself (measured: 400 µs per request, half of it saved).
  */
 export const endOfTurn = (): Promise<void> => {
   ending ??= new Promise((resolve) => {

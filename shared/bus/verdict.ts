@@ -1,19 +1,19 @@
-/** A message that can never be understood, however often it comes. */
+/** A message that cannot be parsed, so a retry is pointless. */
 export class Malformed extends Error {
   override name = 'Malformed'
 }
 
-/** What becomes of a message whose handling failed. */
+/** Outcome of a failed message: a retry or a dead letter. */
 export type Verdict = { retryInMs: number } | { dead: string }
 
-/** With the backoff below, so many attempts span about half an hour. */
+/** With the backoff below, this many attempts span about half an hour. */
 export const attemptsMax = 40
 
 /** 200 ms doubling to one minute. */
 export const backoffMs = (attempts: number): number =>
   Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
 
-/** The one place that decides what becomes of a failed message; `attempts` counts this one. */
+/** Decides whether a failed message is retried or dead-lettered. `attempts` includes this one. */
 export function verdictOn(error: unknown, attempts: number): Verdict {
   if (error instanceof Malformed) return { dead: error.message }
   if (attempts < attemptsMax) return { retryInMs: backoffMs(attempts) }

@@ -1,10 +1,13 @@
-/** Hears what transactions noted, once they have committed. */
+/** Receives the notes of transactions after their commit. */
 export type Listener = (note: unknown) => void
 
 type Noting = { readonly listeners: ReadonlySet<Listener>; readonly notes: unknown[] }
 const noting = new WeakMap<object, Noting>()
 
-/** Begins to take notes in a transaction; the answer tells them, and is called after its commit. */
+/**
+ * Starts collecting notes in a transaction. Returns a function that delivers them, to be called
+ * after the commit.
+ */
 export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => void {
   const notes: unknown[] = []
   noting.set(tx, { listeners, notes })
@@ -13,12 +16,12 @@ export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => v
   }
 }
 
-/** Whether anybody would hear a note of this transaction. */
+/** Returns whether notes of this transaction have a listener. */
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
 /**
- * Notes what is to be told once the transaction has committed. It saves a look at the rows: of a commit
- * whose answer was lost, or a process that died, nobody is told.
+ * Adds a note to deliver once the transaction has committed. A shortcut only: if the process dies
+ * or the commit reply is lost, the poller picks the rows up.
  */
 export const noteForCommit = (tx: object, note: unknown): void =>
   void noting.get(tx)?.notes.push(note)

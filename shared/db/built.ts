@@ -13,17 +13,15 @@ import {
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Db } from '#shared/db/open'
 
-// drizzle-orm builds the text of a statement each time it is used: for a row of forty columns that
-// takes longer than all that happens on the way to Postgres and back. What is used all the time is
-// built once.
+// drizzle-orm builds the SQL text of a statement at every use. For a row of forty columns that
+// takes longer than the round trip to Postgres, so frequent statements are built once.
 
-/** Builds statements without a database. */
+/** Statement builder without a connection. */
 const builder: PostgresJsDatabase = drizzle.mock()
 
 /**
- * A statement that is built at its first use, and from then on only gets its values. What differs
- * from use to use is a `sql.placeholder`; where a column stands beside it, it is written as that
- * column's type.
+ * Builds a statement at its first use and then only binds values. Values are `sql.placeholder`s;
+ * one that stands for a column is encoded as that column's type.
  */
 export function built<Values extends Record<string, unknown>>(
   build: (db: PostgresJsDatabase) => { toSQL: () => Query },
@@ -35,7 +33,7 @@ export function built<Values extends Record<string, unknown>>(
   }
 }
 
-/** A piece of text, or what a value becomes. */
+/** A piece of SQL text, or the encoder of a value. */
 type Part = StringChunk | ((values: Record<string, unknown>) => Param)
 
 function partsOf({ sql: text, params }: Query): Part[] {
@@ -54,20 +52,20 @@ function writerOf(param: unknown): Part {
   const write = isWritten ? (value: unknown) => param.encoder.mapToDriverValue(value) : undefined
   return (values) => {
     const value = values[name]
-    if (value === undefined) throw new Error(`a statement lacks its ${name}`)
+    if (value === undefined) throw new Error(`missing statement value: ${name}`)
     return sql.param(value === null || !write ? value : write(value))
   }
 }
 
-/** The keys of what is to be written: those that have a value. */
+/** Returns the keys of the columns to write: those with a value. */
 export const keysOf = (set: object): string[] =>
   Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [key]))
 
-/** A placeholder for each of the keys, under its name. */
+/** Returns a placeholder for each key, named after it. */
 export const placeholders = (keys: readonly string[]) =>
   Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]))
 
-/** A statement of which there is one for each choice of columns that it writes. */
+/** Caches one statement per set of written columns. */
 export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   const known = new Map<string, Made>()
   return (keys: readonly string[]): Made => {
@@ -79,12 +77,12 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 }
 
 /**
- * An insert that belongs to a change of a row: `select … from moved, …`, so that it writes nothing when
- * nothing was changed.
+ * An insert that accompanies a row change: `select … from moved, …`, so that it writes nothing if
+ * no row changed.
  */
 export type Beside = SQL
 
-/** A statement that changes a row and answers it, and what is written with it in the same statement. */
+/** Combines a statement that changes and returns a row with the inserts that accompany it. */
 export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
   const written = beside.filter((one) => one !== undefined)
   if (written.length === 0) return moving
@@ -92,7 +90,7 @@ export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[])
   return sql`with moved as (${moving})${sql.join(others)} select * from moved`
 }
 
-/** Reads the rows of a table as `db.execute` answers them: by the names of their columns. */
+/** Maps rows of a table as `db.execute` returns them, by column name. */
 export function rowReader<T extends Table>(table: T) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,
@@ -106,7 +104,7 @@ export function rowReader<T extends Table>(table: T) {
   }
 }
 
-/** Runs a statement of one row at most, of which `read` makes what it answers. */
+/** Runs a statement that returns at most one row, and maps it with `read`. */
 export async function first<Row>(
   db: Db,
   statement: SQL,

@@ -5,25 +5,25 @@ import type { Log } from '#shared/log'
 import { startLoop } from '#shared/loop'
 
 const everyMs = 10_000
-/** An answer that took longer says too little about when it was given. */
+/** A slower response is too imprecise about the time at which it was given. */
 const tookMaxMs = 1_000
 
 /**
- * Whether the time in `column` may be at `readAt` or later, which a copy's clock told: that may be
- * ahead of the database's, or of another copy's, by the time an answer may take. What may have come
- * since counts as if it had.
+ * Returns a condition: whether the time in `column` may be at or after `readAt`, a reading of an
+ * instance's clock. That clock may be ahead of the database's, or of another instance's, by the
+ * duration of a response. Rows within that margin count as matches.
  */
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
-/** The clock that a service tells the time by, until it is disposed. */
+/** Clock of a service, synchronised until disposed. */
 export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
- * The database's clock, told without asking it each time: between two readings the time that this
- * process has run is counted, so that its own wall clock, wrong or set anew, decides nothing. The
- * times of rows are the database's, and all copies of a service share it; what is compared with them
- * or stored beside them has to be of the same clock. Before a first reading it is this machine's.
+ * Opens a clock that follows the database's without asking it each time. Between two readings it
+ * advances by this process's monotonic time, so a wrong or adjusted wall clock has no effect. Row
+ * times come from the database and are shared by all instances, so anything compared with them or
+ * stored beside them must use this clock. Before the first reading it is this machine's clock.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()
@@ -38,7 +38,7 @@ export async function openDatabaseClock(database: Database, log: Log): Promise<D
     if (answeredAt - askedAt > tookMaxMs) return
     startedAtMs = row!.ms - (askedAt + answeredAt) / 2
   }
-  await read().catch((error) => log.warn({ err: error }, 'the time could not be read yet'))
+  await read().catch((error) => log.warn({ err: error }, 'database clock read failed, using local clock'))
   const loop = startLoop({ name: 'clock', everyMs, log, work: read })
   return {
     clock: () => Math.floor(startedAtMs + performance.now()),

@@ -1,25 +1,26 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
 
-/** A whole amount in the smallest unit its name says; `numeric(78,0)` holds every uint256. */
+/** Whole amount in the smallest unit that its name states. `numeric(78,0)` holds every uint256. */
 export const amountColumn = customType<{ data: bigint; driverData: string }>({
   dataType: () => 'numeric(78,0)',
   fromDriver: (text) => BigInt(text),
   toDriver: (minor) => minor.toString(),
 })
 
-/** Words of ours as a list for `in (…)`; never what somebody else wrote: nothing in it is escaped. */
+/** Returns a list for `in (…)`. Only for our own constants: nothing is escaped. */
 export const quotedList = (words: readonly string[]): SQL =>
   sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /**
- * Whether a column has one of these values. They travel as one list, so that the statement stays the
- * same however many there are: each text of a statement is prepared and kept on every connection.
+ * Returns a condition: the column has one of these values. They are passed as one array, so that
+ * the SQL text does not depend on their number: every distinct text is prepared and kept on every
+ * connection.
  */
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
   sql`${column} = any(${sql.param([...values])})`
 
-/** Texts as one list, for a statement that reads them by `unnest`. */
+/** Returns texts as one array, for use with `unnest`. */
 export const textList = (values: readonly string[]): SQL => sql`${sql.param(values)}::text[]`
 
 /** A lower-case 0x address. */
@@ -32,23 +33,23 @@ export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
 /**
- * So many ms from now, where a lease or a wait ends: by the clock of the database, and not from the
- * start of a transaction that waited for a lock.
+ * Returns the time `ms` from now by the database's clock, for the end of a lease or a wait. Not
+ * counted from the start of the transaction, which may have waited for a lock.
  */
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
-/** When this day began, UTC, by the clock of the database: limits of a day count from here. */
+/** Start of the current day in UTC, by the database's clock: daily limits count from here. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 
-/** When a row was written and last changed. */
+/** Returns the columns for when a row was created and last updated. */
 export const timestamps = () => ({
   createdAt: at('created_at').notNull().defaultNow(),
   updatedAt: at('updated_at').notNull().defaultNow(),
 })
 
 /**
- * When anything of a row changed last, by whomever: a trigger of `infra/migrations/journals.ts` sets
- * it, so that a change by hand shows too.
+ * Returns the column for a row's last change of any kind. A trigger of
+ * `infra/migrations/journals.ts` sets it, so that manual changes show too.
  */
 export const changedAt = () => at('changed_at').notNull().defaultNow()

@@ -3,7 +3,7 @@ import { index, jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-co
 import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 
-/** Messages that were given up on, kept whole until an operator redrives or dismisses them. */
+/** Dead letters: failed messages, kept whole until an operator redrives or dismisses them. */
 export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'dead_letter',
@@ -15,7 +15,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
       reason: text('reason').notNull(),
       diedAt: at('died_at').notNull().defaultNow(),
       redriveRequestedAt: at('redrive_requested_at'),
-      /** When it ended: it was handled again, or an operator dismissed it, which `reason` says. */
+      /** When it was closed: redriven, or dismissed by an operator, as `reason` states. */
       redrivenAt: at('redriven_at'),
     },
     (table) => [
@@ -29,7 +29,7 @@ export type DeadLetter = Omit<
   'diedAt' | 'redrivenAt' | 'redriveRequestedAt'
 >
 
-/** Keeps a message that was given up on; one that fails again after a redrive reuses its row. */
+/** Stores a dead letter. A message that fails again after a redrive reuses its row. */
 export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) =>
   tx
     .insert(deadLetters)
@@ -44,7 +44,7 @@ export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter
       },
     })
 
-/** One time that a message was given up on. */
+/** One dead-lettering of a message. */
 export type Death = { readonly consumer: string; readonly messageId: string; readonly diedAt: Date }
 
 const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: Death) =>
@@ -54,7 +54,7 @@ const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: 
     eq(deadLetters.diedAt, diedAt),
   )
 
-/** Has it handled again; true also when that was asked for before, and even done. */
+/** Requests a redrive. Also returns true if it was requested before, or is already done. */
 export async function askRedrive(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -76,8 +76,8 @@ export async function askRedrive(
 }
 
 /**
- * Ends it without handling it; not while it is to be handled again. True also when it was dismissed
- * before: whoever did not hear the answer asks again. The first reason stays.
+ * Closes a dead letter without handling it, unless a redrive is pending. Also returns true if it
+ * was dismissed before, so that the request may be repeated. The first reason stays.
  */
 export async function dismiss(
   database: Database,
@@ -106,7 +106,7 @@ export async function dismiss(
   return dismissed.length === 1
 }
 
-/** Dead letters that were not redriven. More than none is an alarm. */
+/** Counts open dead letters. Any is an alarm. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
   const rows = await database.read((db) =>
     db
@@ -117,15 +117,15 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
   return rows[0]!.dead
 }
 
-/** A dead letter that an operator asked for. */
+/** A dead letter whose redrive an operator requested. */
 export type RequestedRedrive = Omit<DeadLetter, 'reason'> & {
-  /** As it is in the row, to the microsecond: a later request is another one. */
+  /** Time of the request as stored, to the microsecond: it identifies the request. */
   readonly requestedAt: string
-  /** It was asked for longer ago than it is tried for. */
+  /** Whether the request is older than the retry period. */
   readonly isLastTry: boolean
 }
 
-/** What an operator asked to be handled again; `tryMs` says for how long. */
+/** Returns the requested redrives. `tryMs`: how long each is retried. */
 export function findRedrives(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -154,8 +154,8 @@ export function findRedrives(
 }
 
 /**
- * Claims a redrive inside the transaction that does its work: false means that another copy of the
- * service did it, or that it was taken back.
+ * Claims a redrive in the transaction that does its work. Returns false if another instance has
+ * done it, or if the request was withdrawn.
  */
 export async function claimRedrive(
   tx: Tx,
@@ -178,7 +178,10 @@ export async function claimRedrive(
   return won.length === 1
 }
 
-/** A redrive failed for good: it is dead anew, and has to be asked for anew. False when another copy was faster. */
+/**
+ * Records that a redrive has failed for good: the message is dead-lettered again and needs a new
+ * request. Returns false if another instance was faster.
+ */
 export async function buryAgain(
   database: Database,
   deadLetters: DeadLetterTable,

@@ -4,8 +4,9 @@ import { at } from '#shared/db/columns'
 import type { Database, Tx } from '#shared/db/open'
 
 /**
- * One row per message a consumer has received. `doneAt`: its work committed. It stays for longer than
- * the message can come again; the job of pruning walks the rest from the oldest on.
+ * One row per message that a consumer has received. `doneAt`: its work has committed. A row
+ * outlives the period in which the message can be redelivered; then the pruning job removes it,
+ * oldest first.
  */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
@@ -25,8 +26,8 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type InboxTable = ReturnType<typeof inboxTable>
 
 /**
- * Claims the message inside the transaction that does its work: false means that the work is
- * already committed. One arbitrated statement, so two deliveries at once cannot both win.
+ * Claims the message in the transaction that does its work. Returns false if the work has already
+ * committed. A single statement, so two concurrent deliveries cannot both win.
  */
 export async function claim(
   tx: Tx,
@@ -46,7 +47,7 @@ export async function claim(
   return won.length === 1
 }
 
-/** Claims messages that ask for no work, whoever else claims them. */
+/** Claims messages that need no work, regardless of other claims. */
 export const claimAll = (
   database: Database,
   inbox: InboxTable,
@@ -62,8 +63,8 @@ export const claimAll = (
   )
 
 /**
- * Counts a failed attempt and returns how many there were. The count lives here because the
- * broker's own delivery count starts again after a crash (measured).
+ * Counts a failed attempt and returns the total. Stored here because the broker's delivery count
+ * restarts after a crash (measured).
  */
 export async function countFailure(
   database: Database,
@@ -84,7 +85,10 @@ export async function countFailure(
   return rows[0]!.attempts
 }
 
-/** A cheap check before work outside the database; `claim` is what decides. */
+/**
+ * Returns whether the work is done: a cheap check before work outside the database. `claim`
+ * decides.
+ */
 export async function isDone(
   database: Database,
   inbox: InboxTable,

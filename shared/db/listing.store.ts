@@ -6,15 +6,15 @@ import type { Database } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
 /**
- * `latest`: what changed in the last minutes. `recent`: in the last days. `whole`: in all the time in
- * which money may be taken back.
+ * Windows of the provider's transaction list. `latest`: changes of the last minutes. `recent`: of
+ * the last days. `whole`: of the whole period in which money may be taken back.
  */
 export const listingWindows = ['latest', 'recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
-/** Which part of which account's list. */
+/** An account and a window of its list. */
 export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
 
-/** When the provider's list of transactions was read; copies of the service share the work. */
+/** Reads of the provider's transaction list. Instances of the service share the work. */
 export const listingTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'listings',
@@ -22,9 +22,9 @@ export const listingTable = <S extends string>(schema: PgSchema<S>) =>
       account: text('account', { enum: providerAccounts }).notNull(),
       window: text('window', { enum: listingWindows }).notNull(),
       dueAt: at('due_at').notNull(),
-      /** When the last reading began that was whole. */
+      /** Start of the last complete read. */
       readAt: at('read_at'),
-      /** How many readings failed since. */
+      /** Failed reads since then. */
       failures: integer('failures').notNull().default(0),
     },
     (table) => [primaryKey({ columns: [table.account, table.window] })],
@@ -34,12 +34,12 @@ export type ListingTable = ReturnType<typeof listingTable>
 const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
   and(eq(listings.account, account), eq(listings.window, window))
 
-/** A reading that was leased: when it began, and when the last whole one did. */
+/** A leased read: its start, and the start of the last complete one. */
 export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
 /**
- * Takes a reading that is due, for `leaseMs`; then another copy may take it. Undefined when it is not
- * due or another copy has it.
+ * Leases a read that is due, for `leaseMs`; then another instance may take it. Returns undefined if
+ * it is not due or leased to another instance.
  */
 export async function leaseListing(
   database: Database,
@@ -63,7 +63,7 @@ export async function leaseListing(
   return { beganAt: new Date(leasedUntil.getTime() - leaseMs), readAt }
 }
 
-/** The reading that began then was whole; the next is due so long after it began. */
+/** Records a complete read. The next is due `everyMs` after its start. */
 export const noteWhole = (
   database: Database,
   listings: ListingTable,
@@ -77,11 +77,11 @@ export const noteWhole = (
       .where(rowOf(listings, key)),
   )
 
-/** How soon a failed reading is repeated at first; doubles with each failure. */
+/** First retry delay after a failed read. Doubles with each failure. */
 const retryMs = 60_000
 const doublingsMax = 10
 
-/** The reading failed. Answers how many did in a row. */
+/** Records a failed read and returns the number of consecutive failures. */
 export async function noteFailed(
   database: Database,
   listings: ListingTable,
@@ -103,11 +103,11 @@ export async function noteFailed(
   return rows[0]?.failures ?? 1
 }
 
-/** Gives back a reading that was not finished, so that any copy may begin it again. */
+/** Releases an unfinished read, so that any instance may start it again. */
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
   database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
-/** The accounts of which a whole reading of this window began within the last so many ms. */
+/** Returns the accounts with a complete read of this window that began within `withinMs`. */
 export async function findListed(
   database: Database,
   listings: ListingTable,
@@ -124,8 +124,8 @@ export async function findListed(
 }
 
 /**
- * How long ago the last whole reading of a window began, in ms, of the account where that is longest
- * ago. Null when an account was never read whole.
+ * Returns the age in ms of the oldest last complete read of a window, over all accounts. Null if an
+ * account has never been read completely.
  */
 export async function listingAgeMs(
   database: Database,
@@ -146,10 +146,10 @@ export async function listingAgeMs(
   return ageMs === null ? null : Math.round(ageMs)
 }
 
-/** Well below what one statement may carry. */
+/** Well below the parameter limit of one statement. */
 const idsMax = 1_000
 
-/** Which of these messages a consumer has done. */
+/** Returns which of these messages a consumer has completed. */
 export async function findDone(
   database: Database,
   inbox: InboxTable,

@@ -5,7 +5,7 @@ import { inboxTable } from '#shared/db/inbox.store'
 import type { Db } from '#shared/db/open'
 import { outboxTable } from '#shared/db/outbox.store'
 
-/** The three tables every service that moves messages keeps in its own schema. */
+/** Creates the three messaging tables in a service's own schema. */
 export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
   inbox: inboxTable(schema),
   outbox: outboxTable(schema),
@@ -14,9 +14,9 @@ export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
 export type MessagingTables = ReturnType<typeof messagingTables>
 
 /**
- * Claims a message that was delivered, inside the transaction that does its work if there is any:
- * false means that the work is already committed. A dead letter of it is done with as well: it came anew. One
- * arbitrated statement, so two deliveries at once cannot both win.
+ * Claims a delivered message in the transaction that does its work, if there is any. Returns false
+ * if the work has already committed. Also closes its dead letter: the message was delivered again.
+ * A single statement, so two concurrent deliveries cannot both win.
  */
 export async function claimDelivered(
   db: Db,

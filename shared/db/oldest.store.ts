@@ -3,14 +3,17 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#shared/db/open'
 import type { Oldest } from '#shared/overdue'
 
-/** How long what is awaited has waited in each state, by the clock of the database. */
+/**
+ * Returns the age of the oldest row per state, among rows that are waiting, by the database's
+ * clock.
+ */
 export async function findOldest<S extends string>(
   db: Db,
   from: {
     table: PgTable
     state: PgColumn
     id: PgColumn
-    /** Since when it waits. */
+    /** When the wait began. */
     since: PgColumn | SQL
     awaited: SQL | undefined
   },

@@ -125,9 +125,9 @@ describe('after an outage', () => {
     expect(fatal.count).toBe(0)
     await waitUntil('the return being told', async () => {
       await one(database)
-      return told().includes('postgres is back')
+      return told().includes('postgres available again')
     })
-    expect(told()).toEqual(['postgres lost', 'postgres is back'])
+    expect(told()).toEqual(['postgres unavailable', 'postgres available again'])
     await database[Symbol.asyncDispose]()
     await postgresBehind.close()
   })

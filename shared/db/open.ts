@@ -14,29 +14,29 @@ export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
 export type Db = PostgresJsDatabase | Tx
 
 export type Database = AsyncDisposable & {
-  /** Reads and single statements, each under the deadline. */
+  /** A single statement that reads, under the deadline. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   /** A single statement that writes, under the deadline. */
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** One transaction under the deadline. `Overdue` means unknown: it may have committed. */
+  /** One transaction, under the deadline. `Overdue` means the outcome is unknown: it may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
-  /** Hears from now on what transactions of this process note for their commit. */
+  /** Subscribes to the after-commit notes of this process's transactions. */
   readonly listen: (listener: Listener) => void
 }
 
-/** What a call under its deadline is named after. */
+/** Name in timeout errors; `isAway` matches on it. */
 const asked = 'the database'
 
-/** Within the pool's own limits, so that the server gives up before we do. */
+/** Longer than the server-side timeouts, so that the server gives up before we do. */
 const callDeadlineMs = 8_000
 /**
- * After so many calls in a row without an answer somebody new asks. A refusal is an answer, and so is a
- * connection that cannot be made.
+ * Consecutive calls without a response after which a new connection is tried. An error response
+ * counts as a response, and so does a failed connection.
  */
 const overdueMax = 5
 /**
- * Rest before a lost connection is made anew. The driver's own grows to 20 s, longer than a call may
- * take: after an outage calls would go unanswered though Postgres is there.
+ * Delay before a lost connection is reopened. The driver's own backoff grows to 20 s, longer than a
+ * call may take, so after an outage calls would time out although Postgres is up.
  */
 const reconnectSeconds = 0.5
 
@@ -47,16 +47,16 @@ type CallKind = (typeof callKinds)[number]
 
 const calls = timer({
   what: 'database_call_duration',
-  help: 'Time of a call of Postgres, the wait for a connection included; a transaction is one call.',
+  help: 'Duration of a Postgres call in seconds, including the wait for a connection; a transaction is one call.',
   labels: { kind: callKinds, outcome: ['done', 'failed', 'overdue'] },
   buckets: quickSeconds,
 })
 
 /**
- * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and a black-holed connection
- * leaves queries pending for as long as the kernel likes (measured), hence a deadline on every call
- * and, after several in a row, `onFatal`: the process ends and its supervisor starts a new one. But
- * only if a new connection is answered: while Postgres is away, a new process could do no more.
+ * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and on a black-holed
+ * connection queries hang until the kernel gives up (measured). So every call has a deadline, and
+ * after several timeouts in a row `onFatal` ends the process, and its supervisor starts a new one.
+ * This only happens if a new connection works: while Postgres is down, a restart would not help.
  */
 export function openDatabase(options: {
   url: string
@@ -64,7 +64,7 @@ export function openDatabase(options: {
   log: Log
   onFatal: () => void
   max?: number
-  /** For suites. */
+  /** For tests. */
   callDeadlineMs?: number
 }): Database {
   const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
@@ -96,7 +96,7 @@ export function openDatabase(options: {
       overdue = 0
       return
     }
-    options.log.fatal({ overdue }, 'database stopped answering')
+    options.log.fatal({ overdue }, 'database stopped responding')
     options.onFatal()
   }
   const guarded = <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> =>
@@ -137,7 +137,7 @@ export function openDatabase(options: {
   }
 }
 
-/** Whether Postgres answers a connection of its own within seconds. */
+/** Returns whether Postgres responds on a new connection within seconds. */
 async function answersAnew(url: string): Promise<boolean> {
   const fresh = postgres(url, { max: 1, connect_timeout: 3, onnotice: () => {} })
   try {
@@ -151,9 +151,9 @@ async function answersAnew(url: string): Promise<boolean> {
 }
 
 /**
- * The client, so that every statement is prepared once on each connection: drizzle-orm 0.45.4 asks
- * for that only where a statement was given a name (`postgres-js/session.js`), and postgres.js 3.4.9
- * needs two round trips for one that is not. Texts must not multiply: `isOneOf` in place of `in`.
+ * Returns the client with every statement prepared once per connection. drizzle-orm 0.45.4 requests
+ * this only for named statements (`postgres-js/session.js`), and postgres.js 3.4.9 needs two round
+ * trips for an unprepared one. Distinct SQL texts must stay few: use `isOneOf` instead of `in`.
  */
 function preparing(client: Sql): Sql {
   const { begin } = client
@@ -169,7 +169,7 @@ function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client 
   return client
 }
 
-/** Postgres refused a statement. `code` is its SQLSTATE, `constraint` the one that was broken. */
+/** Postgres rejected a statement. `code` is the SQLSTATE, `constraint` the violated constraint. */
 export class DatabaseRefused extends Error {
   override name = 'DatabaseRefused'
   constructor(
@@ -181,20 +181,26 @@ export class DatabaseRefused extends Error {
   }
 }
 
-/** How postgres.js says that there is no connection; then, how Postgres says that it comes or goes. */
+/**
+ * Error codes for a missing connection (postgres.js), and for a starting or stopping server
+ * (Postgres).
+ */
 const awayCodes: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'],
   ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
   ...['57P01', '57P02', '57P03'],
 ])
 
-/** Whether Postgres could not be asked, or did not answer. */
+/** Returns whether Postgres could not be reached or did not respond. */
 const isAway = (error: unknown): boolean =>
   error instanceof Overdue
     ? error.message.startsWith(asked)
     : awayCodes.has(String((error as { code?: unknown }).code))
 
-/** drizzle writes a failed statement's values into its message. They may be personal: removed. */
+/**
+ * Removes statement values from an error: drizzle puts them into its message, and they may be
+ * personal.
+ */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof DrizzleQueryError)) return error
   const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined

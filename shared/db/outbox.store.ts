@@ -9,7 +9,7 @@ import type { Topic } from '#shared/messages/topic'
 import { requestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 
-/** Messages that must be sent because of what the same transaction wrote. */
+/** Messages to publish because of changes in the same transaction. */
 export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'outbox',
@@ -31,16 +31,16 @@ export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']
 
-/** A message to be sent, of the form of its topic. */
+/** A message to publish, valid for its topic. */
 export type Announcement = {
   readonly id: string
   readonly subject: string
   readonly payload: unknown
-  /** The request that it is because of, if not the one that is being worked on. */
+  /** The request that caused it, if not the current one. */
   readonly requestId?: string | null
 }
 
-/** Throws when the payload does not fit the schema of the topic. */
+/** Creates a message. Throws if the payload does not match the topic's schema. */
 export function announcement<S extends TSchema>(
   topic: Topic<S>,
   id: string,
@@ -51,15 +51,15 @@ export function announcement<S extends TSchema>(
   return { id, subject: topic.subject, payload }
 }
 
-/** What a transaction notes of a message: whoever relays the outbox need not look for it. */
+/** After-commit note of a message, which spares the outbox relay a query. */
 export type Announced = {
   readonly outbox: OutboxTable
   readonly message: Announcement & { readonly requestId: string | null }
 }
 
 /**
- * Writes messages beside the state change they announce. The same id again changes nothing: ids come
- * from causes, so a repeat is the same message.
+ * Writes messages in the transaction of the state change they announce. A repeated id changes
+ * nothing: ids are derived from causes, so a repeat is the same message.
  */
 export async function announceAll(
   tx: Tx,
@@ -80,8 +80,8 @@ export async function announceAll(
 }
 
 /**
- * The same in the statement that changes a row, if it does; `note` is called when it did. Undefined when
- * there is nothing to announce.
+ * Like `announceAll`, but within the statement that changes a row, and only if it does. Call `note`
+ * if it did. Returns undefined if there is nothing to announce.
  */
 export function announceBeside(
   tx: Tx,
@@ -96,7 +96,10 @@ export function announceBeside(
   return { statement, note: () => noteAll(tx, outbox, caused) }
 }
 
-/** Messages with the request that they are announced in, and as rows: left to this process, if it listens. */
+/**
+ * Adds the current request to the messages and returns them as rows too. They are leased to this
+ * process if it has a listener.
+ */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
   const cause = requestId() ?? null
   const caused = messages.map((message) => ({
@@ -116,7 +119,7 @@ function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['mess
   for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
 }
 
-/** Announces one message; throws when the payload does not fit its schema. */
+/** Announces one message. Throws if the payload does not match its schema. */
 export const announce = <S extends TSchema>(
   tx: Tx,
   outbox: OutboxTable,
@@ -125,17 +128,17 @@ export const announce = <S extends TSchema>(
   payload: Static<S>,
 ): Promise<void> => announceAll(tx, outbox, [announcement(topic, id, payload)])
 
-/** Longer than publishing the rows takes. */
+/** Longer than publishing a batch takes. */
 const leaseMs = 5_000
 /**
- * For so long a row is left to the process that announced it, which publishes it from memory as soon as
- * it has committed; should that end before, somebody else takes the row over.
+ * How long a new row is leased to the process that wrote it, which publishes it from memory right
+ * after the commit. If that process dies first, another one takes the row over.
  */
 const ownLeaseMs = 3_000
 
 /**
- * Takes the oldest unpublished rows under a lease and commits, so that no lock is held while the
- * broker is asked. By row state, never by "id greater than the last": serials commit out of order.
+ * Leases the oldest unpublished rows and commits, so that no lock is held while publishing. Selects
+ * by row state, never by "id greater than the last": serials commit out of order.
  */
 export const lease = (
   database: Database,
@@ -164,13 +167,19 @@ export const lease = (
     return rows.sort((left, right) => left.position - right.position)
   })
 
-/** Only after the broker confirmed: a crash between leaves a duplicate, never a loss. */
+/**
+ * Marks rows as published, only after the broker has confirmed: a crash in between causes a
+ * duplicate, never a loss.
+ */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
   database.run((db) =>
     db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)),
   )
 
-/** How many wait and since when (unix ms, null if none): the figures of `nats micro stats`. */
+/**
+ * Returns the number of unpublished rows and the age of the oldest (ms, null if none), for `nats
+ * micro stats`.
+ */
 export async function outboxLag(database: Database, outbox: OutboxTable) {
   const rows = await database.read((db) =>
     db

@@ -1,21 +1,21 @@
 import { desc, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 
-/** The last row of the page before; exclusive in the order (createdAt, id). ISO 8601, UTC. */
+/** The last row of the previous page, exclusive in the order (createdAt, id). ISO 8601, UTC. */
 export type Cursor = { readonly createdAt: string; readonly id: string }
 
-/** Before everything: where the first page begins. */
+/** Cursor of the first page. */
 const beforeAll = { createdAt: 'infinity', id: '' }
 
-/** The values of a prepared statement whose `where` is `newestFirst(…).afterCursor`. */
+/** Returns the values of a prepared statement whose `where` is `newestFirst(…).afterCursor`. */
 export const cursorValues = (cursor: Cursor | undefined) => {
   const { createdAt, id } = cursor ?? beforeAll
   return { cursorAt: createdAt, cursorId: id }
 }
 
 /**
- * Newest first, page by page. The lists of several services are merged into one, so all of them order
- * ids of the same time by their bytes.
+ * Returns order and condition for newest-first paging. Lists of several services are merged, so all
+ * of them order ids of the same time by their bytes.
  */
 export function newestFirst(createdAt: AnyPgColumn, id: AnyPgColumn) {
   const idBytes = sql`${id} collate "C"`

@@ -6,16 +6,16 @@ import type { Db } from '#shared/db/open'
 import type { DeedOutcome } from '#shared/messages/deeds'
 
 /**
- * What an operator stopped for a while. Each service has a row for what it can stop, and reads it in a
- * statement that it runs anyway when something begins: so it holds for every copy at once, outlasts
- * restarts, and costs nothing while nothing happens.
+ * Operator pauses. Each service has a row per operation it can pause and reads it in a statement
+ * that runs anyway when such an operation begins. So a pause applies to every instance at once,
+ * survives restarts, and costs nothing while the system is idle.
  */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table('pauses', {
     what: text('what').primaryKey(),
-    /** Null: it goes on. */
+    /** Null: not paused. */
     since: at('since'),
-    /** How often it was paused or resumed: which state an operator's deed answers. */
+    /** Number of pauses and resumes, which identifies the state that an operator's command produced. */
     revision: integer('revision').notNull(),
     setBy: text('set_by').notNull(),
     reason: text('reason').notNull(),
@@ -23,18 +23,21 @@ export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   })
 export type PauseTable = ReturnType<typeof pauseTable>
 
-/** As a column of any statement: since when it is paused, in ISO 8601; null: it is not. */
+/** Returns a column for any statement: start of the pause in ISO 8601, or null if not paused. */
 export const pausedSince = (table: PauseTable): SQL<string | null> =>
   sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
 
-/** As a condition of any statement. */
+/** Returns a condition for any statement: paused. */
 export const isPaused = (table: PauseTable): SQL =>
   sql`exists (select from ${table} where ${table.since} is not null)`
 
 type Change = { readonly what: string; readonly by: string; readonly reason: string }
 
-/** Pauses it, or lets it go on. What is so already stays as it is, and is told. */
+/**
+ * Pauses or resumes an operation. If it is already in that state, nothing changes and the outcome
+ * says so.
+ */
 export async function setPause(
   db: Db,
   table: PauseTable,
@@ -62,6 +65,7 @@ export async function setPause(
     changed.length > 0 ? changed : await db.select().from(table).where(eq(table.what, what))
   const row = rows[0]
   if (!row) return { done: `${what} was never paused` }
-  const word = changed.length > 0 ? 'from now on' : `before, by ${row.setBy} (${row.reason})`
-  return { done: `${what} ${to} since ${row.changedAt.toISOString()}, ${word}` }
+  const changedAt = row.changedAt.toISOString()
+  if (changed.length > 0) return { done: `${what} ${to} since ${changedAt}` }
+  return { done: `${what} already ${to} since ${changedAt}, by ${row.setBy}: ${row.reason}` }
 }

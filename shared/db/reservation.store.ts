@@ -6,16 +6,16 @@ import type { Db, Tx } from '#shared/db/open'
 import { sumWhere, totalOf } from '#shared/db/sum'
 
 /**
- * What is set aside for a promise while its quote is taken, which is asked of another service: no
- * lock of everybody's is held meanwhile, and nobody else counts on the same money. One that is
- * neither used nor released, because its process died, ends by itself.
+ * Amounts reserved for a promise while its quote is being taken from another service. This avoids
+ * holding a global lock during that call, and keeps other requests from counting on the same money.
+ * A reservation that is neither used nor released, because its process died, expires.
  */
 export const reservationTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'reservations',
     {
       quoteId: text('quote_id').primaryKey(),
-      /** In the smallest unit of what the service promises. */
+      /** In the smallest unit of the promised asset. */
       amount: amountColumn('amount').notNull(),
       until: at('until').notNull(),
     },
@@ -23,18 +23,24 @@ export const reservationTable = <S extends string>(schema: PgSchema<S>) =>
   )
 export type ReservationTable = ReturnType<typeof reservationTable>
 
-/** Longer than a call of a user may take, taking the quote and storing what was promised. */
+/** Longer than a user's request may take, including taking the quote and storing the promise. */
 const lifeMs = 30_000
-/** A transaction ends within so long, so what it uses lasts until its row counts. */
+/**
+ * Longer than a transaction may take, so a reservation in use lasts until the stored promise
+ * counts.
+ */
 const useMs = 10_000
 
-/** When the statement began, and not the transaction, which may have waited for a lock; an index can use it. */
+/**
+ * Start of the statement, not of the transaction, which may have waited for a lock. An index can
+ * use it.
+ */
 const now = sql`statement_timestamp()`
 
 /**
- * Sets aside an amount for a quote, if what is `taken` already, with what is set aside for other quotes,
- * comes to `takenMax` at most; the same quote again is the same promise. Everybody who sets something
- * aside here holds one lock, so that each counts what the one before set aside.
+ * Reserves an amount for a quote if `taken`, plus all other reservations, stays within `takenMax`.
+ * Repeating it for the same quote changes nothing. Concurrent callers hold one common lock, so each
+ * counts the reservations before it.
  */
 export async function reserveWithin(
   tx: Tx,
@@ -54,9 +60,9 @@ export async function reserveWithin(
 }
 
 /**
- * Uses what was set aside, in the transaction that stores the promise; `lock` names what this transaction
- * is to hold from then on. False: it was released or is about to end, and has to be set aside anew; then
- * the lock may not have been taken.
+ * Uses a reservation in the transaction that stores the promise; `lock` names the lock to take with
+ * it. Returns false if it was released or is about to expire, and must be made again; the lock may
+ * not have been taken then.
  */
 export async function useReservation(
   tx: Tx,
@@ -71,7 +77,7 @@ export async function useReservation(
   return used.length === 1
 }
 
-/** Nothing was promised after all. */
+/** Releases a reservation that was not used. */
 export const release = (db: Db, table: ReservationTable, quoteId: string) =>
   db
     .update(table)

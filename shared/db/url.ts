@@ -1,6 +1,7 @@
 /**
- * Postgres with its password, which may stand apart: a file holds a password, and not half a URL. Put
- * in as text: a URL of several hosts is none for the runtime.
+ * Returns the Postgres URL with its password, which may be configured separately: a secret file
+ * holds a password, not part of a URL. Spliced in as text, because the runtime cannot parse a URL
+ * with several hosts.
  */
 export function databaseUrlOf({
   databaseUrl,
@@ -11,6 +12,6 @@ export function databaseUrlOf({
 }): string {
   if (databasePassword === '') return databaseUrl
   const [, scheme, role, rest] = /^(\w+:\/\/)([^:@/]*)[^@/]*(@.*)$/.exec(databaseUrl) ?? []
-  if (rest === undefined) throw new Error('a password needs a role before it in the URL')
+  if (rest === undefined) throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }

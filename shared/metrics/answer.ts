@@ -8,46 +8,46 @@ import { labelled, merged } from '#shared/metrics/exposition'
 import { registry } from '#shared/metrics/measures'
 import { gauge, type Reading, seconds, textOf } from '#shared/metrics/readings'
 
-/** Where every copy of every process is asked for what it measures. */
+/** Subject on which every instance of every process is asked for its metrics. */
 export const metricsSubject = 'metrics'
-/** Who answers, before its text is read. */
+/** Headers that identify the responding instance. */
 export const answererHeaders = { process: 'process', copy: 'copy' } as const
 
-/** A scrape is not to wait for a database that hangs: without the figures it says the rest. */
+/** A scrape does not wait for a hanging database: it then omits the figures read from it. */
 const figuresDeadlineMs = 1_000
 
-/** Figures that are shared between all who ask, as readings, with their age. */
+/** Returns shared figures as readings, with their age. */
 export const readingsFrom =
   <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Reading[]) =>
   async (): Promise<Reading[]> => {
-    // The age is not one of the figures: some are a record of pairs, and would have one more.
+    // Kept apart from the figures: some are keyed by pair, and the age would become a key.
     const { readMsAgo, ...read } = await figures()
-    const age = seconds('figures_age', 'How long ago the figures were read.', readMsAgo)
+    const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
     return [age, ...readings(read as F)]
   }
 
-/** A process, as it is shown in the labels of all that it measures. */
+/** A process that reports metrics, as its labels name it. */
 export type Measured = {
   readonly service: ProcessName
-  /** Names the process among the copies of its service. */
+  /** Id of this instance of the service. */
   readonly copy: string
-  /** What is read from rows and states when somebody asks. */
+  /** Figures read from the database and from memory at each scrape. */
   readonly figures: () => Promise<readonly Reading[]>
   readonly log: Log
 }
 
-/** All that this process measures, in Prometheus' text format. */
+/** Returns all metrics of this process in Prometheus' text format. */
 export async function metricsOf({ service, copy, figures, log }: Measured): Promise<string> {
   const read = await within(figures(), figuresDeadlineMs, 'the figures').catch((error) => {
-    log.warn({ err: error }, 'figures are missing')
+    log.warn({ err: error }, 'database metrics unavailable')
     return undefined
   })
-  const help = 'Whether the figures that come from rows could be read (1) or are missing (0).'
+  const help = '1 if the figures from the database could be read, 0 if they are missing.'
   const told = [gauge('figures_up', help, read ? 1 : 0), ...(read ?? []), ...processReadings()]
   return labelled(merged([await registry.metrics(), await textOf(told)]), { service, copy })
 }
 
-/** Answers whoever gathers what all processes measure; the text is packed, a message has its limit. */
+/** Responds to metrics requests. The text is compressed, because messages have a size limit. */
 export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subscription =>
   bus.nc.subscribe(metricsSubject, {
     callback: (error, message) => {
@@ -60,11 +60,11 @@ export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subsc
           carried.set(answererHeaders.copy, copy)
           message.respond(Bun.gzipSync(text), { headers: carried })
         })
-        .catch((fault) => measured.log.warn({ err: fault }, 'metrics could not be told'))
+        .catch((fault) => measured.log.warn({ err: fault }, 'metrics response failed'))
     },
   })
 
-/** Under the names that every library of Prometheus gives them. */
+/** Returns the standard process metrics under their usual Prometheus names. */
 function processReadings(): Reading[] {
   const { user, system } = process.cpuUsage()
   const of = (kind: Reading['kind'], name: string, help: string, value: number): Reading => ({
@@ -72,9 +72,9 @@ function processReadings(): Reading[] {
     labels: {},
   })
   return [
-    of('counter', 'process_cpu_seconds_total', 'Processor time.', (user + system) / 1e6),
-    of('gauge', 'process_resident_memory_bytes', 'Memory held.', process.memoryUsage.rss()),
-    of('gauge', 'process_start_time_seconds', 'When it started, unix time.', startedSeconds),
+    of('counter', 'process_cpu_seconds_total', 'CPU time used, in seconds.', (user + system) / 1e6),
+    of('gauge', 'process_resident_memory_bytes', 'Resident memory, in bytes.', process.memoryUsage.rss()),
+    of('gauge', 'process_start_time_seconds', 'Start time of the process, in Unix seconds.', startedSeconds),
   ]
 }
 

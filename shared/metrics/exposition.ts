@@ -9,7 +9,7 @@ const pairsOf = (labels: Labels) =>
 
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
-/** Puts labels in front of those of every sample of a text in Prometheus' format 0.0.4. */
+/** Adds labels to every sample of a text in Prometheus' format 0.0.4. */
 export function labelled(text: string, labels: Labels): string {
   const added = pairsOf(labels).join(',')
   const withLabels = (line: string) => {
@@ -27,8 +27,8 @@ export function labelled(text: string, labels: Labels): string {
 }
 
 /**
- * One text of several: all samples of a measure must stand together, under one heading, wherever they
- * come from.
+ * Merges several texts into one, with all samples of a metric under one heading, as the format
+ * requires.
  */
 export function merged(texts: readonly string[]): string {
   const measures = new Map<string, { heading: string[]; samples: string[] }>()

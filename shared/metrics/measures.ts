@@ -1,17 +1,17 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-// What a process measures is held once for the whole process, as prom-client does by itself: a measure
-// is declared beside what it measures, and nothing has to be handed through for it.
+// Metrics are global to a process, as in prom-client: each is declared beside the code it measures,
+// and no registry is passed around.
 
-/** Everything this process counts and times; the figures that are read from rows are not in it. */
+/** Registry of this process's counters and timers. Figures read from the database are not in it. */
 export const registry = new Registry()
 
-/** All names of measures begin so. */
+/** Prefix of all metric names. */
 export const namespace = 'ausd'
 
 /**
- * The values that a label may have: those of a list, or whichever come first up to a number. All others
- * are shown as `other`, so that no id, wallet or path that slips into a label adds series without end.
+ * Allowed values of a label: those of a list, or the first `atMost` distinct ones. All others
+ * become `other`, so that an id, wallet or path in a label cannot add series without limit.
  */
 export type Values = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, Values>>
@@ -19,20 +19,20 @@ type Said<L extends string> = Readonly<Record<L, string>>
 
 export const otherValue = 'other'
 
-/** Quick things: a statement, a question. */
+/** Buckets for fast operations: a statement, a NATS request. */
 export const quickSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** What others take their time for: requests to us, to a provider, to a node. */
+/** Buckets for HTTP requests: to us, to a provider, to a node. */
 export const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** What money takes from one state to another: holds of days are beyond. */
+/** Buckets for the time between two states of a payment; holds of days fall beyond the last. */
 export const flowSeconds = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900, 3_600, 21_600]
 
-/** Times things of one kind; `since` takes what `performance.now()` said when it began. */
+/** Records durations of one kind. `since` takes the `performance.now()` of the start. */
 export type Timer<L extends string> = {
   readonly since: (startedMs: number, labels: Said<L>) => void
   readonly seconds: (seconds: number, labels: Said<L>) => void
 }
 
-/** Declares a histogram of seconds. The name is completed to `ausd_<what>_seconds`. */
+/** Declares a histogram in seconds, named `ausd_<what>_seconds`. */
 export function timer<L extends string>(options: {
   what: string
   help: string
@@ -53,7 +53,7 @@ export function timer<L extends string>(options: {
   }
 }
 
-/** Declares a counter. The name is completed to `ausd_<what>_total`. */
+/** Declares a counter, named `ausd_<what>_total`. */
 export function counter<L extends string>(options: {
   what: string
   help: string
@@ -67,7 +67,7 @@ export function counter<L extends string>(options: {
   return (said, by = 1) => counted.inc(bound(said), by)
 }
 
-/** Puts `other` in the place of every value that its label may not have. */
+/** Replaces every value that its label does not allow with `other`. */
 function boundary<L extends string>(labels: Labels<L>): (said: Said<L>) => Said<L> {
   const known = Object.entries<Values>(labels).map(([name, values]) => {
     const isList = 'length' in values

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { namespace } from '#shared/metrics/measures'
 
-/** A figure as Prometheus is shown it; one that nobody knows (null) is left out. */
+/** A figure as exported to Prometheus. Unknown figures (null) are omitted. */
 export type Reading = {
   readonly name: string
   readonly kind: 'gauge' | 'counter'
@@ -10,7 +10,7 @@ export type Reading = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** A number as it is now. */
+/** Creates a gauge. */
 export const gauge = (
   what: string,
   help: string,
@@ -18,7 +18,7 @@ export const gauge = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
 
-/** A time in ms, shown in seconds. */
+/** Creates a gauge in seconds from a time in ms. */
 export const seconds = (
   what: string,
   help: string,
@@ -26,7 +26,7 @@ export const seconds = (
   labels: Reading['labels'] = {},
 ): Reading => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
 
-/** A number that only grows while the process lives. */
+/** Creates a counter, which only grows during the life of the process. */
 export const total = (
   what: string,
   help: string,
@@ -34,14 +34,17 @@ export const total = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
 
-/** The same for each key of a record, which becomes the label. */
+/** Creates a reading per key of a record; the key becomes the label. */
 export const each = <V>(
   record: Readonly<Record<string, V>>,
   label: string,
   read: (value: V, labels: Reading['labels']) => Reading,
 ): Reading[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
 
-/** Readings in Prometheus' text format. They are made anew for each scrape: what is gone is not shown. */
+/**
+ * Returns readings in Prometheus' text format, built for each scrape, so that removed series
+ * disappear.
+ */
 export async function textOf(readings: readonly Reading[]): Promise<string> {
   const registry = new Registry()
   const known = readings.filter(({ value }) => typeof value === 'number')

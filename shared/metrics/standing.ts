@@ -1,26 +1,26 @@
 import { gauge, type Reading, seconds } from '#shared/metrics/readings'
 import { type Limits, limitedStates } from '#shared/overdue'
 
-// Readings that several services have alike.
+// Readings common to several services.
 
-/** What waits to be published, and what was given up on. */
+/** Returns readings of the outbox and of dead letters. */
 export const messagingReadings = (figures: {
   waiting: number
   oldestMs: number | null
   dead: number
 }): Reading[] => [
-  gauge('outbox_messages', 'Messages that wait to be published.', figures.waiting),
-  seconds('outbox_oldest_age', 'Age of the oldest of them; 0: none waits.', figures.oldestMs ?? 0),
+  gauge('outbox_messages', 'Unpublished messages in the outbox.', figures.waiting),
+  seconds('outbox_oldest_age', 'Age of the oldest unpublished message, in seconds; 0 if none.', figures.oldestMs ?? 0),
   gauge(
     'dead_letters',
-    'Messages that were given up on, open or asked to be redriven.',
+    'Dead letters that are open or waiting for a redrive.',
     figures.dead,
   ),
 ]
 
 /**
- * How long something has been in each state in which something is awaited, by what it is, and how long it may be:
- * one rule of alarm serves all states.
+ * Returns the age of the oldest item per state, and its limit, so that one alert rule covers all
+ * states.
  */
 export const stateReadings = <S extends string>(
   limits: Limits<S>,
@@ -29,8 +29,8 @@ export const stateReadings = <S extends string>(
   limitedStates(limits).flatMap((state) => {
     const limit = limits[state]
     const [age, most] = [
-      'Age of what is longest in the state; 0: none.',
-      'Age that calls somebody.',
+      'Age of the oldest item in the state, in seconds; 0 if none.',
+      'Age that raises an alert, in seconds.',
     ]
     return [
       seconds('state_oldest_age', age, agesMs[state], { state }),

@@ -26,11 +26,11 @@ describe('an outage', () => {
       outage.failed(new Away('refused\nselect 1'))
       pass(1_000)
     }
-    expect(told()).toEqual(['postgres lost', 'postgres still away', 'postgres still away'])
+    expect(told()).toEqual(['postgres unavailable', 'postgres still unavailable', 'postgres still unavailable'])
     expect(lines[0]).toMatchObject({ level: 'warn', reason: 'refused' })
     outage.works()
     outage.works()
-    expect(told().slice(3)).toEqual(['postgres is back'])
+    expect(told().slice(3)).toEqual(['postgres available again'])
     expect(lines[3]).toMatchObject({ level: 'info', awayMs: 150_000, failures: 150 })
   })
 
@@ -39,9 +39,9 @@ describe('an outage', () => {
     outage.failed(new Away())
     pass(5)
     outage.works()
-    expect(told()).toEqual(['postgres lost'])
+    expect(told()).toEqual(['postgres unavailable'])
     outage.back() // Whoever knows says so at once.
-    expect(told()).toEqual(['postgres lost', 'postgres is back'])
+    expect(told()).toEqual(['postgres unavailable', 'postgres available again'])
   })
 
   test('that comes and goes is told every ten seconds at most, each with its end', () => {
@@ -52,7 +52,7 @@ describe('an outage', () => {
       outage.back()
       pass(500)
     }
-    const once = ['postgres lost', 'postgres is back']
+    const once = ['postgres unavailable', 'postgres available again']
     expect(told()).toEqual([...once, ...once, ...once])
   })
 })
@@ -72,7 +72,7 @@ describe('a failure that only says again what is lost', () => {
     fail()
     outage.back()
     fail()
-    expect(told().slice(3)).toEqual(['postgres lost', 'other', 'postgres is back', 'other'])
+    expect(told().slice(3)).toEqual(['postgres unavailable', 'other', 'postgres available again', 'other'])
     pass(2_001)
     fail()
     expect(told().slice(7)).toEqual(['directly', 'as a cause', 'other'])
@@ -83,7 +83,7 @@ describe('a failure that only says again what is lost', () => {
     outage.failed(new Away())
     log.error({ err: new Away(), alarm: true }, 'somebody is called')
     log.fatal({ err: new Away() }, 'the process ends')
-    expect(told()).toEqual(['postgres lost', 'somebody is called', 'the process ends'])
+    expect(told()).toEqual(['postgres unavailable', 'somebody is called', 'the process ends'])
   })
 
   test('is in the log of whoever looks for it', () => {

@@ -2,31 +2,34 @@ import { type Clock, systemClock } from '#shared/clock'
 import type { Log } from '#shared/log'
 import { addExcuse, causesOf } from '#shared/outages/excuses'
 
-/** What the log hears of something this process needs: that it was lost, and that it is back. */
+/** Logs when a dependency of this process becomes unavailable and available again. */
 export type Outage = {
-  /** It did not answer, or could not be reached. */
+  /** A call failed: no response, or no connection. */
   readonly failed: (error?: unknown) => void
-  /** It answered. Costs nothing while it is there. */
+  /** A call succeeded. Costs nothing while the dependency is available. */
   readonly works: () => void
-  /** It is back for sure, however short a while ago it failed. */
+  /** The dependency is certainly available again, even if a call failed a moment ago. */
   readonly back: () => void
 }
 
-/** While it is away that is said again so often. */
+/** Interval of the log line while the outage lasts. */
 const stillEveryMs = 60_000
-/** One that comes and goes is not said to be lost more often. */
+/** Minimum interval between two outages logged, for a dependency that flaps. */
 const lostEveryMs = 10_000
-/** An answer that was under way when it failed does not say that it is back. */
+/**
+ * A success this soon after a failure may be a call that was already in progress, so it does not
+ * end the outage.
+ */
 const settleMs = 1_000
-/** What failed of it may be told a little after it is back. */
+/** Errors of the outage may still be reported this long after its end. */
 const lateMs = 2_000
 
 /**
- * Tells of an outage: once when it begins, once a minute while it lasts, once when it ends. Errors that
- * are `ofIt` are not told again by whoever met them, until it is back.
+ * Logs an outage once when it begins, once a minute while it lasts, and once when it ends. Until
+ * then, other log lines with errors that match `ofIt` are lowered to debug.
  */
 export function openOutage(options: {
-  /** As people call it: `postgres`. */
+  /** Display name, such as `postgres`. */
   name: string
   log: Log
   fields?: Readonly<Record<string, string>>
@@ -38,7 +41,7 @@ export function openOutage(options: {
   let failedAt = 0
   let backAt = Number.NEGATIVE_INFINITY
   let failures = 0
-  /** When it was last said to be lost, or still away. */
+  /** When the outage was last logged. */
   let saidAt = Number.NEGATIVE_INFINITY
   let isSaid = false
   const isFresh = () => since !== undefined || clock() - backAt < lateMs
@@ -47,16 +50,16 @@ export function openOutage(options: {
   const say = (error: unknown) => {
     const now = clock()
     if (isSaid && now - saidAt >= stillEveryMs)
-      log.warn({ ...fields, awayMs: now - since!, failures }, `${name} still away`)
+      log.warn({ ...fields, awayMs: now - since!, failures }, `${name} still unavailable`)
     else if (!isSaid && now - saidAt >= lostEveryMs)
-      // Not under `err`: it has an excuse.
-      log.warn({ ...fields, reason: reasonOf(error) }, `${name} lost`)
+      // Not as `err`: an excused error would lower this line to debug.
+      log.warn({ ...fields, reason: reasonOf(error) }, `${name} unavailable`)
     else return
     saidAt = now
     isSaid = true
   }
   const end = () => {
-    if (isSaid) log.info({ ...fields, awayMs: clock() - since!, failures }, `${name} is back`)
+    if (isSaid) log.info({ ...fields, awayMs: clock() - since!, failures }, `${name} available again`)
     since = undefined
     isSaid = false
     failures = 0
@@ -78,6 +81,7 @@ export function openOutage(options: {
   }
 }
 
-/** The first line: errors of libraries go on with what they were asked. */
+/** Returns the first line of the message: library errors append the request after it. */
+
 const reasonOf = (error: unknown): string | undefined =>
   error instanceof Error ? error.message.split('\n')[0] : undefined

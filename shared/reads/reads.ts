@@ -1,9 +1,9 @@
 import { pause, within } from '#shared/deadline'
 
 /**
- * Turns many single reads into few shared ones. Those that come while one runs wait for the next, so
- * that no answer is older than its question; but no longer than `patienceMs`: one that hangs holds
- * nobody up.
+ * Combines many single reads into few shared ones. Reads that arrive while one is running wait for
+ * the next, so that no result is older than its request, but no longer than `patienceMs`: a hanging
+ * read blocks no other.
  */
 export function batched<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
@@ -18,7 +18,7 @@ export function batched<K, V>(
       return load(keys)
     }
     const before = Number.isFinite(patienceMs)
-      ? within(running, patienceMs, 'the reading before')
+      ? within(running, patienceMs, 'the previous read')
       : running
     const read = before.then(begin, begin)
     running = read
@@ -32,9 +32,9 @@ export function batched<K, V>(
 }
 
 /**
- * Reads once for all who ask the same at once, `keyOf` saying what is the same. Whoever asks while it is
- * read waits for the next reading, so that no answer is older than its question. The next one begins
- * `gatherMs` later, for a reading so dear that those who were just answered should share it too.
+ * Shares one read among concurrent callers with the same key. Callers that arrive while it is
+ * running wait for the next read, so that no result is older than its request. The next one begins
+ * `gatherMs` later, so that an expensive read is shared by more callers.
  */
 export function joined<A, V>(
   read: (asked: A) => Promise<V>,

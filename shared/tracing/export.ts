@@ -14,15 +14,15 @@ import { within } from '#shared/deadline'
 import { type Log, openLogThrottled } from '#shared/log'
 import { givenIds, setTracing } from '#shared/tracing/spans'
 
-/** A collector that does not answer costs memory for so long, and no more: older spans are dropped. */
+/** Spans are held for at most this long if the collector does not respond, then dropped. */
 const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
-/** A stop in order does not wait longer for the last spans. */
+/** How long a shutdown waits for the last spans. */
 const lastSpansMs = 1_000
 
 /**
- * Sends spans to a collector, as JSON over HTTP (OTLP), until disposed. `share` of all traces, in percent,
- * by the id of the trace alone: every service keeps or drops the same ones.
+ * Sends spans to a collector as JSON over HTTP (OTLP), until disposed. `share` is the sampled
+ * percentage, decided by trace id, so that every service keeps or drops the same traces.
  */
 export function startTracing(options: {
   url: string
@@ -48,7 +48,7 @@ export function startTracing(options: {
     ],
   })
   const say = openLogThrottled(log, systemClock, 60_000)
-  const warn = () => say('traces', {}, 'traces could not be sent, and were dropped')
+  const warn = () => say('traces', {}, 'trace export failed, spans dropped')
   const quiet = () => {}
   diag.setLogger(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },

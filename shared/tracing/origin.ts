@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
 
 /**
- * Where the trace of a request begins. Rows and messages carry the request's id alone, so its trace and
- * its first span follow from that: whoever goes on with the request days later, after a webhook or a
- * crash, goes on with its trace.
+ * Root of a request's trace, derived from the request id. Rows and messages only store the id, so
+ * work that continues days later, after a webhook or a crash, continues the same trace.
  */
 export type Origin = Pick<SpanContext, 'traceId' | 'spanId'>
 
-/** What `requestIdOf` makes. */
+/** The form that `requestIdOf` returns. */
 const ofCaller = /^([0-9a-f]{32})\.[0-9a-f]{16}$/
 
 export function originOf(requestId: string): Origin {
@@ -18,7 +17,7 @@ export function originOf(requestId: string): Origin {
 }
 
 /**
- * The id of a request that came with a span of its caller's and without an id of its own: it names that
- * span, so that what follows from the request is of the caller's trace.
+ * Returns the id for a request that has a span of its caller's but no id. It contains that span, so
+ * that all further work belongs to the caller's trace.
  */
 export const requestIdOf = ({ traceId, spanId }: Origin): string => `${traceId}.${spanId}`

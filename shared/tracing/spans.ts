@@ -15,13 +15,13 @@ import {
 } from '@opentelemetry/api'
 import { type Origin, originOf } from '#shared/tracing/origin'
 
-/** The header of W3C Trace Context, in HTTP and in messages. */
+/** Header of W3C Trace Context, in HTTP and in messages. */
 export const traceHeader = 'traceparent'
 
-/** What a span says besides its name. Nothing personal and no secret belongs in here. */
+/** Options of a span. Attributes must not contain personal data or secrets. */
 export type SpanWords = {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer'
-  /** The `traceparent` of whoever asked; without one the span is within the one that is open here. */
+  /** `traceparent` of the caller. Without it, the parent is the active span. */
   readonly parent?: string | undefined
   readonly attributes?: Attributes
 }
@@ -34,28 +34,28 @@ const kinds = {
 } as const
 
 const tracer = trace.getTracer('ausd-credit-backend')
-/** The span of another trace, because of which this trace goes on here. */
+/** Context key of the span of another trace that caused this work. */
 const cause = createContextKey('cause')
-/** The message that is being handled. */
+/** Context key of the message being handled. */
 const handling = createContextKey('handling')
 type Handling = {
   readonly name: string
   readonly begunAt: Date
-  /** Its span in each trace that goes on because of it, by the id of the trace. */
+  /** Its span in each trace that it continues, by trace id. */
   readonly spans: Map<string, SpanContext>
 }
 
 let isOn = false
-/** Told by whoever starts to export; until then every function here only does the work. */
+/** Turns tracing on or off. While off, the functions here only run the work. */
 export const setTracing = (on: boolean): void => {
   isOn = on
 }
 
-/** Ids that the span which is being started must have, because they follow from its request. */
+/** Ids for the span being started, derived from its request. */
 let given: Origin | undefined
 export const givenIds = (): Origin | undefined => given
 
-/** A span around the work, if it is part of a trace: what nobody asked for makes none. */
+/** Runs work in a span if there is a trace to join. Background work creates none. */
 export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work()
   const within = words.parent ? extracted(words.parent) : context.active()
@@ -64,8 +64,8 @@ export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>
 }
 
 /**
- * The first span of a request, with the ids that follow from the request's own; within the caller's
- * span, if the request names one.
+ * Runs work in the root span of a request, with ids derived from the request id, within the
+ * caller's span if the request id names one.
  */
 export function inFirstSpan<T>(
   name: string,
@@ -98,7 +98,7 @@ async function run<T>(
   try {
     return await context.with(kind === 'consumer' ? open.setValue(handling, handled) : open, work)
   } catch (error) {
-    // Its name alone: what libraries write into messages may be personal.
+    // Only the name: messages of library errors may contain personal data.
     span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
     span.setStatus({ code: SpanStatusCode.ERROR })
     throw error
@@ -113,9 +113,9 @@ const linksOf = (within: Context): Link[] => {
 }
 
 /**
- * Goes on with the trace of a request. What is being done is another's (a webhook brings a payment on
- * its way): the next span is of the request's trace and has a link to the other. The handling of that
- * message so far stands in both, so that the request's own trace says what it waited for.
+ * Continues the trace of a request from another trace (a webhook that advances a payment). The next
+ * span belongs to the request's trace and links to the other one. The message being handled gets a
+ * span in both, so that the request's trace shows its wait.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -130,7 +130,7 @@ export function underTraceOf<T>(requestId: string, work: () => T): T {
   return context.with(within.setValue(cause, before), work)
 }
 
-/** The span of a message in a trace that goes on because of it, made once. */
+/** Returns the message's span in a trace that it continues, created once. */
 function handledIn(there: Context, { name, begunAt, spans }: Handling, before: SpanContext) {
   const { traceId } = trace.getSpanContext(there)!
   const known = spans.get(traceId)
@@ -142,7 +142,7 @@ function handledIn(there: Context, { name, begunAt, spans }: Handling, before: S
   return span.spanContext()
 }
 
-/** What the open span learnt meanwhile; a new name too, if it was not known before. */
+/** Adds attributes to the active span, and renames it if a name is given. */
 export function noteInSpan(attributes: Attributes, name?: string): void {
   if (!isOn) return
   const span = trace.getActiveSpan()
@@ -150,7 +150,9 @@ export function noteInSpan(attributes: Attributes, name?: string): void {
   if (name) span?.updateName(name)
 }
 
-/** A span of what took place since `fromMs` (unix ms) in several steps, between restarts perhaps. */
+/**
+ * Adds a span from `fromMs` (unix ms) to now, for work in several steps, possibly across restarts.
+ */
 export function spanSince(name: string, fromMs: number, attributes: Attributes): void {
   if (!isOn) return
   const within = context.active()
@@ -159,7 +161,7 @@ export function spanSince(name: string, fromMs: number, attributes: Attributes):
   tracer.startSpan(name, { startTime, attributes, links: linksOf(within) }, within).end()
 }
 
-/** The `traceparent` that a message or a question takes with it; undefined outside of a trace. */
+/** Returns the `traceparent` to send with a message or request; undefined outside of a trace. */
 export function carriedTrace(): string | undefined {
   if (!isOn) return undefined
   const carrier: Record<string, string> = {}
@@ -167,11 +169,12 @@ export function carriedTrace(): string | undefined {
   return carrier[traceHeader]
 }
 
-/** For log lines. */
+/** Returns the current trace id, for log lines. */
 export const traceId = (): string | undefined =>
   isOn ? trace.getSpanContext(context.active())?.traceId : undefined
 
-/** The span that a `traceparent` names; undefined if it is none. */
+/** Returns the span that a `traceparent` names; undefined if it is invalid. */
+
 export const spanOf = (parent: string | null): Origin | undefined =>
   isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
 

@@ -102,7 +102,7 @@ describe('a message that was given up on', () => {
     expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
     for (const owner of ['payments', 'payouts'] as const) {
       const lines = logOf(owner)
-      expect(lines.filter((line) => /given up on/.test(line))).toEqual([])
+      expect(lines.filter((line) => /dead-lettered/.test(line))).toEqual([])
       const redriven = lines.filter((line) => /dead letter redriven/.test(line))
       expect(redriven).toHaveLength(owner === 'payments' ? 9 : 8)
     }
@@ -196,7 +196,7 @@ describe('an outage of Postgres', () => {
     const pids = () => services.map((name) => [name, stack.process(name).pid()])
     const before = pids()
     const server = stack.process('postgres')
-    const failed = () => logOf('payments').filter((line) => /round failed/.test(line)).length
+    const failed = () => logOf('payments').filter((line) => /loop failed/.test(line)).length
     const since = failed()
     const linesBefore = logOf('payments').length - 1
     await server.stop('SIGKILL')
@@ -212,8 +212,8 @@ describe('an outage of Postgres', () => {
     await person.until('an answer', (me) => me.verified === true, 60_000)
     const news = () => logOf('payments').slice(linesBefore)
     const told = (word: string) => news().filter((line) => line.includes(word)).length
-    await waitUntil('the return being told', () => told('"postgres is back"') === 1)
-    expect(told('"postgres lost"')).toBe(1)
+    await waitUntil('the return being told', () => told('"postgres available again"') === 1)
+    expect(told('"postgres unavailable"')).toBe(1)
     const quote = await waitUntil('a quote', () => person.quote('USD/IDR').catch(() => undefined))
     const body = { amount: '50000', method: 'qr', quoteId: quote.id }
     expect((await person.insist('/topups', body)).status).toBe(200)

@@ -119,7 +119,7 @@ describe('an operator', () => {
     const noted = await operate(stack, 'main.ts', 'deeds', 'payments:one')
     expect(noted).toMatchObject({ code: 0 })
     expect(noted.said).toContain(
-      'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one is handled again',
+      'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one will be redriven',
     )
   })
 

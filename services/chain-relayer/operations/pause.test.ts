@@ -56,8 +56,8 @@ describe('while relaying is paused', () => {
     const { key } = await newWallet(fixture)
     const to = fixture.treasury.address
     const signed = await fixture.sign(key, { to, value: 4_000_000n, nonce: newNonce() })
-    expect((await pause('paused')).ok!.done).toMatch(/^relaying paused since .*from now on$/)
-    expect((await pause('paused')).ok!.done).toContain(', before, by sari (ticket 7)')
+    expect((await pause('paused')).ok!.done).toMatch(/^relaying paused since \S+$/)
+    expect((await pause('paused')).ok!.done).toContain(', by sari: ticket 7')
 
     const waiting: Task[] = [credit(), take(signed), verify(somebody, true, 1n)]
     const going: Task[] = [revoke(held.payload.refId), freeze(somebody, true, 1n), repay()]
