@@ -43,7 +43,7 @@ describe('configuration', () => {
   test('fails early, with every fault in one message and no value in it', () => {
     const bad = { SWEEP_AFTER_MS: '-5', LOG_LEVEL: 'loud', LANE_KEY: '0xnotakey' }
     const read = () => readConfig('payments', fields, bad)
-    expect(read).toThrow(/DATABASE_URL is missing/)
+    expect(read).toThrow(/DATABASE_URL is not set/)
     expect(read).toThrow(/SWEEP_AFTER_MS must be a whole number/)
     expect(read).toThrow(/LOG_LEVEL must be one of info, debug/)
     expect(read).toThrow(/LANE_KEY must be a private key/)
@@ -90,7 +90,7 @@ describe('configuration', () => {
 
   test('treats an empty variable as not set', () => {
     expect(() => readConfig('x', { A: list({ about: 'needed' }) }, { A: '' })).toThrow(
-      /A is missing/,
+      /A is not set/,
     )
   })
 

@@ -11,7 +11,7 @@ import {
   WeiAmount,
 } from '#shared/messages/fields'
 
-/** How the verification of a person stands. */
+/** States of a user's identity verification. */
 export const verificationStatuses = [
   'none',
   'started',
@@ -19,7 +19,7 @@ export const verificationStatuses = [
   'rejected',
   'approved',
 ] as const
-/** What the person does about it; null where nothing is to be done. */
+/** Next step of the user; null if none is needed. */
 export const verificationActions = ['verify', 'wait', 'contact support'] as const
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
@@ -29,40 +29,40 @@ const Verification = Type.Object(
   {
     status: Type.Enum([...verificationStatuses], {
       title: 'VerificationStatus',
-      description: 'How far it is.',
+      description: 'Status of the identity verification.',
     }),
     nextAction: orNull(
       Type.Enum([...verificationActions], {
         title: 'VerificationAction',
         description: '`verify` by `POST /me/verification`, `wait`, or `contact support`.',
       }),
-      'What the person does about it; null when nothing is to be done.',
+      'Next step of the user; null if none is needed.',
     ),
-    sentence: Type.String({ description: 'The same for a person; its wording may change.' }),
+    sentence: Type.String({ description: 'Text to show to the user; its wording may change.' }),
   },
-  { title: 'Verification', description: 'The verification of the person behind the wallet.' },
+  { title: 'Verification', description: 'Identity verification of the user.' },
 )
 
 const Held = Type.Object(
   {
     what: Type.Enum(['collateral', 'repayment'], {
-      description: 'New collateral, or a debt that was repaid.',
+      description: 'New collateral, or a repayment.',
     }),
     reason: Type.Enum(['may_be_taken_back'], {
       title: 'HoldReason',
-      description: 'Why: the payer can still have the payment taken back.',
+      description: 'Why it is on hold: the payment can still be reversed.',
     }),
     ausd: AusdAmount,
-    shares: orNull(ShareAmount, 'The same in shares; null of a repayment, which is no collateral.'),
+    shares: orNull(ShareAmount, 'The amount in shares; null for a repayment, which is not collateral.'),
     until: UnixSeconds,
-    sentence: Type.String({ description: 'The same for a person; its wording may change.' }),
+    sentence: Type.String({ description: 'Text to show to the user; its wording may change.' }),
   },
-  { title: 'HeldItem', description: "What is the user's and frees nothing yet." },
+  { title: 'HeldItem', description: 'An amount on hold, which does not count yet.' },
 )
 
-const until = orNull(UnixSeconds, 'When the last of it is free; null when nothing is held.')
+const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
-/** The user, as the contract and the gateway's own row have them. */
+/** Account of the user: state of the contract and of the gateway's own row. */
 export const GetMe = route({
   method: 'GET',
   path: '/me',
@@ -71,14 +71,14 @@ export const GetMe = route({
   answer: Type.Object(
     {
       wallet: Address,
-      verified: Type.Boolean({ description: 'The flag on the chain.' }),
+      verified: Type.Boolean({ description: 'Verification flag on the chain.' }),
       verification: Verification,
       user: Type.Object(
         {
-          country: orNull(Type.String(), 'ISO 3166-1 alpha-2; null until it is set.'),
+          country: orNull(Type.String(), 'ISO 3166-1 alpha-2; null if not set.'),
           createdAt: Timestamp,
         },
-        { title: 'User', description: 'What is known of the user beside the chain.' },
+        { title: 'User', description: 'User data that is not on the chain.' },
       ),
       collateral: Type.Object(
         {
@@ -91,7 +91,7 @@ export const GetMe = route({
         {
           title: 'Collateral',
           description:
-            'What counts, as `value` and `shares`, and what is held, as the pending ones.',
+            'Available collateral (`value`, `shares`) and collateral on hold (the pending fields).',
         },
       ),
       pendingUntil: until,
@@ -100,26 +100,26 @@ export const GetMe = route({
       encumbered: AusdAmount,
       encumberedUntil: until,
       held: Type.Array(Held, {
-        description: 'Each sum on hold: new collateral, and debt repaid by card or e-wallet.',
+        description: 'Amounts on hold: new collateral, and debt repaid by card or e-wallet.',
       }),
       available: AusdAmount,
-      score: amountOf('Points: 0 at first, moved by how cycles end.'),
+      score: amountOf('Credit score in points: starts at 0 and changes when a cycle closes.'),
       ratioBps: amountOf(
-        'The share of the collateral that may be owed, in hundredths of a percent.',
+        'Share of the collateral that may be borrowed, in hundredths of a percent.',
       ),
-      cycles: Type.Integer({ description: 'Closed cycles, reversed ones included.' }),
-      defaulted: Type.Boolean({ description: 'A debt was not repaid in time.' }),
-      frozen: Type.Boolean({ description: 'A payment was taken back after its hold.' }),
+      cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
+      defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
+      frozen: Type.Boolean({ description: 'Whether the wallet is frozen: a payment was reversed after its hold.' }),
       balance: Type.Object(
         { ausd: AusdAmount, native: WeiAmount },
-        { title: 'Balance', description: 'What the wallet itself holds.' },
+        { title: 'Balance', description: 'Balances of the wallet itself.' },
       ),
     },
-    { title: 'Me', description: 'The account on the credit line, as the chain has it now.' },
+    { title: 'Me', description: 'Account on the credit line, as of the newest block.' },
   ),
 })
 
-/** Where the user lives. */
+/** Sets the user's country of residence. */
 export const PostCountry = route({
   method: 'POST',
   path: '/me/country',
@@ -127,23 +127,23 @@ export const PostCountry = route({
   body: Type.Object(
     {
       country: Type.Enum(countries as [string, ...string[]], {
-        description: 'ISO 3166-1 alpha-2, in upper case.',
+        description: 'ISO 3166-1 alpha-2, upper case.',
         says: 'must be an ISO 3166-1 alpha-2 code in upper case',
       }),
     },
     {
       additionalProperties: false,
       title: 'CountryRequest',
-      description: 'The country where the user lives.',
+      description: "The user's country of residence.",
     },
   ),
   answer: Type.Object(
-    { country: Type.String({ description: 'ISO 3166-1 alpha-2, in upper case.' }) },
-    { title: 'CountryResult', description: 'The country as it is now.' },
+    { country: Type.String({ description: 'ISO 3166-1 alpha-2, upper case.' }) },
+    { title: 'CountryResult', description: 'The country that is now set.' },
   ),
 })
 
-/** Where the person can be verified; `url` is null when that is done already. */
+/** Link to the hosted identity verification; `url` is null if the user is already verified. */
 export const PostVerification = route({
   method: 'POST',
   path: '/me/verification',
@@ -153,13 +153,13 @@ export const PostVerification = route({
     {
       verified: Type.Boolean({
         description:
-          'Whether the person is verified; the flag on the chain may follow a moment later.',
+          'Whether the user is verified; the flag on the chain may follow a moment later.',
       }),
       url: orNull(
         Type.String(),
-        'The page to open; null when the person is verified already. Whoever was refused gets one again.',
+        'Page to open; null if the user is already verified. A rejected user gets a new link.',
       ),
     },
-    { title: 'VerificationLink', description: 'Where the person can be verified.' },
+    { title: 'VerificationLink', description: 'Link to the identity verification.' },
   ),
 })

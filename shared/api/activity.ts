@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { route } from '#shared/api/route'
 import { ActivityItem } from '#shared/messages/activity'
 
-/** What happened, a page at a time, and all that is in flight. */
+/** Activity of the user, by page, and everything in flight. */
 export const GetActivity = route({
   method: 'GET',
   path: '/me/activity',
@@ -12,16 +12,16 @@ export const GetActivity = route({
     {
       inFlight: Type.Array(ActivityItem, {
         description:
-          'Everything not yet onchain or not yet confirmed by the provider, newest first, whatever the ' +
-          'page. Money that is `held` is onchain, so it is not here.',
+          'All items not yet onchain or not yet confirmed by the provider, newest first, on every ' +
+          'page. A payment in state `held` is onchain, so it is not listed.',
       }),
       items: Type.Array(ActivityItem, {
-        description: 'One page of all items, newest first; what is in flight is among them too.',
+        description: 'One page of all items, newest first, including those in flight.',
       }),
       nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: '`cursor` of the next page; null on the last.',
+        description: '`cursor` of the next page; null on the last page.',
       }),
     },
-    { title: 'ActivityPage', description: 'One page, and everything that is in flight.' },
+    { title: 'ActivityPage', description: 'One page of activity, and everything in flight.' },
   ),
 })

@@ -11,9 +11,9 @@ const { currencies, methods, heldChannels } = PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
 const seconds = (what: string) => Type.Integer({ description: `${what}, in seconds.` })
-const gas = amountOf('Gas units; the chain charges all of them, whatever is used.')
+const gas = amountOf('Gas units; the chain charges the limit, not the gas used.')
 
-/** All that an app needs to know before its first request. Lengths of time in seconds. */
+/** Client configuration. Durations in seconds. */
 export const GetConfig = route({
   method: 'GET',
   path: '/config',
@@ -36,69 +36,69 @@ export const GetConfig = route({
             {
               title: 'GasLimits',
               description:
-                'Gas units that cover each function of the credit line, whatever the history of the account.',
+                'Gas units sufficient for each function of the credit line, for any account.',
             },
           ),
         },
-        { title: 'ChainTerms', description: 'Where the contracts are.' },
+        { title: 'ChainTerms', description: 'Chain, contract addresses and gas limits.' },
       ),
       credit: Type.Object(
         {
           cycle: Type.Object(
             {
-              minSeconds: seconds('How long a cycle takes at least to count'),
+              minSeconds: seconds('Minimum duration for a cycle to count'),
               minDebt: cycle.properties.minDebt,
-              termSeconds: seconds('How long after its first draw a cycle is to be closed'),
-              graceSeconds: seconds('How long after that it ends in default'),
+              termSeconds: seconds('Term of a cycle, from its first draw'),
+              graceSeconds: seconds('Grace period after the term; after it, the cycle defaults'),
             },
             {
               title: 'CycleTerms',
               description:
-                'A cycle counts when its debt times its seconds reaches `minDebt` times `minSeconds`. It is ' +
-                'to be closed within `termSeconds`, and ends in default after `graceSeconds` more.',
+                'A cycle counts once debt times seconds reaches `minDebt` times `minSeconds`. It must be ' +
+                'closed within `termSeconds`, and defaults `graceSeconds` after that.',
             },
           ),
           initialRatioBps: amountOf(
-            'The share of the collateral that a new account may owe, in hundredths of a percent.',
+            'Share of the collateral that a new account may borrow, in hundredths of a percent.',
           ),
         },
-        { title: 'CreditTerms', description: 'What the credit line holds people to.' },
+        { title: 'CreditTerms', description: 'Terms of the credit line.' },
       ),
       session: Type.Object(
-        { secondsMax: seconds('How far ahead `until` may lie') },
-        { title: 'SessionTerms', description: 'How far ahead the end of a session may lie.' },
+        { secondsMax: seconds('Maximum lifetime of a session (`until`)') },
+        { title: 'SessionTerms', description: 'Limits of a session.' },
       ),
       quote: Type.Object(
-        { seconds: seconds('How long a rate is locked') },
-        { title: 'QuoteTerms', description: 'How long a rate is locked.' },
+        { seconds: seconds('How long a quoted rate is valid') },
+        { title: 'QuoteTerms', description: 'Validity of a quote.' },
       ),
       checkout: Type.Object(
         { seconds: seconds('How long a checkout is open'), methods },
-        { title: 'CheckoutTerms', description: 'How long a checkout is open, and what to pick.' },
+        { title: 'CheckoutTerms', description: 'Lifetime of a checkout, and the payment methods.' },
       ),
       hold: Type.Object(
         {
-          seconds: seconds('How long it frees nothing'),
+          seconds: seconds('Duration of a hold'),
           channels: Type.Array(heldChannels.items, {
-            description: 'What is held, by its channel.',
+            description: 'Kinds of payment channel whose payments are put on hold.',
           }),
         },
         {
           title: 'HoldTerms',
-          description: 'Which money frees nothing at first, and for how long.',
+          description: 'Payments that are put on hold, and for how long.',
         },
       ),
       currencies,
       topups: TopupTerms,
       cashouts: Type.Object(PayoutsTerms.answer.properties, {
         title: 'CashoutTerms',
-        description: 'What may be cashed out, and to which banks.',
+        description: 'Limits of cash-outs, and the supported banks.',
       }),
       sends: Type.Object(
-        { validBeforeSecondsMin: seconds('How far ahead `validBefore` must be') },
-        { title: 'SendTerms', description: 'What a send must keep to.' },
+        { validBeforeSecondsMin: seconds('Minimum time until `validBefore`') },
+        { title: 'SendTerms', description: 'Limits of sends.' },
       ),
     },
-    { title: 'Config', description: 'All that an app needs to know; lengths of time in seconds.' },
+    { title: 'Config', description: 'Client configuration; durations in seconds.' },
   ),
 })

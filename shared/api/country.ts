@@ -9,5 +9,5 @@ NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA
 SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
 TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`
 
-/** Codes as `POST /me/country` accepts them: assigned, upper-case. */
+/** Country codes that `POST /me/country` accepts: assigned and upper-case. */
 export const countries: readonly string[] = assigned.trim().split(/\s+/)

@@ -6,7 +6,7 @@ import { Authorization, Bank, FiatAmount, Uuid } from '#shared/messages/fields'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 
-/** Opens a checkout that becomes collateral. */
+/** Opens a checkout for a top-up, which becomes collateral. */
 export const PostTopup = route({
   method: 'POST',
   path: '/topups',
@@ -20,13 +20,13 @@ export const PostTopup = route({
     {
       additionalProperties: false,
       title: 'TopupRequest',
-      description: 'What to charge, in the currency of the quote.',
+      description: 'A top-up: amount in the currency of the quote, and payment method.',
     },
   ),
   answer: TopupCreate.answer,
 })
 
-/** Opens a checkout for the whole debt. */
+/** Opens a checkout for the entire debt. */
 export const PostSettlement = route({
   method: 'POST',
   path: '/settlements',
@@ -36,7 +36,7 @@ export const PostSettlement = route({
     {
       additionalProperties: false,
       title: 'SettlementRequest',
-      description: 'The quote at which the whole debt is charged.',
+      description: 'A settlement: the quote at which the entire debt is charged.',
     },
   ),
   answer: SettlementCreate.answer,
@@ -52,20 +52,20 @@ export const PostCashout = route({
     {
       additionalProperties: false,
       title: 'CashoutRequest',
-      description: 'A signed transfer to the treasury, and the account to pay.',
+      description: 'A cash-out: a signed transfer to the treasury, and the bank account to pay.',
     },
   ),
   answer: CashoutCreate.answer,
 })
 
-/** Relays a signed transfer, once. */
+/** Relays a signed transfer exactly once. */
 export const PostSend = route({
   method: 'POST',
   path: '/sends',
   access: 'signed',
   body: Type.Object(
     { authorization: Authorization },
-    { additionalProperties: false, title: 'SendRequest', description: 'A signed transfer.' },
+    { additionalProperties: false, title: 'SendRequest', description: 'A signed transfer to relay.' },
   ),
   answer: SendCreate.answer,
 })

@@ -1,6 +1,7 @@
 /**
- * Whether a page of another origin asks. Every page in a browser may send requests to loopback, and
- * browsers name the page's origin whenever it sends something or reads an answer; programs name none.
+ * Returns whether the request comes from a web page of another origin. Any page in a browser may
+ * send requests to loopback. Browsers send the page's origin with such a request; other programs
+ * send none.
  */
 export function isOfOtherOrigin({ headers }: Pick<Request, 'headers'>): boolean {
   const origin = headers.get('origin')

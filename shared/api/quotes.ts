@@ -3,14 +3,14 @@ import { route } from '#shared/api/route'
 import { Pair } from '#shared/messages/fields'
 import { QuoteCreate } from '#shared/messages/pricing'
 
-/** Locks a rate: smallest units of the local currency per US dollar. */
+/** Locks a rate, in smallest units of the local currency per US dollar. */
 export const PostQuote = route({
   method: 'POST',
   path: '/quote',
   access: 'public',
   body: Type.Object(
     { pair: Pair },
-    { additionalProperties: false, title: 'QuoteRequest', description: 'What to lock a rate for.' },
+    { additionalProperties: false, title: 'QuoteRequest', description: 'Currency pair of the quote.' },
   ),
   answer: QuoteCreate.answer,
 })

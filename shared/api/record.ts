@@ -3,34 +3,34 @@ import { route } from '#shared/api/route'
 import { Address, amountOf } from '#shared/messages/fields'
 import { RecordCycle, RecordHistory } from '#shared/messages/indexer'
 
-const score = 'Points: 0 at first, moved by how cycles end.'
+const score = 'Credit score in points: starts at 0 and changes when a cycle closes.'
 
 const Cycle = Type.Object(
   {
     ...RecordCycle.properties,
-    number: Type.Integer({ description: 'Counted from 1, in the order in which they opened.' }),
-    scoreAfter: Type.Union([amountOf('The score at its end.'), Type.Null()]),
+    number: Type.Integer({ description: 'Number of the cycle, from 1, in order of opening.' }),
+    scoreAfter: Type.Union([amountOf('Score when the cycle closed.'), Type.Null()]),
   },
-  { title: 'RecordCycle', description: 'A cycle; of the open one, what has not happened is null.' },
+  { title: 'RecordCycle', description: 'A cycle. In the open one, fields of events that have not happened are null.' },
 )
 
 const History = Type.Object(
   {
     ...RecordHistory.properties,
     score: amountOf(score),
-    cycleCount: Type.Integer({ description: 'Closed cycles, reversed ones included.' }),
-    repayCount: Type.Integer({ description: 'Repayments that were not taken back.' }),
-    cyclesOpened: Type.Integer({ description: 'Closed cycles, and the open one if there is one.' }),
-    defaulted: Type.Boolean({ description: 'A debt was not repaid in time.' }),
-    cycles: Type.Array(Cycle, { description: 'All of them, oldest first.' }),
+    cycleCount: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
+    repayCount: Type.Integer({ description: 'Number of repayments, without reversed ones.' }),
+    cyclesOpened: Type.Integer({ description: 'Number of cycles, including the open one.' }),
+    defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
+    cycles: Type.Array(Cycle, { description: 'All cycles, oldest first.' }),
   },
   {
     title: 'RecordHistory',
-    description: 'The history of a wallet, from final events of the chain.',
+    description: 'Credit history of a wallet, from final chain events.',
   },
 )
 
-/** The public credit record of a wallet, without a name or a document. */
+/** Public credit record of a wallet, without name or document. */
 export const GetRecord = route({
   method: 'GET',
   path: '/verify/:wallet',
@@ -39,21 +39,21 @@ export const GetRecord = route({
   answer: Type.Object(
     {
       account: Address,
-      verified: Type.Boolean({ description: 'The person behind the wallet was verified.' }),
+      verified: Type.Boolean({ description: 'Whether the owner of the wallet is verified.' }),
       score: amountOf(score),
       ratioBps: amountOf(
-        'The share of the collateral that may be owed, in hundredths of a percent.',
+        'Share of the collateral that may be borrowed, in hundredths of a percent.',
       ),
-      cycles: Type.Integer({ description: 'Closed cycles, reversed ones included.' }),
-      defaulted: Type.Boolean({ description: 'A debt was not repaid in time.' }),
+      cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
+      defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       history: Type.Union([History, Type.Null()], {
-        description: 'Each cycle, from the indexer; null while that is unavailable.',
+        description: 'Credit history from the indexer; null while the indexer is unavailable.',
       }),
       indexer: Type.Enum(['ok', 'unavailable'], {
         title: 'IndexerState',
-        description: 'Whether `history` could be had.',
+        description: 'Whether `history` is available.',
       }),
     },
-    { title: 'PublicRecord', description: 'The credit record, without a name or a document.' },
+    { title: 'PublicRecord', description: 'Credit record, without name or document.' },
   ),
 })

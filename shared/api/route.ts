@@ -1,8 +1,8 @@
 import type { Static, StaticDecode, TSchema } from 'typebox'
 
 /**
- * One operation of the public interface. The gateway checks and describes requests by it, and a client
- * is made from it: what one of them says and what the other expects cannot come to differ.
+ * One operation of the public interface. The gateway validates and documents requests by it, and
+ * the client is built from it, so the two cannot diverge.
  */
 export type Route<
   P extends string = string,
@@ -10,21 +10,21 @@ export type Route<
   A extends TSchema = TSchema,
 > = {
   readonly method: 'GET' | 'POST'
-  /** As the router spells it: `/verify/:wallet`. */
+  /** Path in router syntax: `/verify/:wallet`. */
   readonly path: P
-  /** Signed routes want the session of a wallet. */
+  /** Signed routes require the session of a wallet. */
   readonly access: 'public' | 'signed'
-  /** Null: the request has no body. */
+  /** Schema of the request body; null: none. */
   readonly body: B
-  /** What every success is answered with. */
+  /** Schema of a successful response. */
   readonly answer: A
 }
-/** A body as a client writes it: addresses in any case. */
+/** Request body as a client writes it: addresses in any case. */
 export type BodyOf<R extends Route> = R['body'] extends TSchema ? Static<R['body']> : undefined
-/** An answer as a client reads it: addresses and hashes are `0x…`, in lower case. */
+/** Response as a client reads it: addresses and hashes are `0x…`, in lower case. */
 export type AnswerOf<R extends Route> = StaticDecode<R['answer']>
 
-/** Declares a route, with the types of its schemas kept. */
+/** Declares a route, preserving the types of its schemas. */
 export const route = <P extends string, B extends TSchema | null, A extends TSchema>(
   given: Route<P, B, A>,
 ): Route<P, B, A> => given

@@ -1,6 +1,6 @@
-/** How far ahead the end of a session may lie: 7 days. */
+/** Maximum lifetime of a session: 7 days. */
 export const sessionSecondsMax = 7 * 24 * 60 * 60
 
-/** The three lines that a wallet signs with personal_sign. */
+/** Returns the three lines that a wallet signs with personal_sign. */
 export const signInText = (wallet: string, until: number): string =>
   `Sign in to Service\n${wallet.toLowerCase()}\nuntil ${until}`

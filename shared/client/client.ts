@@ -28,14 +28,14 @@ export {
 export { activityReasons, activityStatuses } from '#shared/messages/activity'
 export { type ErrorCode, errorCodes } from '#shared/refusals'
 
-/** What a request has besides its body. */
+/** Request parameters other than the body. */
 type Rest = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly authorization?: string
 }
 
-/** Asks one route of the interface; types, path and method are those of its one description. */
+/** Calls one route of the interface, with types, path and method from its declaration. */
 function ask<R extends Route>(
   place: Place,
   route: R,
@@ -53,22 +53,22 @@ function ask<R extends Route>(
   })
 }
 
-/** What anybody may ask, without a wallet. */
+/** Opens the public routes, which need no wallet. */
 export function openVisitor(place: Place) {
   return {
-    /** What an app has to know before its first request; good for a minute and longer. */
+    /** Client configuration; may be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
-    /** Locks a rate for 60 seconds; what it is used for may take longer. */
+    /** Locks a rate for 60 seconds. The request that uses it may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
-    /** The public credit record of any wallet. */
+    /** Public credit record of any wallet. */
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }
 
-/** The whole interface, as one wallet uses it. */
+/** The whole interface for one wallet. */
 export type Client = ReturnType<typeof openClient>
 
-/** Opens the interface for a wallet: whatever wants a session is signed in. */
+/** Opens the interface for a wallet, signing in where a session is needed. */
 export function openClient(place: Place & { readonly account: Signer & TransferSigner }) {
   const session = openSession(place.account)
   const signed = async <R extends Route>(
@@ -80,7 +80,7 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
       ask(place, route, body, { ...rest, authorization: await session.header() })
     const first = await once()
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first
-    // Nothing was done: a session that ended meanwhile, or a clock that was set.
+    // Nothing was done: the session has expired, or a clock was adjusted.
     session.forget()
     return once()
   }
@@ -93,16 +93,16 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     me,
     activity,
     setCountry: (country: string) => signed(PostCountry, { country }),
-    /** A link to the hosted identity verification. */
+    /** Returns a link to the hosted identity verification. */
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
-    /** Waits until it is no longer in flight: a top-up, settlement, cash-out or send. */
+    /** Waits until a top-up, settlement, cash-out or send is no longer in flight. */
     waitFor: (id: string, patience?: Patience) =>
       waitForItem(async (cursor) => okOf(await activity({ limit: 100, cursor })), id, patience),
-    /** Waits until the account is as awaited: `(me) => me.verified && me.balance.native !== '0'`. */
+    /** Waits until the account meets a condition: `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),
   }

@@ -8,7 +8,7 @@ import {
 } from '#shared/client/refusal'
 import { pause } from '#shared/deadline'
 
-/** One request as it goes out: the same bytes at every try. */
+/** A request as sent: the same bytes on every attempt. */
 export type Sent = {
   readonly method: string
   readonly path: string
@@ -18,24 +18,24 @@ export type Sent = {
 
 export type Place = {
   readonly baseUrl: string
-  /** Instead of the runtime's own. */
+  /** Replaces the runtime's fetch. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** No try begins later than this after the first; 30 s unless given. */
+  /** How long new attempts may start after the first; default 30 s. */
   readonly patienceMs?: number
 }
 
-/** The service takes no longer for anything: it answers 503 before. */
+/** Longer than the service takes for any request: it responds with 503 before that. */
 const tryDeadlineMs = 15_000
 const patienceDefaultMs = 30_000
 const pauseFirstMs = 250
 const pauseMaxMs = 4_000
 
-/** What came of one try: an answer, or nothing that can be read. */
+/** Outcome of one attempt: a response, or a fault. */
 export type Tried =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly fault: unknown }
 
-/** One try, without a second. */
+/** Sends the request once. */
 export async function tryOnce({ baseUrl, fetch: own }: Place, sent: Sent): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
@@ -55,13 +55,13 @@ export async function tryOnce({ baseUrl, fetch: own }: Place, sent: Sent): Promi
   }
 }
 
-/** What follows from a try: its answer, a no that may pass, or an outcome that nobody knows. */
+/** Classification of an attempt: a final result, a temporary refusal, or an unknown outcome. */
 type Verdict<T> =
   | Answered<T>
   | { readonly again: Refusal; readonly afterMs: number }
   | { readonly unknown: unknown; readonly afterMs: number }
 
-/** Decides about a try; `turn` counts from 0. */
+/** Classifies an attempt. `turn` counts from 0. */
 export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
   const restMs = Math.min(pauseFirstMs * 2 ** turn, pauseMaxMs)
   if ('fault' in tried) return { unknown: tried.fault, afterMs: restMs }
@@ -69,19 +69,19 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
   if (status === 200) return { ok: body as T }
   const refused = refusalOf(status, headers, body)
   if (!refused)
-    return { unknown: new Error(`answered ${status}, by whom is unclear`), afterMs: restMs }
+    return { unknown: new Error(`unexpected response ${status}, not from the service`), afterMs: restMs }
   const afterMs = Math.max(refused.retryAfterMs ?? 0, restMs)
-  // It may have been done all the same: a time-out is answered in these words too.
+  // The request may have been processed: timeouts use these codes too.
   if (refused.code === 'unavailable' || refused.code === 'internal')
     return { unknown: new Refused(refused), afterMs }
   return isPassing(refused) ? { again: refused, afterMs } : { refused }
 }
 
 /**
- * Asks until there is an answer that will stay. Every request of this interface may be sent again as
- * it was, because its owner knows it again: a top-up, a settlement and a cash-out by their quote, a
- * send by the nonce of its authorization; all others change nothing, or come to the same when they are
- * done twice. Another body would be another request: what is sent again are the same bytes.
+ * Repeats a request until the result is final. Every request of this interface may be repeated
+ * unchanged, because its owner recognises it: a top-up, settlement or cash-out by its quote, a send
+ * by the nonce of its authorization; all others change nothing or are idempotent. A different body
+ * would be a different request, so the same bytes are sent again.
  */
 export async function exchange<T>(place: Place, sent: Sent): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
@@ -91,12 +91,12 @@ export async function exchange<T>(place: Place, sent: Sent): Promise<Answered<T>
     if ('ok' in verdict || 'refused' in verdict) return verdict
     if ('unknown' in verdict) unclear = { cause: verdict.unknown }
     if (Date.now() + verdict.afterMs > givesUpAt) {
-      // A no for this moment says nothing about an earlier try that nobody answered.
+      // A temporary refusal does not settle the outcome of an earlier attempt without a response.
       if (unclear || 'unknown' in verdict)
         throw new Unanswered(`${sent.method} ${sent.path}`, turn + 1, unclear?.cause)
       return { refused: verdict.again }
     }
-    // Spread out, so that those who were refused together do not come back together.
+    // Jitter, so that clients refused at the same time do not return at the same time.
     await pause(verdict.afterMs * (1 + Math.random() / 4))
   }
 }

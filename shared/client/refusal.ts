@@ -7,29 +7,31 @@ import {
   type RefusalCode,
 } from '#shared/refusals'
 
-/** A request that got a no. `message` is for a person, `code` is one of a closed list. */
+/** A refused request. `message` may be shown to the user; `code` is one of a closed list. */
 export type Refusal = {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
-  /** When the service says how long to wait. */
+  /** Set if the service asks for a delay. */
   readonly retryAfterMs?: number
-  /** By it the operators find the request in their logs. */
+  /** Id of the request in the service's logs. */
   readonly requestId: string | null
 }
 
-/** An answer, or a no. What did not come at all is neither: it is thrown as `Unanswered`. */
+/** A result or a refusal. A request without a response is thrown as `Unanswered`. */
 export type Answered<T> = { readonly ok: T } | { readonly refused: Refusal }
 
-/** Nobody answered: the outcome is unknown, and the same request again is safe. */
+/** No response: the outcome is unknown, and repeating the same request is safe. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
   constructor(what: string, tries: number, cause: unknown) {
-    super(`${what} was not answered in ${tries} ${tries === 1 ? 'try' : 'tries'}`, { cause })
+    super(`no response to ${what} after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`, {
+      cause,
+    })
   }
 }
 
-/** A refusal where the caller cannot go on without the answer; thrown by `okOf`. */
+/** A refusal as an exception; thrown by `okOf`. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly refusal: Refusal
@@ -39,7 +41,7 @@ export class Refused extends Error {
   }
 }
 
-/** The value of an answer; throws its refusal. */
+/** Returns the value of a result, or throws its refusal. */
 export function okOf<T>(answered: Answered<T>): T {
   if ('refused' in answered) throw new Refused(answered.refused)
   return answered.ok
@@ -49,8 +51,8 @@ const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
 /**
- * What an answer refuses. Undefined when it is not one of the service's own: a proxy's page says
- * nothing about what became of the request.
+ * Parses a refusal. Returns undefined if the response is not the service's own: the error page of a
+ * proxy does not reveal the outcome of the request.
  */
 export function refusalOf(status: number, headers: Headers, body: unknown): Refusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
@@ -65,8 +67,8 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Refu
 }
 
 /**
- * What a moment may mend; every other no stays a no, however often it is asked for: the rules of
- * money, the limits of a day, and a treasury that is short.
+ * Codes of temporary refusals. All others are final however often the request is repeated: business
+ * rules, daily limits, and an insufficient treasury.
  */
 const passing = new Set<ErrorCode>([
   'internal',
@@ -77,5 +79,5 @@ const passing = new Set<ErrorCode>([
   'chain_unavailable',
 ] satisfies (RefusalCode | GeneralCode)[])
 
-/** May the same request be answered otherwise in a moment? */
+/** Returns whether the same request may succeed in a moment. */
 export const isPassing = ({ code }: Refusal): boolean => passing.has(code)

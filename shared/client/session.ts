@@ -1,22 +1,25 @@
 import { signInText } from '#shared/api/session'
 
-/** Whoever signs for a wallet: an account of viem, or a wallet of the browser behind the same names. */
+/** Signer of a wallet: a viem account, or a browser wallet with the same methods. */
 export type Signer = {
   readonly address: `0x${string}`
   readonly signMessage: (given: { message: string }) => Promise<`0x${string}`>
 }
 
-/** The `Authorization` header of a wallet: one signature, good until `until` (unix seconds). */
+/**
+ * Returns the `Authorization` header of a wallet: one signature, valid until `until` (unix
+ * seconds).
+ */
 export async function signIn(account: Signer, until: number): Promise<string> {
   const signature = await account.signMessage({ message: signInText(account.address, until) })
   return `Service ${account.address.toLowerCase()}.${until}.${signature}`
 }
 
 const lifetimeSeconds = 86_400
-/** Signed anew so long before its end, so that none ends on its way. */
+/** Renewed this long before its end, so that it does not expire in transit. */
 const renewSeconds = 300
 
-/** The session of an account, signed when it is first needed and again before it ends. */
+/** Opens a session that is signed when first needed and renewed before it expires. */
 export function openSession(account: Signer) {
   let current: { header: Promise<string>; until: number } | undefined
   const header = (): Promise<string> => {
@@ -24,7 +27,7 @@ export function openSession(account: Signer) {
     if (!current || current.until - now < renewSeconds) {
       const until = now + lifetimeSeconds
       const mine = { header: signIn(account, until), until }
-      // A person who declined to sign once is asked again the next time.
+      // If the user declined to sign, the next request asks again.
       mine.header.catch(() => {
         if (current === mine) current = undefined
       })
@@ -34,7 +37,7 @@ export function openSession(account: Signer) {
   }
   return {
     header,
-    /** Whoever has a session has what it proves: to sign out is to forget it. */
+    /** Signs out: the session is only held here. */
     forget: () => {
       current = undefined
     },

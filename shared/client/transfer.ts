@@ -3,23 +3,23 @@ import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/ch
 
 type Address = `0x${string}`
 
-/** What a person agrees to: so much AUSD (10⁻⁶) to somebody, once, within a time. */
+/** Terms of a one-time transfer: an amount of AUSD (10⁻⁶), a recipient and a validity period. */
 export type TransferTerms = {
   readonly to: Address
   readonly valueMicro: bigint
-  /** Seconds from now; an hour unless given. */
+  /** Seconds from now; default one hour. */
   readonly validForSeconds?: number
-  /** Unix seconds, where an hour from now is not meant. */
+  /** Unix seconds; override `validForSeconds`. */
   readonly validAfter?: bigint
   readonly validBefore?: bigint
-  /** 32 random bytes unless given: it makes the transfer this one and no other. */
+  /** Identifies the transfer; default 32 random bytes. */
   readonly nonce?: Address
 }
 
-/** Whoever signs typed data for a wallet: an account of viem, or a browser's wallet behind the same names. */
+/** Signer of typed data: a viem account, or a browser wallet with the same methods. */
 export type TransferSigner = Pick<LocalAccount, 'address' | 'signTypedData'>
 
-/** Signs an ERC-3009 authorization: a transfer that anybody may put on the chain, once. */
+/** Signs an ERC-3009 authorization: a transfer that any account may submit, once. */
 export async function signTransfer(
   account: TransferSigner,
   domain: TokenDomain,
@@ -30,7 +30,7 @@ export async function signTransfer(
     from: account.address,
     to: terms.to,
     value: terms.valueMicro.toString(),
-    // A clock that is a little fast must not make it a transfer of the future.
+    // Tolerates a clock that is slightly fast.
     validAfter: (terms.validAfter ?? now - 60n).toString(),
     validBefore: (terms.validBefore ?? now + BigInt(terms.validForSeconds ?? 3_600)).toString(),
     nonce: terms.nonce ?? randomNonce(),

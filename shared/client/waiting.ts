@@ -6,10 +6,10 @@ import { pause } from '#shared/deadline'
 
 /** A page of `GET /me/activity`. */
 export type Activity = AnswerOf<typeof GetActivity>
-/** One top-up, settlement, cash-out or send, as the list tells it. */
+/** One top-up, settlement, cash-out or send of the activity list. */
 export type Item = Activity['items'][number]
 
-/** It did not end in time: nothing is lost, it goes on, and may be waited for again. */
+/** The item did not finish in time. It continues, and may be waited for again. */
 export class StillInFlight extends Error {
   override name = 'StillInFlight'
   readonly id: string
@@ -22,22 +22,22 @@ export class StillInFlight extends Error {
 }
 
 export type Patience = {
-  /** Ten minutes unless given; a checkout that nobody pays stays open for longer. */
+  /** Default ten minutes; an unpaid checkout stays open longer. */
   readonly deadlineMs?: number
-  /** Pause between two looks; a second unless given. */
+  /** Poll interval; default one second. */
   readonly everyMs?: number
   readonly signal?: AbortSignal
-  /** Hears of each new status, the last one included. */
+  /** Called with each new status, including the last. */
   readonly onStatus?: (item: Item) => void
 }
 
-/** Reads a page; `cursor` is `nextCursor` of the one before. */
+/** Reads a page; `cursor` is `nextCursor` of the previous one. */
 export type ReadPage = (cursor?: string) => Promise<Activity>
 
-/** An item, and whether there is more to come of it. */
+/** An item, and whether it is still in progress. */
 type Seen = { readonly item: Item; readonly isInFlight: boolean }
 
-/** Looks for an item, beginning with what is in flight and newest. */
+/** Finds an item, starting with those in flight and the newest. */
 export async function findItem(read: ReadPage, id: string): Promise<Seen | undefined> {
   const first = await read()
   const open = first.inFlight.find((item) => item.id === id)
@@ -49,10 +49,13 @@ export async function findItem(read: ReadPage, id: string): Promise<Seen | undef
   }
 }
 
-/** An item is listed as soon as its request is answered: what is not after this is of somebody else, or misspelt. */
+/**
+ * An item is listed once its request has returned. An id still missing after this is wrong or
+ * belongs to another wallet.
+ */
 const listedWithinMs = 30_000
 
-/** Looks again and again until an item is no longer in flight, and answers it. */
+/** Polls until an item is no longer in flight, and returns it. */
 export async function waitForItem(
   read: ReadPage,
   id: string,
@@ -73,20 +76,20 @@ export async function waitForItem(
   }
 }
 
-/** The account as `GET /me` tells it. */
+/** The account as returned by `GET /me`. */
 export type Me = AnswerOf<typeof GetMe>
 
-/** It did not come to be so in time; the account as it was last seen. */
+/** The condition was not met in time; `me` is the account as last seen. */
 export class NotYet extends Error {
   override name = 'NotYet'
   readonly me: Me | undefined
   constructor(me: Me | undefined, waitedMs: number) {
-    super(`it is not so yet after ${waitedMs} ms`)
+    super(`condition not met after ${waitedMs} ms`)
     this.me = me
   }
 }
 
-/** Looks at the account again and again until it is as awaited. */
+/** Polls the account until it meets a condition. */
 export async function waitForMe(
   read: () => Promise<Me>,
   isSo: (me: Me) => boolean,
@@ -104,7 +107,8 @@ export async function waitForMe(
   }
 }
 
-/** Whoever waits for minutes outlasts a service that is away for one: until then it is as last seen. */
+/** Tolerates a service outage while waiting: returns the last known state on a temporary error. */
+
 const unlessPassing =
   <T>(last: T) =>
   (error: unknown): T => {
