@@ -9,8 +9,9 @@ export type TransferTerms = {
   readonly valueMicro: bigint
   /** Seconds from now; default one hour. */
   readonly validForSeconds?: number
-  /** Unix seconds; override `validForSeconds`. */
+  /** Unix seconds; default one minute ago. */
   readonly validAfter?: bigint
+  /** Unix seconds; overrides `validForSeconds`. */
   readonly validBefore?: bigint
   /** Identifies the transfer; default 32 random bytes. */
   readonly nonce?: Address

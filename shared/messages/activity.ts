@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 
-// The closed words of a user's activity. An app may branch on each of them: none is ever renamed, and a
-// new one is announced by the version of the interface.
+// Closed vocabularies of a user's activity. Apps may branch on them: values are never renamed, and
+// a new value comes with a new version of the interface.
 
 export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
 
-/** In which state an item is, by its kind; the lifecycles are its owner's. */
+/** States of an item by kind. The owning service defines the lifecycle. */
 export const activityStatuses = {
   topup: [
     ...['awaiting_payment', 'expired', 'paid', 'held', 'credited'],
@@ -20,7 +20,7 @@ export const activityStatuses = {
   send: ['sending', 'sent', 'failed'],
 } as const
 
-/** Why an item did not go the usual way. */
+/** Reasons why an item deviated from its normal course. */
 export const activityReasons = [
   ...['not_paid_in_time', 'paid_late', 'awaiting_rate', 'amount_differs', 'currency_differs'],
   ...[
@@ -40,44 +40,44 @@ export const activityReasons = [
   ...['bank_reversed', 'cancelled', 'compliance', 'provider_refused'],
 ] as const
 
-/** What moves the money of a payment, of a cash-out too. */
+/** Kinds of channel that move the money of a payment or cash-out. */
 export const channelKinds = [
   ...['bank', 'qr', 'card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
 ] as const
 
-/** What the user does about an item; null where the list has none of these: nothing is to be done. */
+/** Next steps of the user; null if none is needed. */
 export const nextActions = ['pay', 'wait', 'contact support'] as const
 
 export type ActivityReason = (typeof activityReasons)[number]
 export type ChannelKind = (typeof channelKinds)[number]
 export type NextAction = (typeof nextActions)[number]
 
-/** What a user may pick. */
+/** Payment method that the user picks. */
 export const Method = Type.Enum(['bank', 'card', 'qr'], {
   says: 'must be bank, card or qr',
   title: 'Method',
-  description: 'What the user picked; all but `card` show every channel at the checkout.',
+  description: 'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
 })
-/** A kind of channel by its name. */
+/** Kind of payment channel. */
 export const ChannelKindName = Type.Enum([...channelKinds], {
   title: 'ChannelKind',
-  description: 'By what kind of channel it was paid, or is paid out.',
+  description: 'Kind of channel of the payment or payout.',
 })
 
 const common = {
   id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
-  kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'What it is.' }),
+  kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'Kind of item.' }),
   pair: Type.Optional(Pair),
   fiat: Type.Optional(FiatAmount),
   ausd: AusdAmount,
   to: Type.Optional(Address),
   channelCode: Type.Optional(
     Type.String({
-      description: "The provider's own code of the channel, or of the bank of a cash-out.",
+      description: "The provider's code of the channel, or of the bank of a cash-out.",
     }),
   ),
   checkoutUrl: Type.Optional(
-    Type.String({ description: 'Where to pay; there while the checkout can be paid.' }),
+    Type.String({ description: 'Checkout page; present while it can be paid.' }),
   ),
   expiresAt: Type.Optional(Timestamp),
   txHash: Type.Optional(Hash),
@@ -87,13 +87,13 @@ const common = {
 
 const statuses = [...new Set(Object.values(activityStatuses).flat())]
 
-/** One line of a user's activity, as the user is shown it. */
+/** One item of a user's activity, as apps receive it. */
 export const ActivityItem = Type.Object(
   {
     ...common,
     status: Type.Enum(statuses, {
       title: 'ActivityStatus',
-      description: 'In which state it is; which ones there are depends on its kind.',
+      description: 'State of the item; the possible states depend on its kind.',
     }),
     nextAction: Type.Union(
       [
@@ -103,15 +103,15 @@ export const ActivityItem = Type.Object(
         }),
         Type.Null(),
       ],
-      { description: 'What the user does about it; null when nothing is to be done.' },
+      { description: 'Next step of the user; null if none is needed.' },
     ),
     sentence: Type.String({
-      description: 'What happened and what comes next, for a person; its wording may change.',
+      description: 'Text to show to the user: what happened and what comes next. Its wording may change.',
     }),
     reason: Type.Optional(
       Type.Enum([...activityReasons], {
         title: 'ActivityReason',
-        description: 'Why it did not go the usual way.',
+        description: 'Why the item deviated from its normal course.',
       }),
     ),
     method: Type.Optional(Method),
@@ -121,9 +121,9 @@ export const ActivityItem = Type.Object(
 )
 
 /**
- * The same as its owner tells it, whichever service that is. Open where an earlier version of the owner
- * says otherwise: it has no sentence and no next action, its sentence is the reason, and the code of a
- * channel stands in the place of the channel.
+ * One item as its owning service reports it. Looser than `ActivityItem`, because an earlier version
+ * of the owner sends no sentence and no next action, puts a sentence into `reason`, and the code of
+ * a channel into `channel`.
  */
 export const ActivityEntry = Type.Object({
   ...common,
@@ -137,7 +137,7 @@ export const ActivityEntry = Type.Object({
   channel: Type.Optional(Type.String()),
 })
 
-/** What an owner of this version tells. */
+/** Entry as reported by an owner of this version. */
 export type ToldEntry = Static<typeof ActivityItem> & { readonly inFlight: boolean }
 
 /** Newest first; `before` is exclusive in the order (createdAt, id). */

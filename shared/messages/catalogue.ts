@@ -9,7 +9,7 @@ import * as relay from '#shared/messages/relay'
 import type { Question, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
 
-/** Every stream message there is. No subject literal stands anywhere else. */
+/** All stream messages. No other file contains subject literals. */
 export const topics: readonly Topic[] = [
   PaymentsWebhook,
   IdentityWebhook,
@@ -32,7 +32,7 @@ export const topics: readonly Topic[] = [
   IdentityDecided,
 ]
 
-/** Every question there is. */
+/** All questions (request/reply). */
 export const questions: readonly Question[] = [
   pricing.PricingTerms,
   pricing.QuoteCreate,

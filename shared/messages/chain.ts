@@ -12,7 +12,7 @@ import {
 } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
-/** A wallet as the contract has it, at the newest block. Refused: chain_unavailable. */
+/** State of a wallet in the contract, at the newest block. Refused: chain_unavailable. */
 export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway', 'payments'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({
@@ -27,16 +27,16 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       value: Amount,
       shares: Amount,
       pendingShares: Amount,
-      /** What those are worth now, in 10⁻⁶ AUSD; a relayer of before does not say it. */
+      /** Current value of the pending shares in 10⁻⁶ AUSD; missing from an older relayer. */
       pendingValue: Type.Optional(Amount),
       pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
     limit: Amount,
     drawn: Amount,
-    /** Debt repaid by money that may still be taken back; it frees nothing until then. */
+    /** Debt repaid by payments that may still be reversed; it does not free collateral yet. */
     encumbered: Amount,
     encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
-    /** What a draw would be given now. */
+    /** Amount that can be drawn now. */
     available: Amount,
     balance: Type.Object({ ausd: Amount, native: Amount }),
     blockNumber: Amount,
@@ -45,8 +45,8 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
 })
 
 /**
- * Where the contracts are, and what the credit line holds people to. Fixed for good, but for the node's
- * own address, which is nobody's business. Refused: chain_unavailable.
+ * Contract addresses and terms of the credit line. These never change. Excludes the URL of our
+ * node, which is not public. Refused: chain_unavailable.
  */
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], {
   request: Type.Object({}),
@@ -56,19 +56,19 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], 
       {
         address: Address,
         decimals: Type.Integer({
-          description: 'Amounts of AUSD are in units of 10 to minus this.',
+          description: 'Decimals of AUSD amounts.',
         }),
         domain: Type.Object(
           {
-            name: Type.String({ description: 'The name that the token signs by.' }),
-            version: Type.String({ description: 'Of its domain, as the token answers it.' }),
+            name: Type.String({ description: "Name in the token's EIP-712 domain." }),
+            version: Type.String({ description: "Version in the token's EIP-712 domain." }),
             chainId: Type.Integer({ description: 'The id of the chain (EIP-155).' }),
             verifyingContract: Address,
           },
-          { title: 'TokenDomain', description: 'What transfers of AUSD are signed for (EIP-712).' },
+          { title: 'TokenDomain', description: 'EIP-712 domain for signing AUSD transfers.' },
         ),
       },
-      { title: 'TokenTerms', description: 'The token, and what its transfers are signed for.' },
+      { title: 'TokenTerms', description: 'The AUSD token and its EIP-712 domain.' },
     ),
     creditLine: Address,
     treasury: Address,
@@ -83,13 +83,13 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], 
       {
         title: 'CycleTerms',
         description:
-          'A cycle counts when its debt times its seconds reaches `minDebt` times `minSeconds`. It is ' +
-          'to be closed within `termSeconds`, and ends in default after `graceSeconds` more.',
+          'A cycle counts once debt times seconds reaches `minDebt` times `minSeconds`. It must be ' +
+          'closed within `termSeconds`, and defaults `graceSeconds` after that.',
       },
     ),
     initialRatioBps: Amount,
     sendValidBeforeSecondsMin: Type.Integer(),
-    /** For what users send themselves, by function of the credit line. */
+    /** Gas limits for transactions that users send themselves, by function of the credit line. */
     gasLimits: Type.Object(
       {
         draw: Amount,
@@ -100,7 +100,7 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], 
       },
       {
         title: 'GasLimits',
-        description: 'Gas that covers each function, whatever the history of the account.',
+        description: 'Gas sufficient for each function, for any account.',
       },
     ),
   }),
@@ -108,9 +108,9 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], 
 })
 
 /**
- * The hold of a payment at the newest block: of a held top-up, or a held repayment. `released`: it
- * ended by time, and what was held is the wallet's for good. `none`: nothing was ever held under
- * this ref id. `until` and `blockTime` are the chain's clock. Refused: chain_unavailable.
+ * Hold of a payment (a held top-up or repayment), at the newest block. `released`: it ended by
+ * time, and the held amount belongs to the wallet for good. `none`: nothing was ever held under
+ * this ref id. `until` and `blockTime` are chain time. Refused: chain_unavailable.
  */
 export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -123,8 +123,8 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
 })
 
 /**
- * Whether anything was ever put on the chain under a ref id, at the newest block, or is on its way
- * there. Refused: chain_unavailable.
+ * Returns whether a ref id was ever used on the chain, at the newest block, or is ordered. Refused:
+ * chain_unavailable.
  */
 export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -133,10 +133,10 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 })
 
 /**
- * What the treasury holds at the newest final block, and what the credit line may take of it: both in
- * 10⁻⁶ AUSD. Every credit, repayment and return that was reported settled before `readAt` is in it.
- * `ordered` is what credits and repayments under way will still take. Read every few seconds at most.
- * Refused: chain_unavailable.
+ * Treasury balance at the newest final block, and the allowance of the credit line on it: both in
+ * 10⁻⁶ AUSD. Includes every credit, repayment and return reported as settled before `readAt`.
+ * `ordered`: amount that credits and repayments in progress will still take. Read every few seconds
+ * at most. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -151,10 +151,10 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 })
 
 /**
- * Would the token accept this authorization now? Checks signature (ECDSA, then ERC-1271), balance
- * and nonce, that the wallet is not frozen on the credit line, and what its reverts burnt today.
- * Refused: wallet_frozen, signature_invalid, balance_too_low, nonce_used, gas_budget_spent,
- * relaying_paused, chain_unavailable.
+ * Checks whether the token would accept this authorization now: signature (ECDSA, then ERC-1271),
+ * balance, nonce, freeze of the wallet, and its daily gas budget. Refused: wallet_frozen,
+ * signature_invalid, balance_too_low, nonce_used, gas_budget_spent, relaying_paused,
+ * chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -167,23 +167,26 @@ export const AuthorizationCheck = question(
   },
 )
 
-/** ERC-1271: does the contract wallet accept this signature of the text (EIP-191)? */
+/** Checks whether a contract wallet accepts this signature of the text (ERC-1271, EIP-191). */
 export const SignatureCheck = question('chain.signature.check', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, text: Type.String(), signature: Type.String() }),
   answer: Type.Object({ valid: Type.Boolean() }),
   repeat: 'changes nothing',
 })
 
-/** Relays a signed transfer, once. Refused also: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
+/**
+ * Relays a signed transfer exactly once. Also refused: not_verified, wallet_frozen,
+ * gas_budget_spent, relaying_paused.
+ */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object(
     {
-      sendId: Type.String({ description: 'The id of the item in the activity.' }),
+      sendId: Type.String({ description: 'Id of the item in the activity list.' }),
       ausd: AusdAmount,
       to: Address,
     },
-    { title: 'SendResult', description: 'A transfer that is on its way.' },
+    { title: 'SendResult', description: 'An accepted transfer.' },
   ),
   repeat: 'once by its key',
 })
@@ -195,14 +198,14 @@ export const ChainActivity = question('chain.activity', 'chain-relayer', ['gatew
 })
 
 /**
- * While it is paused, only what protects money gets a nonce (`goesOn` of the relayer), and sends and
- * cash-outs are refused.
+ * While relaying is paused, only operations that protect money get a nonce (`goesOn` of the
+ * relayer), and sends and cash-outs are refused.
  */
 export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
 
 /**
- * Gives AUSD that came to the treasury and that nothing of ours explains back to its sender. It is
- * taken down, and decided within seconds: `chain_relayer.giveback_request` says what came of it.
+ * Returns an unexplained AUSD deposit in the treasury to its sender. The request is stored and
+ * decided within seconds; `chain_relayer.giveback_request` has the outcome.
  */
 export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
   request: Type.Object({ ...deedFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),

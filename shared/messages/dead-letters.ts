@@ -3,21 +3,21 @@ import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Timestamp } from '#shared/messages/fields'
 import { type Question, question, type ServiceName } from '#shared/messages/topic'
 
-/** Ends a message that its reader gave up on: it is handled again, or left as it is for good. */
+/** Declares the question that closes a dead letter: redrive or dismiss. */
 const deciding = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({
       ...deedFields,
       decision: Type.Enum(['redrive', 'dismiss']),
       messageId: Type.String(),
-      /** When it was given up on: one that was given up on again since is another. */
+      /** When it was dead-lettered; a later dead-lettering needs a new decision. */
       diedAt: Timestamp,
     }),
     answer: DeedOutcome,
     repeat: 'once by its key',
   })
 
-/** By the service that gave up; those that are not here read no messages. */
+/** By service. Services that are not listed read no messages. */
 export const deadLetterDecisions = {
   gateway: deciding('gateway.dead-letter.decide', 'gateway'),
   payments: deciding('payments.dead-letter.decide', 'payments'),

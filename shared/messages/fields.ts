@@ -5,8 +5,8 @@ const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
 }
-// Fields of the interface specification. `says` is what a person reads when one is malformed, `description`
-// what the document of the interface says of it; one with a `title` has a name of its own there.
+// Fields of the interface specification. `says` is the validation message for users, `description`
+// the text in the OpenAPI document. A schema with a `title` becomes a named component there.
 
 const amount = {
   ...digits,
@@ -14,9 +14,9 @@ const amount = {
   description: 'A whole number as a string of digits, never a float.',
   examples: ['1000000'],
 }
-/** A whole number of no unit of money: a score, a ratio, a block. */
+/** A whole number that is not money: a score, a ratio, a block. */
 export const Amount = Type.String(amount)
-/** The same; `about` is what the document says of the field, beside what an `Amount` is. */
+/** Creates an `Amount` whose field description in the OpenAPI document is `about`. */
 export const amountOf = (about: string) => Type.String({ ...amount, about })
 export const AusdAmount = Type.String({
   ...digits,
@@ -35,7 +35,7 @@ export const FiatAmount = Type.String({
 export const ShareAmount = Type.String({
   ...digits,
   title: 'ShareAmount',
-  description: 'Shares of the collateral pool, whose price in AUSD only rises.',
+  description: 'Shares of the collateral pool; their price in AUSD never falls.',
   examples: ['1000000000000'],
 })
 export const WeiAmount = Type.String({
@@ -44,7 +44,7 @@ export const WeiAmount = Type.String({
   description: "The chain's native coin in wei, 10⁻¹⁸.",
   examples: ['500000000000000000'],
 })
-/** Written in any case; read in lower case, so that one address is one string everywhere. */
+/** Accepted in any case, read in lower case, so that an address is the same string everywhere. */
 export const Address = Type.Decode(
   Type.String({
     title: 'Address',
@@ -92,7 +92,7 @@ export const Timestamp = Type.String({
 })
 export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   title: 'Pair',
-  description: 'What a quote is for; it picks the currency that is charged or paid out.',
+  description: 'Currency pair of a quote; determines the currency that is charged or paid out.',
   says: 'must be USD/IDR or USD/MYR',
   examples: ['USD/IDR'],
 })
@@ -120,7 +120,7 @@ export const Authorization = Type.Object(
     additionalProperties: false,
     title: 'Authorization',
     description:
-      'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` has the domain it is signed for.',
+      'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` returns its EIP-712 domain.',
     says: 'must be an object',
   },
 )
@@ -135,13 +135,13 @@ export const Bank = Type.Object(
     }),
     accountNumber: Type.String({
       pattern: '^[0-9]{6,20}$',
-      description: 'Its digits alone: 6 to 20, and as many as the bank of `GET /config` says.',
+      description: 'Digits only: 6 to 20, within the range of the bank in `GET /config`.',
       says: 'must be 6 to 20 digits',
       examples: ['1234567890'],
     }),
     accountHolderName: Type.String({
       pattern: '^\\s*\\S(.{0,98}\\S)?\\s*$',
-      description: 'The name of the account, as the bank has it: 1 to 100 characters.',
+      description: 'Account holder name as registered with the bank: 1 to 100 characters.',
       says: 'must be 1 to 100 characters',
       examples: ['Sari Dewi'],
     }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Address, Timestamp } from '#shared/messages/fields'
 import { event } from '#shared/messages/topic'
 
-/** The identity provider's verdict on a wallet's person, as far as it moves the verified flag. */
+/** A decision of the identity provider that changes the verified flag of a wallet. */
 export const IdentityDecided = event(
   'identity.decided',
   'gateway',

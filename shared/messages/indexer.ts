@@ -4,14 +4,14 @@ import { question } from '#shared/messages/topic'
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A closed cycle, or the open one: what has not happened yet is null. */
+/** A closed or the open cycle. Fields of events that have not happened are null. */
 export const RecordCycle = Type.Object(
   {
     number: Type.Integer(),
     outcome: orNull(
       Type.Enum(['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'], {
         title: 'CycleOutcome',
-        description: 'How it ended.',
+        description: 'Outcome of the cycle.',
       }),
     ),
     openedAt: UnixSeconds,
@@ -22,7 +22,7 @@ export const RecordCycle = Type.Object(
     openTxHash: Hash,
     closeTxHash: orNull(Hash),
   },
-  { title: 'RecordCycle', description: 'A cycle; of the open one, what has not happened is null.' },
+  { title: 'RecordCycle', description: 'A cycle. In the open one, fields of events that have not happened are null.' },
 )
 
 export const RecordHistory = Type.Object(
@@ -38,11 +38,11 @@ export const RecordHistory = Type.Object(
   },
   {
     title: 'RecordHistory',
-    description: 'The history of a wallet, from final events of the chain.',
+    description: 'Credit history of a wallet, from final chain events.',
   },
 )
 
-/** The history of a wallet from finalized events. Refused: indexer_lags. */
+/** Credit history of a wallet, from finalized events. Refused: indexer_lags. */
 export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({ history: RecordHistory, blockNumber: Amount }),

@@ -6,12 +6,12 @@ import { event, question } from '#shared/messages/topic'
 
 const PaymentResult = Type.Object(
   {
-    paymentId: Type.String({ description: 'The id of the item in the activity.' }),
-    checkoutUrl: Type.String({ description: "The provider's hosted checkout: open it." }),
+    paymentId: Type.String({ description: 'Id of the item in the activity list.' }),
+    checkoutUrl: Type.String({ description: "URL of the provider's hosted checkout; open it." }),
     fiat: FiatAmount,
     ausd: AusdAmount,
   },
-  { title: 'PaymentResult', description: 'A checkout: what it charges, and what it is worth.' },
+  { title: 'PaymentResult', description: 'An open checkout: amount charged and its value in AUSD.' },
 )
 
 /** Opens a checkout for a top-up. */
@@ -26,51 +26,51 @@ export const TopupCreate = question('payments.topup.create', 'payments', ['gatew
   repeat: 'once by its key',
 })
 
-/** Opens a checkout for the whole debt. */
+/** Opens a checkout for the entire debt. */
 export const SettlementCreate = question('payments.settlement.create', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address, quoteId: Uuid }),
   answer: PaymentResult,
   repeat: 'once by its key',
 })
 
-/** What may be paid in a currency, in its smallest unit. */
+/** Payment limits of a currency, in its smallest unit. */
 export const CurrencyTerms = Type.Object(
   {
     currency: Type.Enum(['IDR', 'MYR'], { title: 'Currency', description: 'ISO 4217.' }),
-    country: Type.String({ description: 'ISO 3166-1 alpha-2, whose channels charge it.' }),
+    country: Type.String({ description: 'ISO 3166-1 alpha-2 code of the country whose channels charge this currency.' }),
     pair: Pair,
     topup: Type.Object(
       { min: FiatAmount, max: FiatAmount, cardMax: FiatAmount },
-      { description: 'The least and the most of one top-up, and the most with `card`.' },
+      { description: 'Minimum and maximum of one top-up, and the maximum with `card`.' },
     ),
     settlement: Type.Object(
       { min: FiatAmount, max: FiatAmount },
-      { description: 'The least and the most that one settlement can charge.' },
+      { description: 'Minimum and maximum of one settlement.' },
     ),
   },
-  { title: 'CurrencyTerms', description: 'What may be paid in a currency.' },
+  { title: 'CurrencyTerms', description: 'Payment limits of a currency.' },
 )
-/** What a wallet's top-ups may come to; a day is one of UTC. */
+/** Top-up limits of a wallet. Days are UTC. */
 export const TopupTerms = Type.Object(
   {
-    openMax: Type.Integer({ description: 'Checkouts that may be open at once.' }),
+    openMax: Type.Integer({ description: 'Maximum number of open checkouts.' }),
     openAusdMax: AusdAmount,
     dayAusdMax: AusdAmount,
   },
   {
     title: 'TopupTerms',
     description:
-      'What the top-ups of one wallet may come to: open ones together, and all of a day (UTC).',
+      'Top-up limits of a wallet: for its open top-ups in total, and per day (UTC).',
   },
 )
-/** What people may pay in, how, and for how long a checkout is open. */
+/** Currencies, payment methods and checkout lifetime. */
 export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
     currencies: Type.Array(CurrencyTerms, {
-      description: 'What may be paid in, and how much of it in one payment.',
+      description: 'Currencies, with the limits of one payment.',
     }),
-    methods: Type.Array(Method, { description: 'What a top-up may be paid by: its `method`.' }),
+    methods: Type.Array(Method, { description: 'Allowed values of `method` in a top-up.' }),
     checkoutSeconds: Type.Integer(),
     heldChannels: Type.Array(ChannelKindName),
     topups: TopupTerms,
@@ -85,8 +85,8 @@ export const PaymentsActivity = question('payments.activity', 'payments', ['gate
 })
 
 /**
- * Decides about a payment that waits for a person. `credit`: what was paid counts, if nothing of it is
- * on the chain. `refund`: it goes back at the provider. `accept`: it stays as it is.
+ * Resolves a payment in review. `credit`: credit the amount paid, if none of it is on the chain.
+ * `refund`: refund it at the provider. `accept`: leave it as it is.
  */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
@@ -98,14 +98,14 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
   repeat: 'once by its key',
 })
 
-/** Gives up what a wallet still has to make good, and ends its freeze. */
+/** Writes off the outstanding losses of a wallet and unfreezes it. */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, wallet: Address }),
   answer: DeedOutcome,
   repeat: 'once by its key',
 })
 
-/** New top-ups are refused while they are paused; settlements never are: a debt must be payable. */
+/** While paused, new top-ups are refused. Settlements are not: a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 
 const Fact = Type.Object({
@@ -116,9 +116,9 @@ const Fact = Type.Object({
   currency: Type.Enum(['IDR', 'MYR']),
   ausd: Amount,
 })
-/** The provider confirmed that the money arrived. Says nothing about the chain. */
+/** The provider has confirmed the payment. It may not be on the chain yet. */
 export const PaymentPaid = event('payments.paid', 'payments', Fact)
-/** The money is collateral, or the debt is repaid, finally. */
+/** Final on the chain: the payment is collateral, or has repaid the debt. */
 export const PaymentSettled = event('payments.settled', 'payments', Fact)
-/** A person has to look: amount, currency or refund do not fit. */
+/** Needs manual review: amount, currency or refund do not match. */
 export const PaymentInReview = event('payments.review', 'payments', Fact)

@@ -14,7 +14,7 @@ import {
 } from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
-/** Checks everything, stores the cash-out and answers at once; taking and paying follow. */
+/** Validates and stores the cash-out and returns at once; taking and paying follow. */
 export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gateway'], {
   request: Type.Object({
     wallet: Address,
@@ -24,47 +24,46 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
   }),
   answer: Type.Object(
     { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount },
-    { title: 'CashoutResult', description: 'What is taken, and what the bank is to be paid.' },
+    { title: 'CashoutResult', description: 'An accepted cash-out: AUSD to take and rupiah to pay out.' },
   ),
   repeat: 'once by its key',
 })
 
-/** A bank that can be paid: amounts in rupiah of one transfer, and what its account numbers look like. */
+/** A supported bank: limits of one transfer in rupiah, and the format of its account numbers. */
 export const BankTerms = Type.Object(
   {
-    code: Type.String({ description: 'The `channelCode` of a cash-out.' }),
-    name: Type.String({ description: 'As the provider calls it.' }),
+    code: Type.String({ description: 'Value for `channelCode` of a cash-out.' }),
+    name: Type.String({ description: 'Name of the bank at the provider.' }),
     min: FiatAmount,
     max: FiatAmount,
     increment: FiatAmount,
     accountNumber: Type.Object(
       {
-        digitsMin: Type.Integer({ description: 'So many digits at least.' }),
-        digitsMax: Type.Integer({ description: 'So many digits at most.' }),
+        digitsMin: Type.Integer({ description: 'Minimum number of digits.' }),
+        digitsMax: Type.Integer({ description: 'Maximum number of digits.' }),
         pattern: Type.String({ description: 'The same rule as a regular expression.' }),
       },
-      { title: 'AccountNumberRule', description: 'What its account numbers look like.' },
+      { title: 'AccountNumberRule', description: 'Format of the account numbers.' },
     ),
   },
   {
     title: 'BankTerms',
     description:
-      'A bank that can be paid: the least and the most rupiah of one transfer, and what every amount ' +
-      'is a multiple of.',
+      'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
   },
 )
-/** What may be cashed out, and to which banks. Refused: provider_unavailable. */
+/** Limits of cash-outs, and the supported banks. Refused: provider_unavailable. */
 export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
     pair: Pair,
-    currency: Type.Enum(['IDR'], { description: 'What is paid out: whole rupiah.' }),
+    currency: Type.Enum(['IDR'], { description: 'Currency of the payout, in whole rupiah.' }),
     min: FiatAmount,
     dayAusdMax: AusdAmount,
     validBeforeSecondsMin: Type.Integer({
-      description: 'How far ahead `validBefore` must be, in seconds.',
+      description: 'Minimum time until `validBefore`, in seconds.',
     }),
-    banks: Type.Array(BankTerms, { description: 'Every bank that may be named.' }),
+    banks: Type.Array(BankTerms, { description: 'Supported banks.' }),
   }),
   repeat: 'changes nothing',
 })
@@ -76,8 +75,8 @@ export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway
 })
 
 /**
- * AUSD (10⁻⁶) in the treasury that is not its own: of every cash-out from its order to take on, until
- * the bank has been paid or the AUSD went back; what went back after `since` included.
+ * AUSD (10⁻⁶) in the treasury that belongs to users: of every cash-out from the order to take it
+ * until the bank is paid or the AUSD is returned. Includes returns since `since`.
  */
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),
@@ -85,13 +84,13 @@ export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/** New cash-outs are refused while they are paused. */
+/** While paused, new cash-outs are refused. */
 export const PayoutsPause = pauseQuestion('payouts.pause', 'payouts')
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
-/** The AUSD is in the treasury, finally. */
+/** The AUSD has reached the treasury, final on the chain. */
 export const PayoutTaken = event('payouts.taken', 'payouts', Fact)
-/** The provider confirmed the bank transfer. A late reversal may still follow. */
+/** The provider has confirmed the bank transfer. A late reversal may still follow. */
 export const PayoutPaid = event('payouts.paid', 'payouts', Fact)
-/** The AUSD went back to the user, finally. */
+/** The AUSD was returned to the user, final on the chain. */
 export const PayoutReturned = event('payouts.returned', 'payouts', Fact)

@@ -6,10 +6,10 @@ const Locked = Type.Object(
   { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp },
   {
     title: 'Quote',
-    description: 'A locked rate: smallest units of the local currency for one US dollar.',
+    description: 'A locked rate, in smallest units of the local currency per US dollar.',
   },
 )
-/** Beside the rate the spread in it: whole basis points of the rate before. */
+/** A quote with the spread included in its rate, in basis points of the rate before the spread. */
 const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ minimum: 0 }) })
 
 /** Locks the current rate for 60 seconds. Refused: rate_unavailable. */
@@ -19,24 +19,24 @@ export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway
   repeat: 'changes nothing',
 })
 
-/** What a quote can be asked for, and how long it is good. */
+/** Currency pairs, and the validity of a quote. */
 export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
-    pairs: Type.Array(Pair, { description: 'What a quote may be asked for.' }),
+    pairs: Type.Array(Pair, { description: 'Currency pairs that can be quoted.' }),
     quoteSeconds: Type.Integer(),
   }),
   repeat: 'changes nothing',
 })
 
-/** The rate of this moment, locked for nobody. Refused: rate_unavailable. */
+/** Current rate, without locking it. Refused: rate_unavailable. */
 export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   request: Type.Object({ pair: Pair }),
   answer: Type.Object({ pair: Pair, rate: Amount }),
   repeat: 'changes nothing',
 })
 
-/** Looks without taking. Refused: quote_unknown, quote_expired, quote_used. */
+/** Looks a quote up without taking it. Refused: quote_unknown, quote_expired, quote_used. */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
   answer: Found,
@@ -44,8 +44,8 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 })
 
 /**
- * Takes the quote for one caller. `takenBy` names wallet, purpose and body: the same taker gets the
- * same answer again, also after expiry; anybody else is refused quote_used.
+ * Takes a quote. `takenBy` identifies wallet, purpose and request body: the same taker gets the
+ * same answer again, even after expiry; any other is refused with quote_used.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),

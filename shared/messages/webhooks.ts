@@ -6,11 +6,14 @@ import type { ProviderAccount } from '#shared/money/pair'
 const delivery = {
   deliveryId: Type.String(),
   receivedAt: Timestamp,
-  /** The raw body as it arrived, at most 64 KiB. */
+  /** Raw body as received, at most 64 KiB. */
   body: Type.String(),
 }
 
-/** A delivery of the payment provider whose token was right. A hint: the provider's API is the fact. */
+/**
+ * A delivery of the payment provider with a valid token. Only a hint: the provider's API is
+ * authoritative.
+ */
 export const PaymentsWebhook = {
   subject: 'webhooks.payments.>',
   schema: Type.Object({ account: Type.Enum(['ID', 'MY']), ...delivery }),
@@ -18,7 +21,7 @@ export const PaymentsWebhook = {
   publishers: ['gateway'],
 } as const satisfies Topic
 
-/** A delivery of the identity provider whose signature was right. */
+/** A delivery of the identity provider with a valid signature. */
 export const IdentityWebhook = {
   subject: 'webhooks.identity.>',
   schema: Type.Object({ provider: Type.Enum(['sumsub', 'persona']), ...delivery }),
@@ -26,7 +29,10 @@ export const IdentityWebhook = {
   publishers: ['gateway'],
 } as const satisfies Topic
 
-/** One subject per delivery, so that the stream itself refuses the second (max 1 per subject). */
+/**
+ * Returns the subject of a delivery. Each has its own, so that the stream rejects a duplicate (max
+ * 1 per subject).
+ */
 export const paymentsWebhookSubject = (account: ProviderAccount, deliveryId: string) =>
   `webhooks.payments.${account}.${deliveryId}`
 

@@ -2,19 +2,22 @@ import { type Static, Type } from 'typebox'
 import { decimals, type Fiat, type Money, money } from '#shared/money/money'
 
 /**
- * A JSON number of the provider as the text it was written with, so that no float comes
- * between the wire and a bigint. The client turns every number of an answer into this.
+ * A JSON number of the provider as its source text, so that no float comes between the wire and a
+ * bigint. The client converts every number in a response to this.
  */
 export const ProviderNumber = Type.Object({ decimal: Type.String({ maxLength: 64 }) })
 export type ProviderNumber = Static<typeof ProviderNumber>
 
-/** A float keeps 15 significant digits of any decimal; beyond, a sender's JSON writer may round. */
+/**
+ * A float preserves 15 significant digits of any decimal; beyond that, the sender's JSON writer may
+ * round.
+ */
 const minorMax = 999_999_999_999_999n
 const plain = /^([0-9]{1,16})(?:\.([0-9]{1,18}))?$/
 
 /**
- * Major units to the smallest unit, exactly: `5`, `5.0` and `5.00` are 500 sen. Undefined for
- * exponents, signs, more decimals than the currency has, and more than 15 digits.
+ * Converts major units to the smallest unit exactly: `5`, `5.0` and `5.00` are 500 sen. Returns
+ * undefined for exponents, signs, more decimals than the currency has, and more than 15 digits.
  */
 export function fromProviderAmount<C extends Fiat>(
   { decimal }: ProviderNumber,
@@ -29,13 +32,16 @@ export function fromProviderAmount<C extends Fiat>(
   return minor > minorMax ? undefined : money(minor, currency)
 }
 
-/** The JSON number, in major units, that reads back as exactly this amount. Throws otherwise. */
+/**
+ * Returns the JSON number, in major units, that parses to exactly this amount. Throws if there is
+ * none.
+ */
 export function toProviderAmount({ minor, currency }: Money<Fiat>): number {
   const places = decimals[currency]
   const digits = minor.toString().padStart(places + 1, '0')
   const cut = digits.length - places
   const major = Number(places === 0 ? digits : `${digits.slice(0, cut)}.${digits.slice(cut)}`)
   if (fromProviderAmount({ decimal: String(major) }, currency)?.minor !== minor)
-    throw new Error(`no JSON number is exactly ${minor} ${currency} in smallest units`)
+    throw new Error(`no JSON number represents exactly ${minor} ${currency} (smallest units)`)
   return major
 }

@@ -1,25 +1,25 @@
 import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 
-/** Far more than any answer we ask for. */
+/** Far more than any response we expect. */
 const bytesMax = 1_048_576
 
-/** Reads a body up to the cap. Throws `ProviderUnknown` beyond it. */
+/** Reads a body up to the size limit. Throws `ProviderUnknown` beyond it. */
 export async function readBody(response: Response, endpoint: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new ProviderUnknown(`${endpoint} answered more than 1 MiB`)
+    if (bytes > bytesMax) throw new ProviderUnknown(`${endpoint} returned more than 1 MiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** TypeScript does not know yet that a reviver is told the source text of a primitive. */
+/** TypeScript's types lack the source text that a reviver gets. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
 
-/** JSON whose numbers keep the text they were written with. Undefined when it is no JSON. */
+/** Parses JSON, keeping the source text of numbers. Returns undefined for invalid JSON. */
 export function parseExact(text: string): unknown {
   try {
     return parse(text, (_, value, { source }) =>
@@ -31,8 +31,9 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * The error body of a 4xx, whose text is `message` on the wire and `error_message` in some docs. A body
- * that names no code is a refusal all the same; what is no JSON object comes from something in between.
+ * Parses the error body of a 4xx. Its text is `message` on the wire, and `error_message` in some
+ * docs. A JSON object without a code is still a refusal of the provider; anything else comes from
+ * an intermediary.
  */
 export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
   if (typeof body !== 'object' || body === null) return undefined
@@ -48,17 +49,17 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
   }
 }
 
-/** No header makes us wait longer than this. */
+/** Maximum delay that we accept from a header. */
 const waitMaxMs = 120_000
 
-/** A 429 with calls left is a stray one: seen live, and over in about this time. */
+/** Delay after a 429 with calls left: seen live, and over in about this time. */
 const strayMs = 1_000
 
 /**
- * How long a 429 asks us to wait: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
- * `Rate-Limit-Reset` (seconds, may be a fraction). The reset counts only when nothing is left of the
- * budget: while calls are left, it says when the window ends and not when we may call. About a second
- * when neither counts.
+ * Returns the delay requested by a 429: the longer of `Retry-After` (seconds, or a date by RFC
+ * 9110) and `Rate-Limit-Reset` (seconds, possibly fractional). The reset only counts if no calls
+ * are left: otherwise it is the end of the window, not the time of the next allowed call. About a
+ * second if neither counts.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
   const retryAfter = headers.get('Retry-After')
@@ -72,7 +73,9 @@ export function retryAfterMs(headers: Headers, nowMs: number): number {
 const hasCallsLeft = (headers: Headers): boolean =>
   Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
 
-/** How long an answer that took the last call of its window asks us to rest; 0 when calls are left. */
+/**
+ * Returns the delay requested by the response to the last call of a window; 0 if calls are left.
+ */
 export const exhaustedForMs = (headers: Headers): number =>
   headers.get('Rate-Limit-Remaining') === '0'
     ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs)
@@ -88,7 +91,10 @@ function untilMs(text: string | null, nowMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-/** `/v3/payments/py-…?x=y` counts as `/v3/payments/:id`: limits are per endpoint. */
+/**
+ * Returns the endpoint of a path, for per-endpoint limits: `/v3/payments/py-…?x=y` is
+ * `/v3/payments/:id`.
+ */
 export const endpointOf = (method: string, path: string): string => {
   const [bare = ''] = path.split('?')
   return `${method} ${bare.replace(/\/[a-z]{1,8}-[^/]*/g, '/:id')}`

@@ -9,8 +9,8 @@ import { ProviderUnknown } from '#shared/provider/problem'
 const Balance = Type.Object({ balance: ProviderNumber })
 
 /**
- * What the client's account holds that it may pay out, in the smallest unit; now, or at a moment.
- * Throws unless the provider says so (key permission *Balance Read*).
+ * Reads the balance available for payouts, in the smallest unit, now or at a given time. Throws if
+ * the provider does not return it (key permission *Balance Read*).
  */
 export async function readBalance(
   client: ProviderClient,
@@ -27,15 +27,15 @@ export async function readBalance(
   })
   if ('refused' in answer) {
     const { refused: refusal } = answer
-    const text = `the balance was refused: ${refusal.status} ${refusal.code}`
+    const text = `provider refused to return the balance: ${refusal.status} ${refusal.code}`
     throw new ProviderUnknown(text, { refusal })
   }
   const minor = floorMinor(answer.ok.balance.decimal, currency)
-  if (minor === undefined) throw new ProviderUnknown('the provider did not say what the balance is')
+  if (minor === undefined) throw new ProviderUnknown('provider returned no readable balance')
   return minor
 }
 
-/** Rounded down: what is less than the smallest unit is not there. Undefined for another form. */
+/** Converts to the smallest unit, rounded down. Returns undefined for an unexpected format. */
 export function floorMinor(decimal: string, currency: Fiat): bigint | undefined {
   const [, minus, whole, fraction = ''] =
     /^(-?)([0-9]{1,18})(?:\.([0-9]{1,18}))?$/.exec(decimal) ?? []

@@ -221,7 +221,7 @@ test('security: neither the key nor a body is ever logged', async () => {
   replies = [problem(500, 'SERVER_ERROR'), problem(401, 'INVALID_API_KEY')]
   await open().get('/x?reference_id=r', { schema })
   const lines = logged.join('')
-  expect(lines).toContain('provider refused')
+  expect(lines).toContain('provider rejected request')
   expect(lines).not.toContain(secretKey)
   expect(lines).not.toContain(btoa(`${secretKey}:`))
 })

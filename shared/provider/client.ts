@@ -17,14 +17,14 @@ import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 import { readerOf } from '#shared/schema'
 import { inSpan, noteInSpan } from '#shared/tracing/spans'
 
-/** What the provider said. Everything that is neither is thrown: `ProviderUnknown`, `ProviderBusy`. */
+/** Response of the provider. Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
 
 type Reading<S extends TSchema> = {
-  /** The form of a good answer; its numbers are `ProviderNumber`. */
+  /** Schema of a successful response; its numbers are `ProviderNumber`. */
   schema: S
   apiVersion?: string
-  /** For the whole call, waiting and repeats included. */
+  /** Deadline of the whole call, including waits and retries. */
   deadlineMs?: number
 }
 type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?: string }
@@ -32,12 +32,12 @@ type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
   readonly account: ProviderAccount
-  /** Tried again when the outcome is unclear: reading is harmless. */
+  /** Retried if the outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(
     path: string,
     options: Reading<S>,
   ) => Promise<ProviderAnswer<Static<S>>>
-  /** One attempt, except that a 429 is tried again: nothing was done. */
+  /** Sent once, except after a 429, when nothing was done. */
   readonly post: <S extends TSchema>(
     path: string,
     options: Writing<S>,
@@ -45,13 +45,13 @@ export type ProviderClient = {
 }
 
 export type ProviderOptions = {
-  /** `https://api.xendit.co`; the key decides between test and live. */
+  /** `https://api.xendit.co`; the key selects test or live mode. */
   baseUrl: string
   secretKey: string
   account: ProviderAccount
-  /** Per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
+  /** Limit per endpoint of the account: 600 live, 60 in test mode, according to the provider's rate limit page. */
   requestsPerMinute: number
-  /** Copies of the service that share that budget now; 1 when left out. */
+  /** Number of instances that share the budget; default 1. */
   copies?: () => number
   log: Log
   clock?: Clock
@@ -68,15 +68,18 @@ type Call = {
 }
 type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
 
-/** Payments and payouts both read the list of the Indonesian account. */
+/** Endpoints that both payments and payouts call on the Indonesian account. */
 const calledByTwoServices = ['GET /transactions']
 
 const deadlineDefaultMs = 6_000
-/** Leaves a GET time for another attempt after a lost packet. */
+/** Deadline of one attempt of a GET; leaves time for another after a lost packet. */
 const readingDeadlineMs = 3_000
 const attemptsMax = 3
 
-/** Opens an account at the payment provider: Basic auth with the key as user name, no password. */
+/**
+ * Opens a client for an account at the payment provider. Basic auth with the key as user name, no
+ * password.
+ */
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
   const limit = openRateLimit(options.requestsPerMinute, clock, {
@@ -128,7 +131,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
       continue
     }
     const { unknown } = outcome
-    means.log.warn({ account: means.account, endpoint, attempt, err: unknown }, 'provider unclear')
+    means.log.warn({ account: means.account, endpoint, attempt, err: unknown }, 'provider outcome unknown')
     const restMs = 100 * 3 ** attempt * (0.5 + Math.random())
     if (method !== 'GET' || last || means.clock() + restMs >= call.endsAt) throw unknown
     await pause(restMs)
@@ -136,7 +139,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
 }
 
 async function waitForTurn({ endpoint, endsAt }: Call, { limit, clock }: Means): Promise<void> {
-  // Half the time belongs to the call itself.
+  // Half of the time is reserved for the call itself.
   const patienceMs = (endsAt - clock()) / 2
   const waitMs = patienceMs > 0 ? limit.reserve(endpoint, patienceMs) : null
   if (waitMs === null) throw new ProviderBusy(endpoint, limit.waitMs(endpoint))
@@ -147,17 +150,17 @@ function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unkno
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
-    // At error level, so that no log level hides the alarm.
+    // At error level, so that the log level cannot hide the alarm.
     if (meaning === 'account_misconfigured')
-      log.error({ ...fields, alarm: true }, 'provider refused')
-    else log.info(fields, 'provider refused')
+      log.error({ ...fields, alarm: true }, 'provider rejected request')
+    else log.info(fields, 'provider rejected request')
   }
   return answer
 }
 
 const calls = timer({
   what: 'provider_call_duration',
-  help: 'Time of one attempt to call the payment provider, by endpoint; busy: it said 429.',
+  help: 'Duration of one attempt to call the payment provider, by endpoint and outcome (busy: 429), in seconds.',
   labels: {
     account: ['ID', 'MY'],
     endpoint: { atMost: 20 },
@@ -192,7 +195,7 @@ async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
     return await within(exchange(call, means, deadlineMs), deadlineMs, call.endpoint)
   } catch (error) {
     if (error instanceof ProviderUnknown) return { unknown: error }
-    return { unknown: new ProviderUnknown(`${call.endpoint} did not answer`, { cause: error }) }
+    return { unknown: new ProviderUnknown(`no response from ${call.endpoint}`, { cause: error }) }
   }
 }
 
@@ -202,7 +205,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
     method,
     headers,
     ...(body === undefined ? {} : { body }),
-    redirect: 'manual', // A redirect would carry the key to wherever it points.
+    redirect: 'manual', // Following a redirect would send the key to its target.
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { status } = response
@@ -216,14 +219,14 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
   if (status >= 200 && status < 300) return accepted(call, read)
   const refusal = refuses(status) ? refusalFrom(status, read) : undefined
   if (refusal) return { refused: refusal }
-  return { unknown: new ProviderUnknown(`${endpoint} answered ${status}`) }
+  return { unknown: new ProviderUnknown(`${endpoint} returned ${status}`) }
 }
 
-/** A 4xx means that nothing was done, except 408 and 425, which are about time. */
+/** A 4xx means that nothing was done, except for 408 and 425, which concern timing. */
 const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
 
 function accepted({ endpoint, schema }: Call, body: unknown): Outcome {
   const read = readerOf(schema)(body)
   if ('value' in read) return { ok: read.value }
-  return { unknown: new ProviderUnknown(`${endpoint} answered another form: ${read.fault}`) }
+  return { unknown: new ProviderUnknown(`${endpoint} returned an unexpected body: ${read.fault}`) }
 }

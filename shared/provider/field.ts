@@ -3,18 +3,18 @@ import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
 import { readerOf } from '#shared/schema'
 
-// One odd field must not hide all others: what a decision does not need may be absent, null or of
-// another form. What it does need is then missing, and the decision says what follows.
+// One invalid field must not hide the others: a field that a decision does not need may be absent,
+// null or malformed. A field that it does need is then missing, and the decision handles that.
 
-/** An empty text is absent, and so is one longer than the provider's own limit. */
+/** Returns a text; null if it is empty or longer than the provider's own limit. */
 export const textFrom = (value: unknown, lengthMax = 255): string | null =>
   typeof value === 'string' && value !== '' && value.length <= lengthMax ? value : null
 
-/** Ids become part of a path, so no other form is accepted. */
+/** Returns an id; null if it could not safely be part of a path. */
 export const idFrom = (value: unknown): string | null =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(value) ? value : null
 
-/** Null for what is no moment. */
+/** Parses a date; null if invalid. */
 export function dateFrom(value: unknown): Date | null {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) ? null : new Date(ms)
@@ -25,8 +25,8 @@ const currencies: ReadonlyMap<unknown, Fiat> = new Map(
 )
 
 /**
- * An amount in major units, as a number or as a text of one, in the currency's smallest unit. Null
- * when it is not exact, or of a currency we do not know.
+ * Converts an amount in major units, given as a number or text, to the currency's smallest unit.
+ * Null if it is not exact or the currency is unknown.
  */
 export function minorFrom(value: unknown, currencyWord: string | null): bigint | null {
   const currency = currencies.get(currencyWord)

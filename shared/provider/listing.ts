@@ -17,65 +17,60 @@ import { idle, startLoop } from '#shared/loop'
 import type { ProviderAccount } from '#shared/money/pair'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
-// The provider's list of transactions says what it holds of ours, whether or not a webhook came or
-// the broker lost it. It is read in windows: the last minutes all the time, where that is asked for,
-// the last days often, and rarely the whole time in which money may still be taken back.
+// The provider's transaction list shows its record of our payments and payouts, even if a webhook
+// never came or the broker lost it. It is read in windows: the last minutes continuously
+// (optional), the last days often, and rarely the whole period in which money may still be taken
+// back.
 
-/** Does the work of a row in one transaction, unless another copy has done it. */
+/** Does the work of a row in one transaction, unless another instance has done it. */
 export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
 
-/** What a service reads of the list, and how. */
+/** How a service reads the list. */
 export type Listing = {
   readonly database: Database
   readonly listings: ListingTable
   readonly inbox: InboxTable
-  /** The name of the rows' consumer in the inbox. */
+  /** Consumer name of the rows in the inbox. */
   readonly consumer: string
   readonly accounts: readonly ProviderAccount[]
   readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
-  /** Nothing of ours is older, whatever the account was used for before. Null: we have nothing. */
+  /** Start of our oldest item; the account may have been used before. Null: we have none. */
   readonly oldest?: () => Promise<Date | null>
-  /** Those that say only what is counted already: nothing is received of them any more. */
+  /** Returns the rows whose content is already recorded; they are not received again. */
   readonly counted?: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
-  /**
-   * Receives a row, for good when it calls `once`; otherwise the next reading has it again.
-   * Throws when what the row names cannot be asked for: then the reading was not whole.
-   */
+  /** Receives a row, finally if it calls `once`; otherwise the next read delivers it again. Throws if the object that the row names cannot be fetched: the read was incomplete then. */
   readonly receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
 
 export type ListingSettings = {
-  /**
-   * How often the last minutes are read, and how far back they reach behind the last reading; ms.
-   * Left out: they are not.
-   */
+  /** Interval of the `latest` window, and how far it reaches back behind the last read; ms. If absent, the window is not read. */
   readonly listLatestEveryMs?: number
   readonly listLatestMs?: number
-  /** How often the recent window is read, and how far back it reaches behind the last reading; ms. */
+  /** Interval of the `recent` window, and how far it reaches back behind the last read; ms. */
   readonly listEveryMs: number
   readonly listRecentMs: number
-  /** The same for the time in which money may go back. */
+  /** The same for the whole period in which money may be taken back. */
   readonly listWholeEveryMs: number
   readonly listWholeMs: number
 }
 
 const tickMaxMs = 30_000
-/** The provider's clock and ours may differ. */
+/** Margin for a difference between the provider's clock and ours. */
 const beforeOldestMs = 86_400_000
-/** When a copy dies while it reads, another takes over after this at the latest. */
+/** Maximum lease: after this, another instance takes over from one that died while reading. */
 const leaseMaxMs = 600_000
-/** After so many failed readings in a row, the log line is an alarm. */
+/** Consecutive failed reads after which the log line becomes an alarm. */
 const failuresMax = 5
 
-/** Reads the list as often as configured, until disposed. `poke` is called after each reading. */
+/** Reads the list at the configured intervals until disposed. Calls `poke` after each read. */
 export const startReadingList = (
   listing: Listing,
   settings: ListingSettings,
   poke: () => void,
 ): AsyncDisposable => {
-  // A loop for each window, because a whole reading may take an hour.
+  // A loop per window, because a read of the whole window may take an hour.
   const loops = listingWindows.flatMap((window) => {
     const everyMs = timesOf(settings, window)?.everyMs
     if (everyMs === undefined) return []
@@ -99,7 +94,7 @@ export const startReadingList = (
   }
 }
 
-/** How often a window is read and how far back, in ms; undefined for one that is not read. */
+/** Returns the interval and reach of a window in ms; undefined if it is not read. */
 function timesOf(settings: ListingSettings, window: ListingWindow) {
   const { listLatestEveryMs, listLatestMs } = settings
   switch (window) {
@@ -113,10 +108,13 @@ function timesOf(settings: ListingSettings, window: ListingWindow) {
   }
 }
 
-/** `not due`: or another copy reads it now. `failed`: not whole, and logged; it is repeated. */
+/**
+ * Result of a read. `not due`: also if another instance is reading. `failed`: incomplete and
+ * logged; it will be repeated.
+ */
 export type Reading = 'not due' | 'whole' | 'failed'
 
-/** Reads a window of the list of an account, if that is due. */
+/** Reads a window of an account's list if it is due. */
 export async function readWindow(
   listing: Listing,
   settings: ListingSettings,
@@ -131,9 +129,9 @@ export async function readWindow(
   const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
   if (!lease) return 'not due'
   const oldest = await listing.oldest?.()
-  if (oldest === null) return 'whole' // There is nothing in it.
+  if (oldest === null) return 'whole' // Nothing to read.
   const { beganAt, readAt } = lease
-  // The window begins before the last whole reading, however many failed since.
+  // The window begins before the last complete read, however many have failed since.
   const lastMs = Math.min(clock(), readAt?.getTime() ?? clock())
   const from = Math.max(lastMs - backMs, (oldest?.getTime() ?? 0) - beforeOldestMs)
   try {
@@ -146,19 +144,19 @@ export async function readWindow(
       return 'failed'
     }
     const failures = await noteFailed(database, listings, key, everyMs)
-    // What the last minutes show is asked for one by one meanwhile; the other readings fail as well.
+// No alarm for the `latest` window: its items are rechecked one by one, and the other windows fail
+// too.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
-    log[alarm ? 'error' : 'warn'](fields, 'list of transactions could not be read whole')
+    log[alarm ? 'error' : 'warn'](fields, 'provider transaction list incomplete')
     return 'failed'
   }
 }
 
 /**
- * Receives every row that changed since then. Throws when the list, or what any of its rows names,
- * could not be asked for. The other rows are received all the same, and what was received is not
- * asked for again.
+ * Receives every row that has changed since `updatedFrom`. Throws if the list, or an object that a
+ * row names, could not be fetched. All other rows are still received, and are not fetched again.
  */
 export async function receiveListed(
   listing: Listing,
@@ -185,10 +183,10 @@ export async function receiveListed(
     await listing.receive(account, row, once).catch((error) => faults.push(error))
   }
   if (faults.length > 0)
-    throw new AggregateError(faults, `${faults.length} rows of the list could not be received`)
+    throw new AggregateError(faults, `${faults.length} rows of the transaction list could not be processed`)
 }
 
-/** A row that changed in any way is another one, and is received anew. */
+/** Returns the id of a version of a row. A changed row is received again. */
 const idOf = (account: ProviderAccount, row: Listed) =>
   [
     ...[account, row.transactionId, row.status, row.amountMinor],

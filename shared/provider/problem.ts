@@ -1,4 +1,4 @@
-/** What a refusal of the provider means to us; `unknown` for a word we have never seen. */
+/** Classification of a provider refusal; `unknown` for a code we have never seen. */
 export type ProviderMeaning =
   | 'request_wrong'
   | 'amount_outside_limits'
@@ -11,7 +11,10 @@ export type ProviderMeaning =
   | 'try_later'
   | 'unknown'
 
-/** A refusal: the provider understood, did nothing, and says why. `message` may name people. */
+/**
+ * A refusal: the provider understood the request and did nothing. `message` may contain personal
+ * data.
+ */
 export type ProviderRefusal = {
   readonly status: number
   readonly code: string
@@ -20,12 +23,12 @@ export type ProviderRefusal = {
 }
 
 /**
- * Nobody knows whether the provider acted: no answer in time, a broken connection, a 5xx, or an
- * answer that cannot be read. Resolved only by evidence: the same key again, or a lookup.
+ * It is unknown whether the provider acted: timeout, broken connection, 5xx, or an unreadable
+ * response. Only evidence resolves it: a retry with the same key, or a lookup.
  */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
-  /** Set when a lookup was refused, which says nothing about what was asked for. */
+  /** Set if a lookup was refused, which proves nothing about the object. */
   readonly refusal: ProviderRefusal | undefined
   constructor(message: string, options: ErrorOptions & { refusal?: ProviderRefusal } = {}) {
     super(message, options)
@@ -33,7 +36,7 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** The provider's rate limit, or our own under it, let no call through, so nothing happened. */
+/** The provider's rate limit, or our own below it, blocked the call, so nothing happened. */
 export class ProviderBusy extends Error {
   override name = 'ProviderBusy'
   constructor(
@@ -44,13 +47,16 @@ export class ProviderBusy extends Error {
   }
 }
 
-/** With these a look-up refuses what it was asked for; with all others, us or the moment. */
+/**
+ * Statuses of a lookup refused because of its id; with any other, the cause is our account or
+ * timing.
+ */
 const statusesOfIds = [400, 404, 410, 422]
 
 /**
- * Whether a look-up was refused because of the id it was asked for: 400 for an id of another form than
- * the provider's own, as its dashboard's test deliveries name them. It says that there is no such
- * object only of an id that somebody else told us; one that the provider itself gave us is unknown then.
+ * Returns whether a lookup was refused because of its id: 400 for an id in a foreign format, as in
+ * test deliveries of the provider's dashboard. This proves that no such object exists only if the
+ * id came from outside; for an id issued by the provider, the outcome is unknown.
  */
 export const refusesId = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
@@ -59,7 +65,7 @@ export const refusesId = (error: unknown): boolean =>
   error.refusal.meaning !== 'try_later' &&
   error.refusal.meaning !== 'account_misconfigured'
 
-/** To catch: an id of another form leads to nothing. Whatever else failed is thrown on. */
+/** Catch handler: maps an id in a foreign format to undefined and rethrows any other error. */
 export function noneOfItsForm(error: unknown): undefined {
   if (!refusesId(error)) throw error
 }
@@ -112,14 +118,14 @@ const groups: readonly [ProviderMeaning, readonly string[]][] = [
   ['try_later', ['RATE_LIMIT_EXCEEDED', 'PAYMENT_REQUEST_RATE_LIMITED', 'TEMPORARILY_UNAVAILABLE']],
 ]
 
-/** The provider's error codes, as its references for sessions, payments, refunds and payouts list them. */
+/** Error codes from the provider's references for sessions, payments, refunds and payouts. */
 const meanings = new Map(
   groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
 )
 
 /**
- * What a code means. One that we have never seen is about our key, our address or our account when the
- * status says so: 401 and 403 refuse whoever asks, whatever was asked for.
+ * Classifies a code. An unknown code with 401 or 403 concerns our key, address or account: those
+ * statuses refuse the caller, not the request.
  */
 export const meaningOf = (code: string, status = 400): ProviderMeaning =>
   meanings.get(code) ?? (status === 401 || status === 403 ? 'account_misconfigured' : 'unknown')

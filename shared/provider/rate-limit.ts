@@ -1,12 +1,12 @@
 import type { Clock } from '#shared/clock'
 
-/** A budget of calls per endpoint, as its owner counts them. */
+/** A call budget per endpoint. */
 export type RateLimit = {
-  /** How long to wait before calling, the place being taken; null when longer than `patienceMs`. */
+  /** Reserves a call and returns the delay before it; null if longer than `patienceMs`. */
   readonly reserve: (endpoint: string, patienceMs: number) => number | null
-  /** The provider said no more for now. */
+  /** Blocks an endpoint because the provider has reported its limit. */
   readonly block: (endpoint: string, forMs: number) => void
-  /** When the next call could be made, in ms from now. */
+  /** Returns the delay until the next possible call, in ms. */
   readonly waitMs: (endpoint: string) => number
 }
 
@@ -17,28 +17,29 @@ type Bucket = {
 }
 
 /**
- * The provider counts per account and endpoint, whoever calls. Each copy of a service takes its part
- * of the budget; what both payments and payouts read of one account is divided between them as well.
+ * Division of a budget. The provider counts calls per account and endpoint, from all callers. Each
+ * instance of a service takes its share, and endpoints called by both payments and payouts are
+ * divided between them too.
  */
 export type Share = {
-  /** Copies of this service that run now. */
+  /** Number of running instances of this service. */
   readonly copies: () => number
   /** Endpoints that another service calls with the same key, such as `GET /transactions`. */
   readonly alsoCalledByOthers?: readonly string[]
 }
 
-/** What is left of a budget for one of so many: never less than one call. */
+/** Returns one share of a budget: at least one call. */
 export const shareOf = (requestsMax: number, among: number): number =>
   Math.max(1, requestsMax / Math.max(1, among))
 
 const minuteMs = 60_000
-/** The time that a budget is for; a minute when left out. */
+/** Period of a budget; default one minute. */
 type Window = { readonly windowMs?: number }
 
 /**
- * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest trickles in,
- * so that no window of `windowMs` ever sees more than `requestsMax`; but for a window in which a copy
- * joins, until the others have counted it.
+ * Opens a token bucket per endpoint. A sixth of the budget may be spent at once and the rest is
+ * added gradually, so that no window of `windowMs` ever exceeds `requestsMax`, except while a new
+ * instance has not yet been counted by the others.
  */
 export function openRateLimit(
   requestsMax: number,
@@ -73,7 +74,7 @@ export function openRateLimit(
     reserve: (endpoint, patienceMs) => {
       const waitMs = waitFor(endpoint)
       if (waitMs > patienceMs) return null
-      filled(endpoint).tokens -= 1 // Below zero is a debt that those who come later wait for.
+      filled(endpoint).tokens -= 1 // Below zero is a debt that later callers wait for.
       return waitMs
     },
     block: (endpoint, forMs) => {

@@ -3,52 +3,49 @@ import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import { ProviderUnknown } from '#shared/provider/problem'
 
-/** The movements of money that we ask the list for. */
+/** Types of money movement that we request. */
 export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 
-/** `unknown` is a word we have never seen; it never counts as success. */
+/** Status of a row. `unknown` is one we have never seen; it never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
-/** A row of the provider's list of transactions. It is a hint: what it names is fetched by its id. */
+/** A row of the provider's transaction list. Only a hint: the object it names is fetched by id. */
 export type Listed = {
   readonly transactionId: string
   readonly type: ListedType | 'unknown'
   readonly status: ListedStatus
-  /** The id of what moved the money, `py-…` of a payment; null when no path could hold it. */
+  /** Id of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
   readonly productId: string | null
-  /** Documented for payments alone. */
+  /** Documented for payments only. */
   readonly paymentRequestId: string | null
-  /** Ours, perhaps with the suffix that the provider gives a payment's. */
+  /** Our reference, possibly with a suffix that the provider adds for payments. */
   readonly reference: string | null
-  /** In the list's own words, such as `ID_SHOPEEPAY` or `BNI`: not the channel that decides a hold. */
+  /** Channel in the list's own terms, such as `ID_SHOPEEPAY` or `BNI`; not the one that decides a hold. */
   readonly channel: string | null
   readonly currency: string | null
-  /** In the smallest unit; null when it is not exact, or of a currency we do not know. */
+  /** In the smallest unit; null if it is not exact or the currency is unknown. */
   readonly amountMinor: bigint | null
-  /** Whether it came into the account or left it; null when the list does not say. */
+  /** Direction relative to the account; null if the list has none. */
   readonly cashflow: 'in' | 'out' | null
-  /**
-   * What the provider kept for moving it, taxes included, in the smallest unit of the currency; 0 when
-   * it took back or gave up its fee; null when it does not say exactly, or not yet.
-   */
+  /** Fee of the provider including taxes, in the smallest unit of the currency; 0 if it was reversed or waived; null if it is not exact or not yet known. */
   readonly feeMinor: bigint | null
   readonly created: Date | null
   readonly updated: Date | null
 }
 
-/** What to list. The list lags behind, so a window begins well before the last one ended. */
+/** What to list. The list lags, so a window must begin well before the end of the previous one. */
 export type ListingOrder = {
-  /** Empty: every type, also those we do not know. */
+  /** Empty: all types, including unknown ones. */
   readonly types: readonly ListedType[]
-  /** Only what changed at this moment or later. */
+  /** Only rows changed at or after this time. */
   readonly updatedFrom: Date
-  /** And no later than this; left out: until now. */
+  /** Only rows changed at or before this time; default now. */
   readonly updatedTo?: Date
-  /** With more pages of 50 rows than this, the window counts as too wide. */
+  /** Above this number of pages of 50 rows, the window is too wide. */
   readonly pagesMax?: number
 }
 
-/** No maximum is documented; 50 is the one that other lists of this provider have. */
+/** No maximum is documented; 50 is the maximum of this provider's other lists. */
 const rowsPerPage = 50
 const pagesMaxDefault = 100
 
@@ -73,7 +70,9 @@ const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
   ['MONEY_OUT', 'out'],
 ])
 
-/** One odd field must not hide all other rows: only what paging needs has to be of its form. */
+/**
+ * One invalid field must not hide all other rows: only the fields that paging needs are validated.
+ */
 const anything = Type.Optional(Type.Unknown())
 const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -84,9 +83,9 @@ const WireRow = Type.Object({
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
 /**
- * Every row that changed within the window, in no order to rely on. Throws `ProviderUnknown` or
- * `ProviderBusy` whenever the list is not known to be whole: an error is never an empty list.
- * A row that changes while the pages are read may be missing; the next window must overlap.
+ * Returns every row that changed within the window, in no reliable order. Throws `ProviderUnknown`
+ * or `ProviderBusy` unless the list is known to be complete: an error is never an empty list. A row
+ * that changes while pages are being read may be missed, so the next window must overlap.
  */
 export async function listTransactions(
   client: ProviderClient,
@@ -101,26 +100,26 @@ export async function listTransactions(
     if (!hasMore) return rows
     const lastId = data.at(-1)?.id
     if (lastId === undefined || lastId === afterId)
-      throw new ProviderUnknown('the list of transactions has more, but does not go on')
+      throw new ProviderUnknown('provider transaction list reports more rows but returned no further ones')
     afterId = lastId
   }
   throw new WindowTooWide(pagesMax)
 }
 
-/** More rows changed in the window than are read in one go. */
+/** The window has more rows than one read allows. */
 export class WindowTooWide extends ProviderUnknown {
   override name = 'WindowTooWide'
   constructor(pagesMax: number) {
-    super(`the list of transactions has more than ${pagesMax} pages`)
+    super(`provider transaction list has more than ${pagesMax} pages`)
   }
 }
 
-/** No window is cut smaller than this. */
+/** Windows are not split below this size. */
 const windowMinMs = 60_000
 
 /**
- * As `listTransactions`, however much there is: a window that is too wide is cut in two. A row that
- * changes meanwhile may come twice but is never missed, because the later half is read later.
+ * Like `listTransactions`, without a limit: splits a window that is too wide. A row that changes
+ * during the read may occur twice but is never missed, because the later half is read later.
  */
 export async function listAllTransactions(
   client: ProviderClient,
@@ -138,7 +137,10 @@ export async function listAllTransactions(
   }
 }
 
-/** Whether the key lacks the permission *Transaction Read*, which only an operator can give it. */
+/**
+ * Returns whether the key lacks the permission *Transaction Read*, which only an operator can
+ * grant.
+ */
 export const lacksTransactionRead = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
   error.refusal?.status === 403 &&
@@ -159,7 +161,7 @@ async function pageOf(
   const answer = await client.get(`/transactions?${query}`, { schema: WirePage })
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer
-  const text = `the list of transactions was refused: ${refusal.status} ${refusal.code}`
+  const text = `provider refused the transaction list: ${refusal.status} ${refusal.code}`
   throw new ProviderUnknown(text, { refusal })
 }
 
@@ -182,7 +184,10 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
   }
 }
 
-/** Taken for good; and never taken, or given back. A fee in any other status may still change. */
+/**
+ * Statuses of a fee that was charged, and of one that was not charged or was returned. In any other
+ * status it may still change.
+ */
 const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
 const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
 const feeParts = [
@@ -190,7 +195,8 @@ const feeParts = [
   ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
 ] as const
 
-/** The sum of the parts. Only the taxes withheld may be left out: they are not part of every fee. */
+/** Sums the parts of a fee. Only withholding taxes may be absent: they are not part of every fee. */
+
 function feeFrom(fee: unknown, currency: string | null): bigint | null {
   const status = fieldOf(fee, 'status')
   if (notKept.has(status)) return 0n
