@@ -49,7 +49,9 @@ export const databaseUrl = (words: Words) =>
         'must be postgres://role@host:port/name, or several hosts separated by commas',
       )
     if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
-      throw new Error('must end with ?target_session_attrs=read-write, because it has several hosts')
+      throw new Error(
+        'must end with ?target_session_attrs=read-write, because it has several hosts',
+      )
     return raw.replace(/\/+$/, '')
   })
 

@@ -19,8 +19,8 @@ function ofUrl(raw: string): string[] {
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(
     (part) => part.length >= keyMin,
   )
-// A user name without a password may be a key, if long enough, or a Postgres role whose password is
-// configured separately.
+  // A user name without a password may be a key, if long enough, or a Postgres role whose password is
+  // configured separately.
   const lone = !password && username.length >= keyMin ? username : ''
   const credentials = [password || lone, password && btoa(`${username}:${password}`)]
   const bare = [origin, `${origin}/`].includes(href)

@@ -12,13 +12,15 @@ export const refusals = {
   not_verified: { status: 403, message: 'verify your identity first' },
   wallet_frozen: {
     status: 403,
-    message:
-      'Wallet frozen: a payment was reversed. Top up by bank transfer or QR to repay it.',
+    message: 'Wallet frozen: a payment was reversed. Top up by bank transfer or QR to repay it.',
   },
 
   amount_below_minimum_idr: { status: 400, message: 'The minimum amount is Rp 10,000.' },
   amount_below_minimum_myr: { status: 400, message: 'The minimum amount is RM 5.00.' },
-  amount_above_maximum: { status: 400, message: 'Amount exceeds the limit of every payment method.' },
+  amount_above_maximum: {
+    status: 400,
+    message: 'Amount exceeds the limit of every payment method.',
+  },
 
   amount_above_day_limit: { status: 400, message: 'Amount exceeds the daily limit.' },
   topups_open_too_many: {
@@ -35,12 +37,14 @@ export const refusals = {
   },
   gas_budget_spent: {
     status: 429,
-    message:
-      'Too many failed transfers today. Try again after 00:00 UTC.',
+    message: 'Too many failed transfers today. Try again after 00:00 UTC.',
   },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },
-  settlement_on_its_way: { status: 400, message: 'A payment for this debt is already in progress.' },
+  settlement_on_its_way: {
+    status: 400,
+    message: 'A payment for this debt is already in progress.',
+  },
   debt_too_small: {
     status: 400,
     message: 'The debt is too small to pay by checkout. Repay it from your wallet with `repay`.',
@@ -80,7 +84,8 @@ export const refusals = {
   },
   signature_invalid: {
     status: 400,
-    message: 'authorization.signature is not a valid signature of this transfer by authorization.from',
+    message:
+      'authorization.signature is not a valid signature of this transfer by authorization.from',
   },
   balance_too_low: { status: 400, message: 'authorization.value exceeds the wallet balance' },
   nonce_used: { status: 400, message: 'authorization.nonce has already been used or cancelled' },
@@ -105,7 +110,8 @@ export const refusals = {
   },
   payouts_short: {
     status: 503,
-    message: "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
+    message:
+      "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
   },
   topups_paused: {
     status: 503,

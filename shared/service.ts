@@ -15,11 +15,16 @@ export const commonFields = {
     about: 'lowest level that is logged',
     fallback: 'info',
   }),
-  NATS_URL: natsServers({ about: 'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas' }),
-  NATS_PASSWORD: text({ about: 'password of the NATS user, which is named after the service', secret: true }),
-  TRACES_URL: text({
+  NATS_URL: natsServers({
     about:
-      'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces; empty: tracing off',
+      'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas',
+  }),
+  NATS_PASSWORD: text({
+    about: 'password of the NATS user, which is named after the service',
+    secret: true,
+  }),
+  TRACES_URL: text({
+    about: 'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces; empty: tracing off',
     fallback: '',
   }),
   TRACES_SHARE: percent({
@@ -27,7 +32,8 @@ export const commonFields = {
     fallback: '100',
   }),
   ALIVE_FILE: text({
-    about: 'liveness file, rewritten every 5 s while the service and its dependencies respond; empty: none',
+    about:
+      'liveness file, rewritten every 5 s while the service and its dependencies respond; empty: none',
     fallback: '',
   }),
 }

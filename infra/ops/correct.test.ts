@@ -30,7 +30,7 @@ test('an operator reverses a posting of whichever journal has it, once, and says
     { line: 0, event, item: 'po', account: 'payouts', amount: '-5' },
     { line: 1, event, item: 'po', account: 'provider_id', amount: '5' },
   ])
-  await expect(correct(sql, 'po/1', 'again')).rejects.toThrow('po/1 was reversed before, by po/')
+  await expect(correct(sql, 'po/1', 'again')).rejects.toThrow('po/1 was already reversed by po/')
   await expect(correct(sql, 'po/2', 'none')).rejects.toThrow('nothing was changed')
   expect(await sql`select 1 from payouts.journal`).toHaveLength(4)
 })

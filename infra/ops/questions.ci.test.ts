@@ -67,7 +67,7 @@ describe('what an operator asks at night', () => {
     expect((await asked(['status'])).said).toEndWith('money is moving: nothing needs a person')
     const { said } = await asked(['trace', '<id>'])
     expect(said).toStartWith(`topup ${paymentId}  credited`)
-    expect(said).toContain('payments says relay.credit, done by chain-relayer')
+    expect(said).toContain('payments sent relay.credit, handled by chain-relayer')
     expect((await asked(['books'])).said).toMatch(/collateral +-3\.076923/)
   })
 
@@ -88,7 +88,7 @@ describe('what an operator asks at night', () => {
     expect(said).toMatch(/^treasury +[0-9,]+\.[0-9]{6} AUSD$/m)
     const trace = await ask(['trace', '<id>'])
     expect(trace.code).toBe(1)
-    expect(trace.said).toContain('not seen:\n  deliveries of webhooks: the bus cannot be reached')
+    expect(trace.said).toContain('not seen:\n  webhook deliveries: the bus cannot be reached')
     expect(trace.said).toContain('chain-relayer attempt')
   })
 
@@ -99,6 +99,6 @@ describe('what an operator asks at night', () => {
     expect(said).toContain('the rows cannot be read')
     const trace = await ask(['trace', '<id>'])
     expect(trace.code).toBe(1)
-    expect(trace.said).toContain('not seen:\n  the rows: ')
+    expect(trace.said).toContain('not seen:\n  the database: ')
   })
 })

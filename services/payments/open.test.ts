@@ -172,9 +172,7 @@ describe('while an operator has paused top-ups', () => {
     fixture.chain.drawn = '3000000'
     const settlement = { wallet: newWallet(), quoteId: fixture.quote() }
     expect(await fixture.settlement(settlement)).toHaveProperty('ok')
-    expect((await fixture.pause('running')).ok!.done).toMatch(
-      /^topups running since \S+$/,
-    )
+    expect((await fixture.pause('running')).ok!.done).toMatch(/^topups running since \S+$/)
     expect((await fixture.pause('running')).ok!.done).toContain(', by sari: ticket 7')
     expect(await fixture.topup(refused)).toHaveProperty('ok')
   })

@@ -53,7 +53,10 @@ const Held = Type.Object(
       description: 'Why it is on hold: the payment can still be reversed.',
     }),
     ausd: AusdAmount,
-    shares: orNull(ShareAmount, 'The amount in shares; null for a repayment, which is not collateral.'),
+    shares: orNull(
+      ShareAmount,
+      'The amount in shares; null for a repayment, which is not collateral.',
+    ),
     until: UnixSeconds,
     sentence: Type.String({ description: 'Text to show to the user; its wording may change.' }),
   },
@@ -109,7 +112,9 @@ export const GetMe = route({
       ),
       cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
-      frozen: Type.Boolean({ description: 'Whether the wallet is frozen: a payment was reversed after its hold.' }),
+      frozen: Type.Boolean({
+        description: 'Whether the wallet is frozen: a payment was reversed after its hold.',
+      }),
       balance: Type.Object(
         { ausd: AusdAmount, native: WeiAmount },
         { title: 'Balance', description: 'Balances of the wallet itself.' },

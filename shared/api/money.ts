@@ -65,7 +65,11 @@ export const PostSend = route({
   access: 'signed',
   body: Type.Object(
     { authorization: Authorization },
-    { additionalProperties: false, title: 'SendRequest', description: 'A signed transfer to relay.' },
+    {
+      additionalProperties: false,
+      title: 'SendRequest',
+      description: 'A signed transfer to relay.',
+    },
   ),
   answer: SendCreate.answer,
 })

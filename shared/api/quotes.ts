@@ -10,7 +10,11 @@ export const PostQuote = route({
   access: 'public',
   body: Type.Object(
     { pair: Pair },
-    { additionalProperties: false, title: 'QuoteRequest', description: 'Currency pair of the quote.' },
+    {
+      additionalProperties: false,
+      title: 'QuoteRequest',
+      description: 'Currency pair of the quote.',
+    },
   ),
   answer: QuoteCreate.answer,
 })

@@ -11,7 +11,10 @@ const Cycle = Type.Object(
     number: Type.Integer({ description: 'Number of the cycle, from 1, in order of opening.' }),
     scoreAfter: Type.Union([amountOf('Score when the cycle closed.'), Type.Null()]),
   },
-  { title: 'RecordCycle', description: 'A cycle. In the open one, fields of events that have not happened are null.' },
+  {
+    title: 'RecordCycle',
+    description: 'A cycle. In the open one, fields of events that have not happened are null.',
+  },
 )
 
 const History = Type.Object(

@@ -80,7 +80,8 @@ async function askOnce<Q extends Question>(
   if (code)
     throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
   const read = schemaOf(question)(reply.json())
-  if ('fault' in read) throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
+  if ('fault' in read)
+    throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
   return read.value as ReadAnswerOf<Q>
 }
 

@@ -85,7 +85,8 @@ export async function countCopies(bus: Bus, service: ServiceName, log: Log): Pro
     const others = (await findCopies(bus, service, { withinMs })).filter(
       ({ copy }) => copy !== bus.copy,
     )
-    if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'instance count changed')
+    if (count !== others.length + 1)
+      log.info({ copies: others.length + 1 }, 'instance count changed')
     count = others.length + 1
   }
   await look()

@@ -95,7 +95,9 @@ test('an endpoint that is lost is told once, and that it is back', async () => {
   const how = { timeoutMs: 2_000, batches: true }
   const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
   for (let times = 0; times < 5; times++) await ask(chainId).catch(() => {})
-  expect(lines).toMatchObject([{ msg: 'rpc endpoint unavailable', endpoint: new URL(endpoint.url).host }])
+  expect(lines).toMatchObject([
+    { msg: 'rpc endpoint unavailable', endpoint: new URL(endpoint.url).host },
+  ])
   endpoint.reply = good
   await waitUntil('the return being told', async () => {
     await ask(chainId)

@@ -17,27 +17,27 @@ import { Overdue, within } from '#shared/deadline'
 import { retryAfterMs } from '#shared/provider/answer'
 import { inSpan } from '#shared/tracing/spans'
 
-/** Asks one thing of whichever endpoint's turn it is. Throws what viem throws. */
+/** Makes one call on the next available endpoint. Throws viem's errors. */
 export type Asker = (call: RpcCall, how?: How) => Promise<unknown>
 
 type How = {
-  /** Which endpoint is asked first, by its place. */
+  /** Index of the endpoint to try first. */
   readonly first?: number
-  /** An error that is the chain's own answer is not asked of another endpoint. */
+  /** Returns whether an error is the chain's own response, so that no other endpoint is tried. */
   readonly isAnswer?: (error: Error) => boolean
 }
 
 export type AskerOptions = {
   readonly endpoints: RpcEndpoints
   readonly chain: Chain
-  /** Of one call of one endpoint. All of them together may take as long for each endpoint. */
+  /** Timeout of one call on one endpoint. The total is this times the number of endpoints. */
   readonly timeoutMs: number
-  /** Whether calls made at the same moment share a request, wherever an endpoint allows it. */
+  /** Whether concurrent calls share a request, if the endpoint allows it. */
   readonly batches: boolean
   readonly clock?: Clock
 }
 
-/** Errors are taken apart by viem; this one says by itself how long the endpoint wants its rest. */
+/** Rate limit error with the delay that the endpoint asks for, which viem's own errors lose. */
 class AskedTooOften extends Error {
   override name = 'AskedTooOften'
   constructor(readonly forMs: number) {
@@ -45,13 +45,13 @@ class AskedTooOften extends Error {
   }
 }
 
-/** What must not wait for others, or would make others wait, travels alone. */
+/** Methods that are never batched: they must not wait for other calls, or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
 /**
- * Asks the endpoints in their order: the next one when one's budget is spent, when it does not
- * answer, or when it answers with an error of its own. One that says it was asked too often has
- * done nothing, so it may be asked again once it is open. Everything ends at the deadline.
+ * Opens a caller that tries the endpoints in order: the next one if the budget of one is spent, if
+ * it does not respond, or if it returns an error of its own. An endpoint that reports a rate limit
+ * has done nothing, so it may be retried once it is open again. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): Asker {
   const { endpoints, timeoutMs, clock = systemClock } = options
@@ -112,7 +112,7 @@ async function turnAmong(
   }
 }
 
-/** After a wait there may be less time left than a call of one endpoint usually has. */
+/** Caps a call at the remaining time, which a wait may have reduced below the usual timeout. */
 async function beforeEnd(
   asked: Promise<unknown>,
   { method }: RpcCall,
@@ -127,7 +127,7 @@ async function beforeEnd(
   }
 }
 
-/** The ways to one endpoint: each call by itself, or several in one request. */
+/** Opens the transports of one endpoint: single and batched. */
 function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: AskerOptions) {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
@@ -150,7 +150,7 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: A
 
 const closedDefaultMs = 1_000
 
-/** For how long an endpoint wants its rest, if that is what the error says. */
+/** Returns the delay that an endpoint asks for, if the error is a rate limit. */
 function closedForMs(error: unknown): number | undefined {
   if (!(error instanceof BaseError)) return undefined
   const told = error.walk((one) => one instanceof AskedTooOften)
@@ -160,12 +160,12 @@ function closedForMs(error: unknown): number | undefined {
   return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
 }
 
-/** It cannot be reached, or fails as a whole: errors in JSON-RPC come from a node that is there. */
+/** Returns whether the endpoint is down. A JSON-RPC error comes from a node that is up. */
 const isAway = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
 
-/** viem takes the answer to a batch for a list and trips over what is none. */
+/** Returns whether a batch got a non-list response, on which viem throws a TypeError. */
 const isNoBatch = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TypeError) !== null &&

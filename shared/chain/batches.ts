@@ -3,13 +3,13 @@ import { isTooOften } from '#shared/chain/too-often'
 import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 
-/** The most calls of one batch: the least that public endpoints which take batches allow. */
+/** Maximum calls per batch: the lowest limit among public endpoints that support batches. */
 export const batchMax = 10
 
 const probe = { method: 'eth_chainId', params: [] }
 const deadlineMs = 2_000
 
-/** Asks every endpoint of which it is not known yet whether it answers batches. */
+/** Probes every endpoint whose batch support is still unknown. */
 export const findBatches = async (endpoints: RpcEndpoints, log: Log): Promise<void> => {
   const unknown = endpoints.all.filter(({ takesBatches }) => takesBatches === undefined)
   await Promise.all(unknown.map((one) => findOut(endpoints, one, log)))
@@ -20,15 +20,18 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   try {
     await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs })
   } catch {
-    return // Others are using up its budget; it is asked later.
+    return // Its budget is spent; probed later.
   }
   const takesBatches = await answersBatch(endpoint.url)
   if (takesBatches === undefined) return
   endpoint.takesBatches = takesBatches
-  log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint asked for a batch')
+  log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/** Undefined: it did not answer, or not to us now, so nothing is known. */
+/**
+ * Returns whether the endpoint supports batches; undefined if it did not respond or limited the
+ * call.
+ */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {
@@ -46,7 +49,7 @@ async function answersBatch(url: string): Promise<boolean | undefined> {
 
 type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
 
-/** What an answer to a batch of two calls, 1 and 2, says of the endpoint. */
+/** Evaluates the response to a batch of two calls with ids 1 and 2. */
 export function verdictOn(body: unknown): boolean | undefined {
   const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
   const errors = answers.flatMap((one) => one?.error ?? [])
@@ -57,6 +60,9 @@ export function verdictOn(body: unknown): boolean | undefined {
 
 const everyMs = 10_000
 
-/** Asks again those that were away, until disposed; one that refuses a batch later is asked anew. */
+/**
+ * Probes endpoints that did not respond before, until disposed. One that rejects a batch later is
+ * probed again.
+ */
 export const startFindingBatches = (endpoints: RpcEndpoints, log: Log): Loop =>
   startLoop({ name: 'batches', everyMs, log, work: () => findBatches(endpoints, log) })

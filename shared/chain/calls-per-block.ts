@@ -1,12 +1,12 @@
-/** What was asked of the chain, by how it grows. */
+/** Counts of chain calls. */
 export type CallCounts<N = number> = {
   readonly requests: N
   readonly ethCalls: N
-  /** Of the requests those that neither submit a transaction nor simulate one. */
+  /** Requests that neither submit nor simulate a transaction. */
   readonly overhead: N
 }
 
-/** Calls for each block of the chain; null: too few blocks were seen. */
+/** Calls per block of the chain; null if too few blocks were seen. */
 export type CallsPerBlock = CallCounts<number | null>
 
 export type CallsPerBlockCounter = {
@@ -21,8 +21,8 @@ type Mark = CallCounts & { readonly head: number }
 const windowBlocks = 100
 
 /**
- * Counts what is asked between two heads some way apart. It looks back one to two windows, as far as
- * there are so many blocks. A head that goes backwards moves nothing.
+ * Counts calls per block over the last one to two windows, or less if fewer blocks were seen. A
+ * head that goes backwards is ignored.
  */
 export function openCallsPerBlock(): CallsPerBlockCounter {
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }

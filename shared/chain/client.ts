@@ -2,7 +2,7 @@ import { createPublicClient, createTransport, defineChain, type PublicClient } f
 import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 
-/** Multicall3 stands at the same address on every public chain, and on the local one. */
+/** Multicall3 has the same address on every public chain and on the local one. */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const
 
 export const chainOf = (chainId: number) =>
@@ -15,9 +15,8 @@ export const chainOf = (chainId: number) =>
   })
 
 /**
- * A reading client with no retries of its own: viem would retry -32603, which on Monad is nearly
- * every pool error, and 413. Calls within 2 ms share one
- * multicall of at most 16 KiB of call data.
+ * Opens a read client without retries of its own: viem would retry -32603, which on Monad is nearly
+ * every pool error, and 413. Calls within 2 ms share one multicall of at most 16 KiB of call data.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints

@@ -6,63 +6,63 @@ import { type Outage, openOutage } from '#shared/outages/outage'
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 
-/** One JSON-RPC endpoint, and what this process knows of it. */
+/** A JSON-RPC endpoint with the state this process keeps of it. */
 export type RpcEndpoint = {
   readonly url: string
-  /** May be shown: the path of the URL may hold a key. */
+  /** For display: the path of the URL may contain a key. */
   readonly host: string
-  /** Whether it answers batches; undefined: not found out yet, so it gets none. */
+  /** Whether it supports batches; undefined: not known yet, so it gets none. */
   takesBatches: boolean | undefined
   readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
 }
 
-/** The endpoints of a process: everything that asks them shares their budgets and figures. */
+/** The endpoints of a process, with budgets and figures shared by all its callers. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
-  /** Beginning with that one, in turn; those that failed a moment ago come last. */
+  /** Returns the endpoints in order from index `first`; recently failed ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
-  /**
-   * Waits until one of `among` may be asked all these calls, and counts them as asked. Throws
-   * `BudgetSpent` when that is not within `patienceMs`.
-   */
+  /** Waits until one of `among` has budget for all these calls, and counts them. Throws `BudgetSpent` if that takes longer than `patienceMs`. */
   readonly turn: (asked: {
     calls: readonly RpcCall[]
     among: readonly RpcEndpoint[]
     patienceMs: number
   }) => Promise<RpcEndpoint>
-  /** It said that it was asked too often: nobody asks it for so long. */
+  /** Closes an endpoint that has reported its rate limit. */
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
-  /** It did not answer: others are asked first for a while. */
+  /** Prefers other endpoints for a while, after a missing response. */
   readonly shun: (endpoint: RpcEndpoint) => void
-  /** It cannot be reached, or answers again: told once. */
+  /** Reports an outage of an endpoint, logged once. `answered` ends it. */
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
   readonly answered: (endpoint: RpcEndpoint) => void
-  /** Reads the heads out of what is answered anyway: calls are counted per block. */
+  /** Extracts the chain head from results, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   readonly figures: () => RpcFigures
 }
 
 /** For `nats micro stats` and the gateway's `/metrics`. */
 export type RpcFigures = {
-  /** Over the last hundred blocks and more; null before two heads were seen. */
+  /** Over at least the last hundred blocks; null before two heads were seen. */
   readonly perBlock: CallsPerBlock
   readonly endpoints: Readonly<Record<string, EndpointFigures>>
 }
 
-/** `batches`: 1 it takes them, 0 it does not, null nobody knows yet. */
+/** `batches`: 1 supported, 0 not supported, null unknown. */
 type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null }
 
 const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
-/** However short a time an endpoint names, it is not asked again at once. */
+/** Minimum time an endpoint stays closed, whatever it asks for. */
 const closedMinMs = 250
 
-/** Opens the endpoints at `rpcUrls`, the best one first; without a budget nothing is held back. */
+/**
+ * Opens the endpoints at `rpcUrls`, in order of preference. Without a budget, calls are not
+ * limited.
+ */
 export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
   clock?: Clock
-  /** Hears when an endpoint is lost, and when it is back. */
+  /** Logs outages of endpoints. */
   log?: Log
 }): RpcEndpoints {
   const { rpcUrls, budget = unlimited, clock = systemClock, log } = options
@@ -116,7 +116,7 @@ export function openRpcEndpoints(options: {
   }
 }
 
-/** How calls fail that no endpoint answers: by viem, and where an endpoint is asked by hand. */
+/** Names of errors for an unreachable endpoint: viem's own, and those of direct calls. */
 const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutError', 'RpcFault'])
 
 const outageOf = (endpoint: string, log: Log): Outage =>
@@ -125,7 +125,10 @@ const outageOf = (endpoint: string, log: Log): Outage =>
     ofIt: (error) => awayErrors.has(error.name),
   })
 
-/** A call that names who would send it simulates a transaction; what is only read has no sender. */
+/**
+ * Returns whether a call is overhead. An `eth_call` with a sender simulates a transaction; a mere
+ * read has no sender.
+ */
 function isOverhead({ method, params }: RpcCall): boolean {
   if (method === 'eth_sendRawTransaction') return false
   if (method !== 'eth_call') return true
@@ -146,7 +149,7 @@ const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
   batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
 })
 
-/** Two keys of one provider have the same host. */
+/** Returns the host, numbered if several endpoints share it, such as two keys of one provider. */
 function nameOf(all: readonly RpcEndpoint[], at: number): string {
   const { host } = all[at]!
   const before = all.slice(0, at).filter((one) => one.host === host).length

@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import type { Address, Hex } from 'viem'
 import type { Authorization } from '#shared/messages/fields'
 
-// An authorization is a transfer that its owner signed: anybody may put it on the chain, once.
+// An authorization is a transfer signed by its owner, which any account may submit once.
 // https://eips.ethereum.org/EIPS/eip-3009
 
-/** An authorization as a request carries it: any case, numbers perhaps with leading zeros. */
+/** An authorization as received in a request: any case, numbers possibly with leading zeros. */
 export type GivenAuthorization = Static<typeof Authorization>
 
 /** An authorization, typed for viem. Numbers are decimal strings, times unix seconds. */
@@ -19,13 +19,13 @@ export type SignedTransfer = {
   readonly signature: Hex
 }
 
-/** What is signed. One transfer has many valid signatures, so they are not part of it. */
+/** The signed terms, without the signature: one transfer has many valid signatures. */
 export type AuthorizationTerms = Omit<GivenAuthorization, 'signature'>
 
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
-/** One spelling per authorization: hex in lower case, numbers without leading zeros. */
+/** Normalizes an authorization: hex in lower case, numbers without leading zeros. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   from: lower(given.from),
   to: lower(given.to),
@@ -36,7 +36,7 @@ export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   signature: lower(given.signature),
 })
 
-/** The EIP-712 domain of the token, as the chain answers it. */
+/** EIP-712 domain of the token, as read from the chain. */
 export type TokenDomain = {
   readonly name: string
   readonly version: string
@@ -44,7 +44,7 @@ export type TokenDomain = {
   readonly verifyingContract: Address
 }
 
-/** The fields of an authorization, by name and EIP-712 type. */
+/** Fields of an authorization, by name and EIP-712 type. */
 export const authorizationFields = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -56,7 +56,7 @@ export const authorizationFields = [
 
 export const transferTypes = { TransferWithAuthorization: authorizationFields } as const
 
-/** What a wallet signs to let a transfer happen: the argument of viem's typed-data functions. */
+/** Returns the typed data of a transfer, as the argument of viem's typed-data functions. */
 export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
   ({
     domain,
@@ -72,7 +72,7 @@ export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
     },
   }) as const
 
-/** The fields by which a wallet takes an authorization back, by name and EIP-712 type. */
+/** Fields of a cancellation, by name and EIP-712 type. */
 export const cancelTypes = {
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
@@ -80,7 +80,10 @@ export const cancelTypes = {
   ],
 } as const
 
-/** What a wallet signs to take an authorization back: the argument of viem's typed-data functions. */
+/**
+ * Returns the typed data to cancel an authorization, as the argument of viem's typed-data
+ * functions.
+ */
 export const typedCancel = (
   domain: TokenDomain,
   message: { readonly authorizer: Address; readonly nonce: Hex },

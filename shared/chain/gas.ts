@@ -1,14 +1,14 @@
 /**
- * Fixed gas limits of what the relayer sends, one per function: Monad charges the limit, not the
- * gas used, so they are tight.
+ * Fixed gas limits of the relayer's transactions, one per function. They are tight, because Monad
+ * charges the limit, not the gas used.
  *
  * Measured on anvil in the worst state of each function (`infra/contracts/gas.test.ts` repeats the
  * measurement): fresh account, fresh slots, cycle closing with an excess. Each cold slot counts
  * 6000 more and each cold account 7500 more, as on Monad (8100 and 10100, not 2100 and 2600,
- * https://docs.monad.xyz/developer-essentials/opcode-pricing), and about a tenth is added. The real
- * token stands behind a proxy, one cold account more than the stand-in: 10,000 for what moves AUSD.
- * `bun run deploy` holds the limits against `eth_estimateGas` of the chain it is at. No limit
- * depends on an account's history: relayed operations never walk its lots.
+ * https://docs.monad.xyz/developer-essentials/opcode-pricing), plus about a tenth. The real token is
+ * behind a proxy, one cold account more than the test token: 10,000 for functions that move AUSD.
+ * `bun run deploy` compares the limits with `eth_estimateGas` on its chain. No limit depends on an
+ * account's history: relayed operations never walk its lots.
  */
 export const gasLimits = {
   topUp: 215_000n,
@@ -22,16 +22,16 @@ export const gasLimits = {
   setFrozen: 85_000n,
   /** ERC-3009 with an ECDSA signature, either overload. */
   transferWithAuthorization: 140_000n,
-  /** ERC-3009 from a contract wallet, whose own check may cost up to 100,000. */
+  /** ERC-3009 from a contract wallet, whose signature check may cost up to 100,000. */
   transferWithAuthorizationFromContract: 245_000n,
   /** A plain payment of native coin to an account without code. */
   nativeTransfer: 21_000n,
 } as const
 
 /**
- * Gas limits for what users send themselves. Each folds at most twelve of the account's holds or the
- * pool's, so none needs more, whatever the account's history; all are within the 400,000 that apps
- * always sent.
+ * Gas limits of transactions that users send themselves. Each folds at most twelve holds of the
+ * account or the pool, so the limit holds for any account history. All are within the 400,000 that
+ * apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
@@ -41,7 +41,7 @@ export const userGasLimits = {
   withdrawCollateral: 325_000n,
 } as const
 
-/** What `many` of the credit line takes, and its number there (`Op.kind`). */
+/** Operations of the credit line's `many`, with their number (`Op.kind`). */
 export const opKinds = {
   topUp: 0,
   heldTopUp: 1,
@@ -53,15 +53,16 @@ export const opKinds = {
 } as const
 export type OpKind = keyof typeof opKinds
 
-/** What the contract wants left before each operation of `many`: its `OP_GAS_FLOOR`. */
+/** Gas that the contract requires before each operation of `many`: its `OP_GAS_FLOOR`. */
 export const opGasFloor = 450_000n
 
-/** Once per `many`: the transaction itself, and coming to the first operation. */
+/** Fixed gas per `many`: the transaction itself, up to its first operation. */
 const manyBase = 40_000n
 
 /**
- * Gas limit of a `many` of these operations, in this order. Includes what the contract wants to see
- * left before the last one, so a good operation is never reported as failed for want of gas.
+ * Returns the gas limit of a `many` of these operations, in this order. Includes the gas that the
+ * contract requires before the last one, so that a valid operation is never reported as failed for
+ * lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const sum = ops.reduce((total, kind) => total + gasLimits[kind], manyBase)
@@ -71,14 +72,17 @@ export function manyGasLimit(ops: readonly OpKind[]): bigint {
 }
 
 /**
- * Each transfer of a bundle: ERC-3009 with an ECDSA signature, called by Multicall3. Measured as the
- * others are; the transaction itself and the token's code are paid for once.
+ * Gas per transfer of a bundle: ERC-3009 with an ECDSA signature, called by Multicall3. Measured
+ * like the others; the transaction itself and loading the token's code are paid once.
  */
 export const bundledTransferGas = 95_000n
 
-/** Once per bundle: the transaction, the token behind its proxy, and what a last call must leave (EIP-150). */
+/**
+ * Fixed gas per bundle: the transaction, the token behind its proxy, and the reserve of the last
+ * call (EIP-150).
+ */
 const bundleBase = 60_000n
 
-/** Gas limit of an `aggregate3` of so many transfers with an authorization, all signed by keys. */
+/** Returns the gas limit of an `aggregate3` of transfers with authorization, all signed by EOAs. */
 export const bundleGasLimit = (transfers: number): bigint =>
   bundleBase + BigInt(transfers) * bundledTransferGas

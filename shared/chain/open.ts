@@ -2,7 +2,9 @@ import { findBatches, startFindingBatches } from '#shared/chain/batches'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { Log } from '#shared/log'
 
-/** Opens the endpoints a service is told of, and finds out what they can do: a moment at most. */
+/**
+ * Opens the configured endpoints and probes their batch support, which takes two seconds at most.
+ */
 export async function openServiceEndpoints(
   config: {
     rpcUrls: readonly string[]
@@ -18,8 +20,7 @@ export async function openServiceEndpoints(
     budget: { requestsPerSecond: rpcRequestsPerSecond, ethCallsPerSecond: rpcEthCallsPerSecond },
   })
   const [only, another] = endpoints.all
-  if (only && !another)
-    log.warn({ endpoint: only.host }, 'RPC_URLS names one endpoint: without it there is no chain')
+  if (only && !another) log.warn({ endpoint: only.host }, 'RPC_URLS has one endpoint: no failover')
   await findBatches(endpoints, log)
   const finding = startFindingBatches(endpoints, log)
   return { ...endpoints, [Symbol.asyncDispose]: () => finding[Symbol.asyncDispose]() }

@@ -1,9 +1,9 @@
 import { requestSeconds, timer } from '#shared/metrics/measures'
 
-/** Times calls of the endpoints of the chain, by the host of the endpoint and the method. */
+/** Durations of RPC calls, by endpoint host and method. */
 export const rpcCalls = timer({
   what: 'rpc_call_duration',
-  help: 'Time of a call of an endpoint of the chain; of several at once the first names the method.',
+  help: 'Duration of an RPC call in seconds; a batch counts under the method of its first call.',
   labels: { endpoint: { atMost: 10 }, method: { atMost: 30 }, outcome: ['ok', 'failed'] },
   buckets: requestSeconds,
 })

@@ -1,34 +1,39 @@
 import type { RpcFigures } from '#shared/chain/endpoints'
 import { each, gauge, type Reading, total } from '#shared/metrics/readings'
 
-/** What was asked of the endpoints of the chain, by host, and for each block. */
+/** Returns readings of RPC calls, by endpoint host and per block. */
 export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Reading[] => {
   const perEndpoint = (
     read: (of: (typeof endpoints)[string], labels: Reading['labels']) => Reading,
   ) => each(endpoints, 'endpoint', read)
   return [
     ...perEndpoint(({ requests }, labels) =>
-      total('rpc_requests', 'Requests to an endpoint, each of a batch.', requests, labels),
+      total('rpc_requests', 'RPC requests, each call of a batch counted.', requests, labels),
     ),
     ...perEndpoint(({ ethCalls }, labels) =>
-      total('rpc_eth_calls', 'Of them eth_call.', ethCalls, labels),
-    ),
-    ...perEndpoint(({ tooMany }, labels) =>
       total(
-        'rpc_refused_as_too_many',
-        'How often it said that it is asked too often.',
-        tooMany,
+        'rpc_eth_calls',
+        'RPC requests that are eth_call or eth_estimateGas.',
+        ethCalls,
         labels,
       ),
     ),
+    ...perEndpoint(({ tooMany }, labels) =>
+      total('rpc_refused_as_too_many', 'Rate limit responses of the endpoint.', tooMany, labels),
+    ),
     ...perEndpoint(({ waited }, labels) =>
-      total('rpc_waited', 'Requests that waited for room in the budget.', waited, labels),
+      total('rpc_waited', 'RPC requests that waited for the budget.', waited, labels),
     ),
     ...perEndpoint(({ batches }, labels) =>
-      gauge('rpc_takes_batches', 'Whether it answers batches; absent: not known.', batches, labels),
+      gauge(
+        'rpc_takes_batches',
+        '1 if the endpoint supports batches, 0 if not; absent if unknown.',
+        batches,
+        labels,
+      ),
     ),
     ...each(perBlock, 'of', (count, labels) =>
-      gauge('rpc_per_block', 'Asked for each block of the chain, lately.', count, {
+      gauge('rpc_per_block', 'Recent RPC requests per block of the chain.', count, {
         of: perBlockNames.get(labels.of!) ?? labels.of!,
       }),
     ),

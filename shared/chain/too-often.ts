@@ -1,12 +1,12 @@
 /**
- * How providers say that they were asked too often when they do not say it by HTTP 429. -32005 is
- * EIP-1474's "limit exceeded", which some also use for a range of logs that is too wide; -32007 is
- * QuickNode's ("50/second request limit reached").
+ * Rate limit messages of providers that do not use HTTP 429. -32005 is EIP-1474's "limit exceeded",
+ * which some also return for a log range that is too wide; -32007 is QuickNode's ("50/second
+ * request limit reached").
  */
 const words = /rate limit|too many requests|request limit reached|requests? per second/i
 const rangeWords = /range|blocks|logs|results|size/i
 
-/** Whether an error of JSON-RPC says that the caller asked too often: nothing was done. */
+/** Returns whether a JSON-RPC error is a rate limit, so that nothing was done. */
 export const isTooOften = (code: number | undefined, message: string): boolean =>
   code === 429 ||
   code === -32007 ||

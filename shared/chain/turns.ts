@@ -2,15 +2,15 @@ import type { Clock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
-/** What one process asks of one endpoint within a second at most. */
+/** Maximum calls of one process to one endpoint per second. */
 export type RpcBudget = {
-  /** Every JSON-RPC call, each of a batch counted. */
+  /** All JSON-RPC calls, each call of a batch counted. */
   readonly requestsPerSecond: number
-  /** `eth_call` and `eth_estimateGas`, which providers count apart besides. */
+  /** `eth_call` and `eth_estimateGas`, which providers also limit separately. */
   readonly ethCallsPerSecond: number
 }
 
-/** Who goes first where budgets are spent: what moves money, then what ends it, then questions. */
+/** Priority when budgets are spent: sending transactions, then finality, reads and log sweeps. */
 const urgencies = ['send', 'finality', 'read', 'sweep'] as const
 type Urgency = (typeof urgencies)[number]
 
@@ -22,17 +22,17 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getLogs', 'sweep'],
 ])
 
-/** The rank of a batch is that of its least urgent call; 0 goes first. */
+/** Returns the rank of a batch: that of its least urgent call; 0 goes first. */
 export const rankOf = (methods: readonly string[]): number =>
   Math.max(...methods.map((method) => urgencies.indexOf(urgencyByMethod.get(method) ?? 'read')))
 
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** How many of these calls are counted apart. */
+/** Returns how many of these calls count against the `eth_call` budget. */
 export const ethCallsIn = (methods: readonly string[]): number =>
   methods.filter((method) => apart.has(method)).length
 
-/** No endpoint had budget left within the time there was: nothing was asked. */
+/** No endpoint had budget left within the allowed time, so no call was made. */
 export class BudgetSpent extends Error {
   override name = 'BudgetSpent'
   constructor() {
@@ -42,17 +42,17 @@ export class BudgetSpent extends Error {
 
 type Asked = {
   readonly methods: readonly string[]
-  /** By their URLs, the best one first. */
+  /** URLs of the candidate endpoints, in order of preference. */
   readonly among: readonly string[]
   readonly patienceMs: number
 }
 export type Turn = { readonly url: string; readonly waited: boolean }
 
-/** Whose turn it is to ask an endpoint. */
+/** Queue for the budgets of endpoints. */
 export type Turns = {
-  /** Takes a place in the budget of the first endpoint that has one; throws `BudgetSpent`. */
+  /** Reserves budget on the first endpoint that has any; throws `BudgetSpent`. */
   readonly next: (asked: Asked) => Promise<Turn>
-  /** Nobody asks this endpoint for so long: it said that it was asked too often. */
+  /** Closes an endpoint that has reported its rate limit. */
   readonly close: (url: string, forMs: number) => void
 }
 
@@ -67,8 +67,9 @@ type Waiter = {
 const secondMs = 1_000
 
 /**
- * Budgets of endpoints, shared by everything one process asks. Who finds them spent waits in one
- * queue: the most urgent first, then by age. One timer wakes the queue when a place may be free.
+ * Opens the budgets of endpoints, shared by all callers of a process. If they are spent, callers
+ * wait in one queue: most urgent first, then oldest. One timer wakes the queue when budget may be
+ * free.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })
@@ -81,7 +82,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const soonestMs = (asked: Asked): number =>
     Math.min(...asked.among.map((url) => waitMs(asked, url)))
 
-  /** Every call of a batch has its place; what the last one waits for, all of them do. */
+  /** Reserves budget for every call of a batch; all of them wait for the last one. */
   const take = async ({ methods }: Asked, url: string, waited: boolean): Promise<Turn> => {
     let placeMs = 0
     for (const _ of methods) placeMs = requests.reserve(url, Infinity) ?? 0

@@ -69,7 +69,10 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
   if (status === 200) return { ok: body as T }
   const refused = refusalOf(status, headers, body)
   if (!refused)
-    return { unknown: new Error(`unexpected response ${status}, not from the service`), afterMs: restMs }
+    return {
+      unknown: new Error(`unexpected response ${status}, not from the service`),
+      afterMs: restMs,
+    }
   const afterMs = Math.max(refused.retryAfterMs ?? 0, restMs)
   // The request may have been processed: timeouts use these codes too.
   if (refused.code === 'unavailable' || refused.code === 'internal')

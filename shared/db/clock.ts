@@ -38,7 +38,9 @@ export async function openDatabaseClock(database: Database, log: Log): Promise<D
     if (answeredAt - askedAt > tookMaxMs) return
     startedAtMs = row!.ms - (askedAt + answeredAt) / 2
   }
-  await read().catch((error) => log.warn({ err: error }, 'database clock read failed, using local clock'))
+  await read().catch((error) =>
+    log.warn({ err: error }, 'database clock read failed, using local clock'),
+  )
   const loop = startLoop({ name: 'clock', everyMs, log, work: read })
   return {
     clock: () => Math.floor(startedAtMs + performance.now()),

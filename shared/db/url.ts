@@ -12,6 +12,7 @@ export function databaseUrlOf({
 }): string {
   if (databasePassword === '') return databaseUrl
   const [, scheme, role, rest] = /^(\w+:\/\/)([^:@/]*)[^@/]*(@.*)$/.exec(databaseUrl) ?? []
-  if (rest === undefined) throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
+  if (rest === undefined)
+    throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }

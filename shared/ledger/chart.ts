@@ -1,14 +1,14 @@
 import { type Currency, currencies } from '#shared/money/money'
 
-// The books are double entry: each event moves equal amounts onto the debit and off the credit side,
-// asset by asset. An amount is signed, debit above 0 and credit below, so that a posting comes to 0
-// per asset, and an account's balance is a plain sum.
+// Double-entry books: each event moves equal amounts to debit and credit, asset by asset. Amounts
+// are signed (debit positive, credit negative), so a posting sums to 0 per asset and an account
+// balance is a plain sum.
 
-/** What is counted: fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin in wei. */
+/** Assets: fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
 export const assets = [...currencies, 'MON'] as const
 export type Asset = Currency | 'MON'
 
-/** On which side of the balance sheet an account stands, and so on which side of 0 its balance. */
+/** Side of the balance sheet, which determines the sign of the balance. */
 export type Side = 'owned' | 'owed' | 'earned' | 'spent' | 'exchange'
 
 type Account = {
@@ -17,77 +17,94 @@ type Account = {
   readonly about: string
 }
 
-/** The chart of accounts. The README beside it has a worked example for each path of money. */
+/** Chart of accounts. `examples.test.ts` shows the postings of each path of money. */
 export const chart = {
   provider_id: {
     assets: ['IDR'],
     side: 'owned',
-    about: 'what the Indonesian account at the payment provider holds for us',
+    about: 'balance of the Indonesian account at the payment provider',
   },
   provider_my: {
     assets: ['MYR'],
     side: 'owned',
-    about: 'the same, the Malaysian account',
+    about: 'balance of the Malaysian account at the payment provider',
   },
-  treasury: { assets: ['AUSD'], side: 'owned', about: 'AUSD that the treasury holds' },
+  treasury: { assets: ['AUSD'], side: 'owned', about: 'AUSD held by the treasury' },
   credit_line: {
     assets: ['AUSD'],
     side: 'owned',
-    about: 'AUSD that we brought into the contract, which it keeps for its users and its pool',
+    about: 'AUSD that we paid into the contract, for its users and its pool',
   },
-  lanes: { assets: ['MON'], side: 'owned', about: 'native coin of the keys that send' },
+  lanes: {
+    assets: ['MON'],
+    side: 'owned',
+    about: 'native coin of the keys that send transactions',
+  },
   clawback: {
     assets: ['AUSD'],
     side: 'owned',
-    about: 'what a wallet owes us: taken back at the provider, not yet on the chain or made good',
+    about:
+      'receivable from wallets: reversed at the provider, not yet on the chain and not recovered',
   },
   promises: {
     assets: ['AUSD'],
     side: 'owed',
-    about: 'paid for, and not yet final on the chain',
+    about: 'AUSD paid for but not yet final on the chain',
   },
-  collateral: { assets: ['AUSD'], side: 'owed', about: 'collateral that nothing takes back' },
-  collateral_held: { assets: ['AUSD'], side: 'owed', about: 'collateral until its hold ends' },
-  repaid: { assets: ['AUSD'], side: 'owed', about: 'debt repaid, and what was paid in excess' },
+  collateral: {
+    assets: ['AUSD'],
+    side: 'owed',
+    about: 'collateral that can no longer be reversed',
+  },
+  collateral_held: { assets: ['AUSD'], side: 'owed', about: 'collateral whose hold has not ended' },
+  repaid: { assets: ['AUSD'], side: 'owed', about: 'debt repaid, including any excess' },
   repaid_held: {
     assets: ['AUSD'],
     side: 'owed',
-    about: 'the same until its hold ends: it encumbers the account',
+    about: 'debt repaid whose hold has not ended: it encumbers the account',
   },
-  payouts: { assets: ['IDR'], side: 'owed', about: 'AUSD was taken for it, the bank has not paid' },
-  returns: { assets: ['AUSD'], side: 'owed', about: 'taken for a cash-out that failed' },
+  payouts: {
+    assets: ['IDR'],
+    side: 'owed',
+    about: 'rupiah owed to payees: AUSD taken, bank transfer not confirmed',
+  },
+  returns: { assets: ['AUSD'], side: 'owed', about: 'AUSD to return after a failed cash-out' },
   suspense: {
     assets: ['IDR', 'MYR', 'AUSD', 'MON'],
     side: 'owed',
-    about: 'money that nothing of ours explains, until a person decides; each item is named',
+    about: 'unexplained money until an operator decides, by item',
   },
   exchange: {
     assets: ['IDR', 'MYR', 'AUSD'],
     side: 'exchange',
-    about: 'one currency given for another: what came in of the one, what went out of the other',
+    about: 'currency exchanged: received in one currency, given in another',
   },
   spread: {
     assets: ['IDR', 'AUSD'],
     side: 'earned',
-    about: 'what a spread kept of top-ups and settlements, less what it gave to cash-outs',
+    about: 'spread earned on top-ups and settlements, less spread given to cash-outs',
   },
   capital: {
     assets: ['IDR', 'MYR', 'AUSD', 'MON'],
     side: 'owed',
-    about: 'what whoever runs this put in, less what was taken out',
+    about: 'capital paid in by the owner, less withdrawals',
   },
   fees: {
     assets: ['IDR', 'MYR'],
     side: 'spent',
-    about: 'what the provider charged for moving money',
+    about: 'fees of the payment provider',
   },
-  waived: { assets: ['AUSD'], side: 'spent', about: 'what a wallet owed and we gave up' },
-  gas: { assets: ['MON'], side: 'spent', about: 'native coin paid for transactions' },
+  waived: {
+    assets: ['AUSD'],
+    side: 'spent',
+    about: 'receivables from wallets that were written off',
+  },
+  gas: { assets: ['MON'], side: 'spent', about: 'native coin spent on transactions' },
   drips: { assets: ['MON'], side: 'spent', about: 'native coin given to newly verified wallets' },
 } as const satisfies Record<string, Account>
 
 export type AccountName = keyof typeof chart
 export const accountNames = Object.keys(chart) as AccountName[]
 
-/** The provider's account as the books name it. */
+/** Ledger account by account at the provider. */
 export const providerOf = { ID: 'provider_id', MY: 'provider_my' } as const

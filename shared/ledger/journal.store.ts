@@ -16,26 +16,26 @@ import { type AccountName, type Asset, accountNames, assets } from '#shared/ledg
 import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 
 /**
- * The journal of a service, in its own schema. Rows are never changed and never deleted, by anybody;
- * a posting that does not come to 0 per asset cannot be committed. Both are triggers, which
- * `infra/migrations/journals.ts` puts there.
+ * Journal of a service, in its own schema. Rows are never updated or deleted, and a posting that
+ * does not sum to 0 per asset cannot be committed. Both are enforced by triggers
+ * (`infra/migrations/journals.ts`).
  */
 export const journalTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'journal',
     {
-      /** One event: all lines of a posting stand together. */
+      /** Groups the lines of one event. */
       posting: text('posting').notNull(),
       line: smallint('line').notNull(),
-      /** What happened, in words of the lifecycle, e.g. `paid → held`. */
+      /** Event, usually a transition such as `paid → held`. */
       event: text('event').notNull(),
-      /** The item it happened to: the id of its row. */
+      /** Id of the item's row. */
       item: text('item').notNull(),
       account: text('account').$type<AccountName>().notNull(),
       asset: text('asset').$type<Asset>().notNull(),
-      /** Debit above 0, credit below, in the asset's smallest unit. */
+      /** Debit positive, credit negative, in the asset's smallest unit. */
       amount: amountColumn('amount').notNull(),
-      /** The posting that this one takes back: corrections are made by reversal alone. */
+      /** The posting that this one reverses. Corrections are only made by reversal. */
       reverses: text('reverses'),
       bookedAt: at('booked_at').notNull().default(sql`clock_timestamp()`),
     },
@@ -61,8 +61,8 @@ export type Posting = {
 }
 
 /**
- * Books an event in the caller's transaction, in one statement; nothing when nothing moves. Throws
- * on lines that do not come to 0 per asset.
+ * Books an event in the caller's transaction, in one statement. Does nothing if there are no lines;
+ * throws if they do not sum to 0 per asset.
  */
 export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
   const rows = rowsOf(posting)
@@ -70,8 +70,8 @@ export async function book(tx: Tx, journal: JournalTable, posting: Posting): Pro
 }
 
 /**
- * The same in the statement that changes a row, if it does. Undefined when nothing moves; throws on
- * lines that do not come to 0 per asset.
+ * Returns the same insert for use within the statement that changes a row. Undefined if there are
+ * no lines; throws if they do not sum to 0 per asset.
  */
 export function bookBeside(journal: JournalTable, posting: Posting): Beside | undefined {
   const rows = rowsOf(posting)
@@ -89,7 +89,8 @@ export function bookBeside(journal: JournalTable, posting: Posting): Beside | un
 
 function rowsOf({ event, item, lines, reverses }: Posting) {
   const wrong = unbalanced(lines)
-  if (wrong.length > 0) throw new Error(`${event} of ${item} does not balance in ${wrong}`)
+  if (wrong.length > 0)
+    throw new Error(`posting does not balance: ${event} of ${item}, in ${wrong}`)
   const posting = `${item}/${crypto.randomUUID()}`
   return lines.map((line, at) => ({
     ...line,
@@ -102,8 +103,8 @@ function rowsOf({ event, item, lines, reverses }: Posting) {
 }
 
 /**
- * Books what leads each item from what its journal says to what it should say, in two statements.
- * Answers how many it booked. Whoever calls it lets nobody else book these items meanwhile.
+ * Books the difference between each item's journal and its wanted position, in two statements.
+ * Returns the number of items booked. The caller must prevent concurrent bookings of these items.
  */
 export async function bookAll(
   tx: Tx,
@@ -124,20 +125,20 @@ export async function bookAll(
   return new Set(rows.map(({ item }) => item)).size
 }
 
-/** Lets nobody else book this item before the transaction ends. */
+/** Locks the booking of an item until the end of the transaction. */
 export const lockItem = (tx: Tx, item: string) => lockNamed(tx, `journal:${item}`)
 
 /**
- * Books what leads an item from what its journal says to what it should say; nothing when that is
- * the same. For items without a row whose change could be booked. One at a time: of two that say the
- * same at once, the second finds nothing to book.
+ * Books the difference between an item's journal and its wanted position, if any. For items without
+ * a row whose change could be booked. Serialized per item: of two identical calls, the second finds
+ * nothing to book.
  */
 export async function bookTo(
   tx: Tx,
   journal: JournalTable,
   { event, item, lines }: Omit<Posting, 'reverses'>,
 ): Promise<void> {
-  // Mostly there is nothing to take back, and that is asked for without the lock.
+  // Usually there is nothing to reverse, which is checked without the lock.
   if (lines.length === 0 && !(await isBooked(tx, journal, item))) return
   await lockItem(tx, item)
   await bookAll(tx, journal, event, new Map([[item, lines]]))
@@ -148,8 +149,8 @@ const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<bo
     .length > 0
 
 /**
- * Takes a posting back by one that is its exact negation, and says why. Undefined when there is no such
- * posting; throws when it was taken back before. Answers the new posting and the item of both.
+ * Reverses a posting by its exact negation, with a reason. Returns the new posting and the item of
+ * both; undefined if there is no such posting. Throws if it was already reversed.
  */
 export async function reverse(
   tx: Tx,
@@ -169,7 +170,7 @@ export async function reverse(
     .select({ posting: journal.posting })
     .from(journal)
     .where(eq(journal.reverses, reverses))
-  if (before[0]) throw new Error(`${reverses} was reversed before, by ${before[0].posting}`)
+  if (before[0]) throw new Error(`${reverses} was already reversed by ${before[0].posting}`)
   const posting = `${item}/${crypto.randomUUID()}`
   const event = `reversed: ${reason}`
   await tx.insert(journal).values(

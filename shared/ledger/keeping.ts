@@ -7,19 +7,19 @@ import type { Position } from '#shared/ledger/position'
 import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 
-// What a service posts besides its steps. A database may be older than its journal: what its rows stood
-// for by then is posted once, as `opening`. And when a person took a posting back, what the item's row
-// says now is posted anew. Nothing else is, so that a row which was changed by hand shows.
+// Postings of a service other than those of its steps. The rows of a database older than its
+// journal are booked once, as `opening`. After an operator reverses a posting, the item is booked
+// again as its row is now. Nothing else is booked, so a manually changed row shows as a difference.
 
-/** The rows of one table, in the order of their ids, each with what it comes to. */
+/** The rows of one table in id order, each with its position. */
 export type BookedTable = {
-  /** At most so many after this id, locked until the transaction ends. */
+  /** Returns up to `rowsMax` rows after this id, locked until the end of the transaction. */
   readonly next: (
     tx: Tx,
     afterId: string,
     rowsMax: number,
   ) => Promise<ReadonlyMap<string, Position>>
-  /** What one item comes to, its row locked; undefined when it is none of these. */
+  /** Returns the position of one item and locks its row; undefined if it is not in this table. */
   readonly find: (tx: Tx, item: string) => Promise<Position | undefined>
 }
 
@@ -29,7 +29,7 @@ type Keeping = {
   readonly inbox: InboxTable
   readonly log: Log
   readonly tables: readonly BookedTable[]
-  /** Rows in one transaction; for suites. */
+  /** Rows per transaction; for tests. */
   readonly rowsMax?: number
 }
 
@@ -51,8 +51,8 @@ export function startKeeping(keeping: Keeping): Loop {
 }
 
 /**
- * Posts what the rows stand for beyond what the journal says of them already, batch by batch, and
- * notes that it is done. Safe beside steps, which lock their row, and beside other copies.
+ * Books the opening balances: the position of each row beyond its journal, in batches, once per
+ * database. Safe alongside steps, which lock their row, and alongside other instances.
  */
 export async function bookOpening(keeping: Keeping): Promise<void> {
   const { database, inbox, log, tables } = keeping
@@ -68,7 +68,7 @@ export async function bookOpening(keeping: Keeping): Promise<void> {
     }
   }
   const first = await database.transaction((tx) => claim(tx, inbox, consumer, message))
-  if (first) log.info({ items }, 'books opened')
+  if (first) log.info({ items }, 'opening balances booked')
 }
 
 async function openBatch(
@@ -83,7 +83,7 @@ async function openBatch(
   return { booked, last: [...rows.keys()].at(-1) }
 }
 
-/** Posts anew what the items of postings that a person took back come to, once for each reversal. */
+/** Books items again after a posting of theirs was reversed, once per reversal. */
 export async function bookCorrected(keeping: Keeping): Promise<void> {
   const { database, journal, inbox, log, tables } = keeping
   const { posting, item, line, reverses } = journal
@@ -102,6 +102,6 @@ export async function bookCorrected(keeping: Keeping): Promise<void> {
         const wanted = await find(tx, one.item)
         if (wanted) await bookAll(tx, journal, 'booked anew', new Map([[one.item, wanted]]))
       }
-      log.info(one, 'item booked anew')
+      log.info(one, 'item booked again after reversal')
     })
 }

@@ -1,6 +1,6 @@
 import { type AccountName, type Asset, chart } from '#shared/ledger/chart'
 
-/** So much onto an account: debit above 0, credit below, in the asset's smallest unit. */
+/** An amount on an account: debit positive, credit negative, in the asset's smallest unit. */
 export type Line = {
   readonly account: AccountName
   readonly asset: Asset
@@ -8,13 +8,15 @@ export type Line = {
 }
 
 /**
- * What one item (a payment, a cash-out, a transaction) comes to in the books. It follows from the
- * item's row alone, so a change of the row is booked as the difference of the two positions, and the
- * journal of an item always sums to the position of its row.
+ * Position of one item (a payment, a cash-out, a transaction) in the books. It is computed from the
+ * item's row alone. A change of the row is booked as the difference of two positions, so an item's
+ * journal always sums to the position of its row.
  */
 export type Position = readonly Line[]
 
-/** Lines without those of 0; throws on an asset that the account does not have. */
+/**
+ * Sums lines per account and asset and drops zeros. Throws if the account does not have the asset.
+ */
 export function position(lines: readonly Line[]): Position {
   const sums = new Map<string, Line>()
   for (const line of lines) {
@@ -27,11 +29,11 @@ export function position(lines: readonly Line[]): Position {
   return [...sums.values()].filter(({ amount }) => amount !== 0n)
 }
 
-/** What leads from one position to the other. */
+/** Returns the lines that lead from one position to the other. */
 export const difference = (before: Position, after: Position): Position =>
   position([...after, ...before.map((line) => ({ ...line, amount: -line.amount }))])
 
-/** The assets that do not come to 0: a posting with any would make money, or lose it. */
+/** Returns the assets that do not sum to 0: such a posting would create or lose money. */
 export function unbalanced(lines: readonly Line[]): Asset[] {
   const sums = new Map<Asset, bigint>()
   for (const { asset, amount } of lines) sums.set(asset, (sums.get(asset) ?? 0n) + amount)

@@ -56,7 +56,8 @@ export type NextAction = (typeof nextActions)[number]
 export const Method = Type.Enum(['bank', 'card', 'qr'], {
   says: 'must be bank, card or qr',
   title: 'Method',
-  description: 'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
+  description:
+    'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
 })
 /** Kind of payment channel. */
 export const ChannelKindName = Type.Enum([...channelKinds], {
@@ -106,7 +107,8 @@ export const ActivityItem = Type.Object(
       { description: 'Next step of the user; null if none is needed.' },
     ),
     sentence: Type.String({
-      description: 'Text to show to the user: what happened and what comes next. Its wording may change.',
+      description:
+        'Text to show to the user: what happened and what comes next. Its wording may change.',
     }),
     reason: Type.Optional(
       Type.Enum([...activityReasons], {

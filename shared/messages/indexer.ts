@@ -22,7 +22,10 @@ export const RecordCycle = Type.Object(
     openTxHash: Hash,
     closeTxHash: orNull(Hash),
   },
-  { title: 'RecordCycle', description: 'A cycle. In the open one, fields of events that have not happened are null.' },
+  {
+    title: 'RecordCycle',
+    description: 'A cycle. In the open one, fields of events that have not happened are null.',
+  },
 )
 
 export const RecordHistory = Type.Object(

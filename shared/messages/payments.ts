@@ -11,7 +11,10 @@ const PaymentResult = Type.Object(
     fiat: FiatAmount,
     ausd: AusdAmount,
   },
-  { title: 'PaymentResult', description: 'An open checkout: amount charged and its value in AUSD.' },
+  {
+    title: 'PaymentResult',
+    description: 'An open checkout: amount charged and its value in AUSD.',
+  },
 )
 
 /** Opens a checkout for a top-up. */
@@ -37,7 +40,9 @@ export const SettlementCreate = question('payments.settlement.create', 'payments
 export const CurrencyTerms = Type.Object(
   {
     currency: Type.Enum(['IDR', 'MYR'], { title: 'Currency', description: 'ISO 4217.' }),
-    country: Type.String({ description: 'ISO 3166-1 alpha-2 code of the country whose channels charge this currency.' }),
+    country: Type.String({
+      description: 'ISO 3166-1 alpha-2 code of the country whose channels charge this currency.',
+    }),
     pair: Pair,
     topup: Type.Object(
       { min: FiatAmount, max: FiatAmount, cardMax: FiatAmount },
@@ -59,8 +64,7 @@ export const TopupTerms = Type.Object(
   },
   {
     title: 'TopupTerms',
-    description:
-      'Top-up limits of a wallet: for its open top-ups in total, and per day (UTC).',
+    description: 'Top-up limits of a wallet: for its open top-ups in total, and per day (UTC).',
   },
 )
 /** Currencies, payment methods and checkout lifetime. */

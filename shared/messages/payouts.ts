@@ -24,7 +24,10 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
   }),
   answer: Type.Object(
     { payoutId: Uuid, ausd: AusdAmount, fiat: FiatAmount },
-    { title: 'CashoutResult', description: 'An accepted cash-out: AUSD to take and rupiah to pay out.' },
+    {
+      title: 'CashoutResult',
+      description: 'An accepted cash-out: AUSD to take and rupiah to pay out.',
+    },
   ),
   repeat: 'once by its key',
 })

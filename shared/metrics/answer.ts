@@ -73,8 +73,18 @@ function processReadings(): Reading[] {
   })
   return [
     of('counter', 'process_cpu_seconds_total', 'CPU time used, in seconds.', (user + system) / 1e6),
-    of('gauge', 'process_resident_memory_bytes', 'Resident memory, in bytes.', process.memoryUsage.rss()),
-    of('gauge', 'process_start_time_seconds', 'Start time of the process, in Unix seconds.', startedSeconds),
+    of(
+      'gauge',
+      'process_resident_memory_bytes',
+      'Resident memory, in bytes.',
+      process.memoryUsage.rss(),
+    ),
+    of(
+      'gauge',
+      'process_start_time_seconds',
+      'Start time of the process, in Unix seconds.',
+      startedSeconds,
+    ),
   ]
 }
 

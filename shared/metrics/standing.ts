@@ -10,12 +10,12 @@ export const messagingReadings = (figures: {
   dead: number
 }): Reading[] => [
   gauge('outbox_messages', 'Unpublished messages in the outbox.', figures.waiting),
-  seconds('outbox_oldest_age', 'Age of the oldest unpublished message, in seconds; 0 if none.', figures.oldestMs ?? 0),
-  gauge(
-    'dead_letters',
-    'Dead letters that are open or waiting for a redrive.',
-    figures.dead,
+  seconds(
+    'outbox_oldest_age',
+    'Age of the oldest unpublished message, in seconds; 0 if none.',
+    figures.oldestMs ?? 0,
   ),
+  gauge('dead_letters', 'Dead letters that are open or waiting for a redrive.', figures.dead),
 ]
 
 /**

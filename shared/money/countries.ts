@@ -3,17 +3,17 @@ import type { Fiat } from '#shared/money/money'
 type Country = {
   readonly country: string
   readonly currency: Fiat
-  /** What a quote for this currency is called. */
+  /** Currency pair of a quote. */
   readonly pair: `USD/${Fiat}`
-  /** The account at the payment provider that charges and pays this currency. */
+  /** Account at the payment provider that charges and pays this currency. */
   readonly account: string
-  /** The least that a top-up charges, in the currency's smallest unit. */
+  /** Minimum top-up in the currency's smallest unit. */
   readonly topupMinMinor: bigint
-  /** The least that a cash-out pays, in the smallest unit; null: no cash-outs to this country. */
+  /** Minimum cash-out in the smallest unit; null: no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
 }
 
-/** Where people pay in and cash out, as the interface promises it. */
+/** Supported countries, as defined by the interface. */
 export const countries = [
   {
     country: 'ID',
@@ -38,11 +38,11 @@ type Column<Rows extends readonly Row[], K extends keyof Row> = {
   readonly [I in keyof Rows]: Rows[I][K]
 }
 
-/** One column of the table, in the order of its rows. */
+/** Returns one column of the table, in row order. */
 export const column = <K extends keyof Row>(name: K) =>
   countries.map((row) => row[name]) as unknown as Column<typeof countries, K>
 
-/** The row with this value in this column, such as `countryBy('currency', 'IDR')`. */
+/** Returns the row with this value in this column, such as `countryBy('currency', 'IDR')`. */
 export function countryBy<K extends 'country' | 'currency' | 'pair' | 'account'>(
   name: K,
   value: Row[K],

@@ -1,13 +1,13 @@
 import { column, countryBy } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 
-/** The pairs a quote can name; the pair picks the currency that is charged or paid out. */
+/** Currency pairs of quotes. The pair determines the currency that is charged or paid out. */
 export const pairs = column('pair')
 export type Pair = (typeof pairs)[number]
 
 export const fiatOf = (pair: Pair): Fiat => countryBy('pair', pair).currency
 
-/** The provider account (by country) that charges a currency. */
+/** Accounts at the provider, named by country. */
 export const providerAccounts = column('account')
 export type ProviderAccount = (typeof providerAccounts)[number]
 

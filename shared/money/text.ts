@@ -3,7 +3,7 @@ import { decimals } from '#shared/money/money'
 const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
 const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
 
-/** An amount for people, in units of its asset: 3076923 of AUSD is 3.076923. */
+/** Formats an amount in major units of its asset: 3076923 of AUSD is 3.076923. */
 export function amountText(amount: bigint, asset: string): string {
   const count = places[asset] ?? 0
   const digits = String(amount < 0n ? -amount : amount).padStart(count + 1, '0')
@@ -12,7 +12,10 @@ export function amountText(amount: bigint, asset: string): string {
   return `${amount < 0n ? '-' : ''}${whole}${fraction}`
 }
 
-/** The same with its unit: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`. Takes an Amount of the interface too. */
+/**
+ * Formats an amount with its unit: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`. Also accepts an Amount
+ * of the interface.
+ */
 export function moneyText(amount: bigint | string, asset: string): string {
   const text = amountText(BigInt(amount), asset)
   const sign = signs[asset]

@@ -26,7 +26,11 @@ describe('an outage', () => {
       outage.failed(new Away('refused\nselect 1'))
       pass(1_000)
     }
-    expect(told()).toEqual(['postgres unavailable', 'postgres still unavailable', 'postgres still unavailable'])
+    expect(told()).toEqual([
+      'postgres unavailable',
+      'postgres still unavailable',
+      'postgres still unavailable',
+    ])
     expect(lines[0]).toMatchObject({ level: 'warn', reason: 'refused' })
     outage.works()
     outage.works()
@@ -72,7 +76,12 @@ describe('a failure that only says again what is lost', () => {
     fail()
     outage.back()
     fail()
-    expect(told().slice(3)).toEqual(['postgres unavailable', 'other', 'postgres available again', 'other'])
+    expect(told().slice(3)).toEqual([
+      'postgres unavailable',
+      'other',
+      'postgres available again',
+      'other',
+    ])
     pass(2_001)
     fail()
     expect(told().slice(7)).toEqual(['directly', 'as a cause', 'other'])

@@ -131,7 +131,10 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
       continue
     }
     const { unknown } = outcome
-    means.log.warn({ account: means.account, endpoint, attempt, err: unknown }, 'provider outcome unknown')
+    means.log.warn(
+      { account: means.account, endpoint, attempt, err: unknown },
+      'provider outcome unknown',
+    )
     const restMs = 100 * 3 ** attempt * (0.5 + Math.random())
     if (method !== 'GET' || last || means.clock() + restMs >= call.endsAt) throw unknown
     await pause(restMs)

@@ -144,8 +144,8 @@ export async function readWindow(
       return 'failed'
     }
     const failures = await noteFailed(database, listings, key, everyMs)
-// No alarm for the `latest` window: its items are rechecked one by one, and the other windows fail
-// too.
+    // No alarm for the `latest` window: its items are rechecked one by one, and the other windows fail
+    // too.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
@@ -183,7 +183,10 @@ export async function receiveListed(
     await listing.receive(account, row, once).catch((error) => faults.push(error))
   }
   if (faults.length > 0)
-    throw new AggregateError(faults, `${faults.length} rows of the transaction list could not be processed`)
+    throw new AggregateError(
+      faults,
+      `${faults.length} rows of the transaction list could not be processed`,
+    )
 }
 
 /** Returns the id of a version of a row. A changed row is received again. */

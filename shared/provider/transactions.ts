@@ -100,7 +100,9 @@ export async function listTransactions(
     if (!hasMore) return rows
     const lastId = data.at(-1)?.id
     if (lastId === undefined || lastId === afterId)
-      throw new ProviderUnknown('provider transaction list reports more rows but returned no further ones')
+      throw new ProviderUnknown(
+        'provider transaction list reports more rows but returned no further ones',
+      )
     afterId = lastId
   }
   throw new WindowTooWide(pagesMax)

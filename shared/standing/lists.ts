@@ -1,10 +1,10 @@
 import type { Sql } from 'postgres'
 import type { ListRead } from '#shared/standing/needs'
 
-/** With how long ago it was last read; null: never. */
+/** A provider list with the age of its last read; null: never read. */
 export type ListAge = ListRead & { readonly ageMs: number | null }
 
-/** Every list of the provider's transactions that payments and payouts read. */
+/** Returns the reads of the provider's transaction lists by payments and payouts. */
 export async function listsRead(sql: Sql): Promise<ListAge[]> {
   const found = await Promise.all(
     (['payments', 'payouts'] as const).map(

@@ -1,20 +1,20 @@
 import { counted } from '#shared/trace/words'
 
-// Where something begins to need a person, and what is said of it. `bun run ops status` and the console's
-// page draw their lines here, so that they never differ.
+// Alert thresholds and messages shared by `bun run ops status` and the console, so that the two
+// always agree.
 
-/** A row waits in an outbox for so long only while nobody can publish. */
+/** A row only stays in an outbox this long if publishing fails. */
 export const outboxMaxMs = 60_000
 
-/** The books are compared every minute. */
+/** Maximum age of a comparison of the books, which runs every minute. */
 export const comparedMaxMs = 600_000
 
-/** More than a restart leaves behind. */
+/** Larger than the backlog that a restart leaves. */
 const waitingMax = 1_000
-/** One reading may fail by itself. */
+/** Single failed reads are normal. */
 const failuresMax = 3
 
-/** How far a reader of a stream is behind, in messages. */
+/** Backlog of a stream consumer, in messages. */
 export type Lag = { readonly reader: string; readonly stream: string; readonly waiting: number }
 
 export const lagNeeds = (lags: readonly Lag[]): string[] =>
@@ -25,7 +25,7 @@ export const lagNeeds = (lags: readonly Lag[]): string[] =>
         `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
     )
 
-/** A list of the provider's transactions, and how often reading it failed since it last succeeded. */
+/** A provider transaction list, with its consecutive failed reads. */
 export type ListRead = {
   readonly service: string
   readonly account: string
@@ -38,17 +38,17 @@ export const listNeeds = (lists: readonly ListRead[]): string[] =>
     .filter(({ failures }) => failures > failuresMax)
     .map(
       ({ service, account, window, failures }) =>
-        `the provider's list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
+        `provider transaction list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
     )
 
-/** A pair, and why there is no rate for it. */
+/** A currency pair, with the reason if it has no rate. */
 export type PairRate = { readonly pair: string; readonly unavailable?: string | undefined }
 
 export const unpricedNeeds = (rates: readonly PairRate[]): string[] =>
   rates.flatMap(({ pair, unavailable }) =>
-    unavailable ? [`there is no rate for ${pair}: ${unavailable}`] : [],
+    unavailable ? [`no rate for ${pair}: ${unavailable}`] : [],
   )
 
-/** A lane that gives out no nonce, and why. */
+/** Returns the alert for a lane that assigns no nonces. */
 export const blockedNeeds = (address: string, fault: string | null): string[] =>
   fault ? [`lane ${address} is blocked: ${fault}`] : []

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** What is paused now, by whom and why. */
+/** An active pause: operation, operator and reason. */
 export type Paused = {
   readonly what: string
   readonly since: Date
@@ -10,7 +10,7 @@ export type Paused = {
 
 const schemas = ['payments', 'payouts', 'chain_relayer'] as const
 
-/** The longest first; empty: everything goes on. */
+/** Returns the active pauses, oldest first. */
 export async function listPaused(sql: Sql): Promise<Paused[]> {
   const found = await Promise.all(
     schemas.map(
@@ -21,6 +21,6 @@ export async function listPaused(sql: Sql): Promise<Paused[]> {
   return found.flat().toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-/** A pause in one line. */
+/** Formats a pause as one line. */
 export const pausedText = ({ what, since, by, reason }: Paused): string =>
   `${what} paused since ${since.toISOString()}, by ${by}: ${reason}`

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
 
 /**
- * Every transfer of AUSD to the treasury that nothing of ours names, as the job of the books found it:
- * without what went back to its sender, and what somebody accepted as capital. A fragment to select from,
- * with the columns of `books.chain_moves` and `name`, `<transaction>:<log>`.
+ * Returns a subquery of unexplained AUSD deposits in the treasury, as found by the books job:
+ * without those returned to their sender or accepted as capital. Columns: those of
+ * `books.chain_moves`, and `name` (`<transaction>:<log>`).
  */
 export const unexplainedMoves = (sql: Sql) => sql`
   select m.*, m.tx_hash || ':' || m.log_index as name from books.chain_moves m
@@ -14,7 +14,8 @@ export const unexplainedMoves = (sql: Sql) => sql`
       where r.tx_hash = lower(m.tx_hash) and r.log_index = m.log_index)
     and not exists (${capitalOf(sql, sql`m.tx_hash || ':' || m.log_index`)})`
 
-/** Whether the journal of the books holds this name as capital, less what was reversed: one row or none. */
+/** Returns a subquery with one row if the books' journal has this name as capital that was not reversed. */
+
 export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`

@@ -5,7 +5,7 @@ import { sentence } from '#shared/trace/words'
 
 const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-/** What was booked of these, what the chain and the provider were seen to do, and what differs. */
+/** Reads postings, observed movements on the chain and at the provider, and differences. */
 export async function readBooks(sql: Sql, roots: Roots): Promise<Part> {
   const items = [...roots.payments, ...roots.cashouts, ...roots.operations, ...roots.others]
   if (items.length === 0) return {}
@@ -46,7 +46,7 @@ const lineOf = ({ account, asset, amount }: Line) => {
   return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
 }
 
-/** Of the chain, as the job of the books read it there. */
+/** Reads chain transfers, as the books job has recorded them. */
 async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   const rows = await sql<
     { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]
@@ -63,7 +63,7 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   }))
 }
 
-/** Of the provider's list of transactions, as it was last read. */
+/** Reads rows of the provider's transaction list, as last recorded. */
 async function listedOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   const rows = await sql<
     {
@@ -97,7 +97,7 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   }))
 }
 
-/** What operators asked for about these. */
+/** Reads operator commands on these items. */
 async function deedsOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   const rows = await sql<
     { id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]
@@ -108,7 +108,7 @@ async function deedsOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
     from ops.deeds d where d.target = any(${[...items]})`
   return rows.map(({ id, verb, reason, by, at, said }) => ({
     ...{ at, where: 'operators', what: 'deed', id },
-    says: sentence(`${by} asked for ${verb} (${reason})`, said ?? 'no answer is known'),
+    says: sentence(`${by} requested ${verb} (${reason})`, said ?? 'outcome unknown'),
     isOdd: said === null,
   }))
 }

@@ -4,7 +4,7 @@ import type { Entry, Item, Part } from '#shared/trace/entry'
 import { takenOf } from '#shared/trace/payments'
 import { counted, factsOf, rateText, sentence } from '#shared/trace/words'
 
-// Account number and holder are sealed in the row, and nothing here reads them.
+// Account number and holder are encrypted in the row and are not read here.
 
 type Row = {
   id: string
@@ -42,7 +42,7 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   from payouts.payouts p left join pricing.quotes_taken t on t.id::text = p.quote_id
   where p.id = any(${[...ids]})`
 
-/** Cash-outs, and what did not fit. */
+/** Reads cash-outs. */
 export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<Part> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
@@ -59,7 +59,7 @@ const itemOf = (row: Row): Item => ({
     quote: row.quoteId,
     bank: row.channelCode,
     payout: row.providerPayoutId,
-    'the provider says': row.providerStatus,
+    'provider status': row.providerStatus,
     failure: row.failureCode,
     taken: row.takeTxHash,
     returned: row.returnTxHash,
@@ -81,7 +81,7 @@ function entriesOf(row: Row): Entry[] {
           entry(
             attemptedAt,
             'call',
-            `the provider was asked to pay: attempt ${row.attempts}, all under one key`,
+            `payout requested from the provider: attempt ${row.attempts}, same idempotency key`,
             row.attempts > 1,
           ),
         ]
@@ -95,7 +95,7 @@ function entriesOf(row: Row): Entry[] {
         row.reason,
         row.failureCode,
         row.checks > 0 && `checked ${counted(row.checks, 'time')} since`,
-        row.nextCheckAt && `checked again ${row.nextCheckAt.toISOString()}`,
+        row.nextCheckAt && `next check ${row.nextCheckAt.toISOString()}`,
       ),
     ),
   ]

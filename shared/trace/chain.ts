@@ -21,12 +21,15 @@ type Operation = {
   updatedAt: Date
 }
 
-/** The names an order of these has: the id, or the id and the number of a remainder, and a time. */
+/**
+ * Returns a condition on the causes of these items' orders: the id, optionally with the number of a
+ * remainder, and a time.
+ */
 const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
   kind = any(${[...relayKinds]}) and (cause = any(${[...payments, ...cashouts]})
     or cause ~ any(${payments.map((id) => `^${id}[.:]`)}))`
 
-/** Orders to the relayer for these, and of no others. */
+/** Finds the relayer operations of these items only. */
 export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
   select id, kind, cause, wallet, payload ->> 'ausd' as ausd, state, lane, nonce, tries,
     tx_hash as "txHash", block_number::text as "blockNumber", reason,
@@ -34,7 +37,7 @@ export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
   from chain_relayer.operation
   where id = any(${[...roots.operations]}) or ${causes(sql, roots)} order by created_at`
 
-/** What the relayer was ordered to do, what carried it, and every signed form of that. */
+/** Reads relayer operations, their transactions, and every signed attempt. */
 export async function readOperations(sql: Sql, roots: Roots): Promise<Part> {
   if (isEmpty(roots)) return {}
   const operations = await findOperations(sql, roots)
@@ -78,7 +81,7 @@ function entriesOf(one: Operation): Entry[] {
       sentence(
         `${one.kind} ${one.state}`,
         one.reason,
-        one.tries > 0 && `put off ${counted(one.tries, 'time')}`,
+        one.tries > 0 && `postponed ${counted(one.tries, 'time')}`,
         one.txHash && `in ${one.txHash}`,
         one.blockNumber && `block ${one.blockNumber}`,
       ),
@@ -87,7 +90,7 @@ function entriesOf(one: Operation): Entry[] {
   ]
 }
 
-/** Of lanes and nonces, which belong together by their places. */
+/** Returns a subquery that pairs lanes and nonces by position. */
 const placesOf = (sql: Sql, lanes: readonly string[], nonces: readonly number[]) => sql`
   select * from unnest(${[...lanes]}::text[], ${[...nonces]}::int[])`
 
@@ -109,7 +112,7 @@ async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readon
   return rows.flatMap(
     ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): Entry[] => {
       const id = `${lane}:${nonce}`
-      const together = carries > 1 && `together with ${counted(carries - 1, 'other')}`
+      const together = carries > 1 && `with ${counted(carries - 1, 'other operation')}`
       return [
         {
           ...{ at: createdAt, where: 'chain-relayer', what: 'lane', id },
@@ -117,7 +120,7 @@ async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readon
         },
         {
           ...{ at: updatedAt, where: 'chain', what: 'final', id },
-          says: outcome ?? 'not final yet',
+          says: outcome ?? 'not yet final',
           isOdd: outcome !== null && outcome !== 'ok',
         },
       ]
@@ -147,9 +150,11 @@ async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly n
       id: row.hash,
       says: sentence(
         `number ${row.attempt}`,
-        row.purpose === 'noop' && 'only uses the nonce up',
-        row.broadcastAt ? `sent, ${row.broadcasts} in all` : 'signed, not sent yet',
-        `at most ${row.fee} wei a gas`,
+        row.purpose === 'noop' && 'no-op to use up the nonce',
+        row.broadcastAt
+          ? `broadcast ${counted(row.broadcasts, 'time')}`
+          : 'signed, not yet broadcast',
+        `max fee ${row.fee} wei per gas`,
         row.error,
       ),
       isOdd: row.error !== null || row.purpose === 'noop',

@@ -8,24 +8,25 @@ import type { Entry, Part, Roots } from '#shared/trace/entry'
 import { deadAmong, handledAmong, handlingIn } from '#shared/trace/messages'
 import { sentence } from '#shared/trace/words'
 
-// The stream keeps what the providers said, raw. A delivery names a payment in its body alone, so what
-// came while an item was under way is looked through. Of a body nothing is shown but its event.
+// The stream stores raw webhook deliveries. A delivery only names a payment in its body, so the
+// deliveries of the period in which an item was in progress are searched. Only the event of a body
+// is shown.
 
 const stream = 'WEBHOOKS'
-/** So many deliveries are looked through; beyond, it is said that there are more. */
+/** Maximum deliveries searched. If there are more, the trace reports it. */
 const lookedThroughMax = 3_000
 const atOnce = 32
 const deadlineMs = 5_000
 
 type Delivery = { deliveryId: string; receivedAt: string; body: string; account: string }
 
-/** Connects when it is first called; throws when the bus cannot be reached. */
+/** Connects on the first call. Throws if the bus is unavailable. */
 export type OpenBus = () => Promise<Bus>
 
 const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
   (await bus()).nc.jetstreamManager({ timeout: deadlineMs, checkAPI: false })
 
-/** The ids of ours that a delivery names; none when there is no such delivery. */
+/** Returns the ids that a delivery names; none if there is no such delivery. */
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
@@ -54,7 +55,7 @@ async function messageAt(
   }
 }
 
-/** Deliveries that name one of these, and what each reader made of them. */
+/** Reads the deliveries that name one of these items, and how each consumer handled them. */
 export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<Part> {
   const spans = await spansOf(sql, roots)
   if (spans.length === 0) return {}
@@ -66,7 +67,7 @@ export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Prom
     const looked = await lookThrough(manager, window, names)
     for (const delivery of looked.found) found.set(delivery.deliveryId, delivery)
     if (!looked.isWhole)
-      unseen = `more than ${lookedThroughMax} came between ${window.from.toISOString()} and ${window.to.toISOString()}`
+      unseen = `more than ${lookedThroughMax} deliveries between ${window.from.toISOString()} and ${window.to.toISOString()}`
   }
   const ids = [...found.keys()]
   const handled = await handledAmong(sql, ids)
@@ -79,11 +80,11 @@ const entryOf = (
   handled: Parameters<typeof handlingIn>[0],
 ): Entry => ({
   ...{ at: new Date(receivedAt), where: 'provider', what: 'delivery', id: deliveryId },
-  says: sentence(eventIn(body), handlingIn(handled) || 'nobody has handled it'),
+  says: sentence(eventIn(body), handlingIn(handled) || 'not handled yet'),
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
 })
 
-/** What came within a window and has one of these names in it; from its beginning on, if it is too much. */
+/** Searches the deliveries of a window for these names, from its start if there are too many. */
 async function lookThrough(
   manager: JetStreamManager,
   { from, to }: Window,
@@ -108,19 +109,20 @@ async function lookThrough(
   return { found, isWhole: last === state.last_seq || reached > to.getTime() }
 }
 
-/** How the provider calls what happened. */
+/** Returns the provider's name of the event. */
 function eventIn(body: string): string {
   const [, event] = /"event"\s*:\s*"([\w.]{1,80})"/.exec(body) ?? []
   const [, status] = /"status"\s*:\s*"([A-Z_]{1,40})"/.exec(body) ?? []
-  return sentence(event ?? 'an event without a name', status)
+  return sentence(event ?? 'unnamed event', status)
 }
 
 type Window = { from: Date; to: Date }
 type Span = Window & { names: string[] }
 
 /**
- * When deliveries about these may have come: while they were paid, when their rows changed last, and
- * when something went back; and the ids by which a delivery would name them.
+ * Returns the periods in which deliveries about these items may have arrived (while they were paid,
+ * around the last change of their rows, and around refunds), and the ids by which a delivery names
+ * them.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
   with known as (
@@ -138,7 +140,7 @@ const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sq
   union all select r.created_at - interval '10 minutes', r.updated_at + interval '10 minutes', names
   from known join payments.refunds r on r.provider_payment_id = known.provider_payment_id`
 
-/** Windows that overlap are one. */
+/** Merges overlapping windows. */
 function merged(spans: readonly Window[]): Window[] {
   const windows: Window[] = []
   for (const { from, to } of spans.toSorted((left, right) => +left.from - +right.from)) {
@@ -149,7 +151,7 @@ function merged(spans: readonly Window[]): Window[] {
   return windows
 }
 
-/** The first message that came at this moment or later, by halving. */
+/** Finds the first message at or after a time, by binary search. */
 async function firstSince(
   manager: JetStreamManager,
   first: number,

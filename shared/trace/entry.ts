@@ -1,4 +1,4 @@
-/** Who says so: a service, by its rows; the bus; the chain or the provider, as they were last read. */
+/** Source of an entry: a service's rows, the bus, or the chain or provider as last read. */
 export type Where =
   | 'gateway'
   | 'pricing'
@@ -11,20 +11,20 @@ export type Where =
   | 'books'
   | 'operators'
 
-/** One thing that happened, or that is awaited. */
+/** One event, past or expected. */
 export type Entry = {
-  /** Null: nobody wrote down when. */
+  /** Null: time not recorded. */
   readonly at: Date | null
   readonly where: Where
-  /** What of it this is, in a word: `row`, `order`, `attempt`, `delivery`. */
+  /** Kind of entry: `row`, `order`, `attempt`, `delivery`. */
   readonly what: string
   readonly id: string
   readonly says: string
-  /** A person should look at it. */
+  /** Whether it deserves a closer look. */
   readonly isOdd?: boolean
 }
 
-/** What somebody was promised, or the wallet that was asked for, as it is now. */
+/** A traced item or wallet in its current state. */
 export type Item = {
   readonly kind: string
   readonly id: string
@@ -32,35 +32,35 @@ export type Item = {
   readonly state: string
   readonly reason: string | null
   readonly createdAt: Date | null
-  /** More of it, by name, for a person; amounts in smallest units. */
+  /** Further fields by name, as text. */
   readonly facts: Readonly<Record<string, string>>
 }
 
-/** Everything that could be found out about an id. */
+/** Everything known about an id. */
 export type Trace = {
   readonly id: string
   readonly items: readonly Item[]
-  /** Oldest first; what has no time comes last. */
+  /** Oldest first; entries without a time come last. */
   readonly entries: readonly Entry[]
-  /** What could not be looked at, and why: nothing is said of it. */
+  /** Sources that could not be read, and why. */
   readonly unseen: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** What one reader found; `unseen`: why it is not all. */
+/** Result of one reader. `unseen`: why it is incomplete. */
 export type Part = {
   readonly items?: readonly Item[]
   readonly entries?: readonly Entry[]
   readonly unseen?: string | undefined
 }
 
-/** What an id led to: rows by their own ids. */
+/** Rows that an id leads to, by their own ids. */
 export type Roots = {
   readonly payments: readonly string[]
   readonly cashouts: readonly string[]
-  /** Operations of the relayer that belong to neither: sends, verdicts, drips, freezes, givebacks. */
+  /** Relayer operations of neither: sends, verifications, drips, freezes, returned deposits. */
   readonly operations: readonly string[]
-  /** Asked for by a wallet: all of it, in short. */
+  /** The wallet, if the id is one. */
   readonly wallets: readonly string[]
-  /** The id itself, where the books or operators may know it by. */
+  /** The id itself, and other names of it in the books and operator commands. */
   readonly others: readonly string[]
 }

@@ -8,13 +8,13 @@ const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
 
-/** What a wallet signs is named by it and its nonce: neither is looked up without the other. */
+/** Returns whether the id is `wallet:nonce` of a signed authorization. */
 const isSigned = (id: string) => /^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{64}$/.test(id)
 
 /**
- * The rows that know this id: of a payment, a cash-out, a quote, a transaction, a wallet or a lane,
- * anything of the provider, an operation, a message or a delivery, what a wallet signed, or a break of
- * the books by its number.
+ * Finds the rows for an id: of a payment, cash-out, quote, transaction, wallet, lane, provider
+ * object, operation, message, delivery or signed authorization, or the number of a difference in
+ * the books.
  */
 export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
   const [, number] = /^#?([0-9]{1,18})$/.exec(asked) ?? []
@@ -24,7 +24,7 @@ export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<
   return { ...roots, others: [...new Set([...roots.others, item, `break ${number}`])] }
 }
 
-/** As rows have it: in lower case, and of what is pasted without its 0x, with it. */
+/** Normalizes an id: hex in lower case and with 0x. */
 function idOf(asked: string): string {
   const id = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(asked) ? `0x${asked}` : asked
   return isHash(id) || isWallet(id) || isUuid(id) || isSigned(id) ? id.toLowerCase() : id
@@ -58,16 +58,16 @@ function rootsOf(found: readonly Found[], id: string): Roots {
   }
 }
 
-/** A person, by what the identity provider calls them: looked for last, as no index has it. */
+/** Finds a wallet by its id at the identity provider. Tried last, because there is no index. */
 async function byApplicant(sql: Sql, id: string): Promise<string[]> {
   const found = await sql<{ wallet: string }[]>`
     select wallet from gateway.identities where provider_ref = ${id}`
   return found.map(({ wallet }) => wallet)
 }
 
-/** Each of these columns has an index, or its table is small. */
+/** Finds rows by id. Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
-  // The ref of a remainder is the payment's id and a number; an extension has its time behind that.
+  // The ref of a remainder is the payment id and a number; that of an extension also has a time.
   const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
   return sql<Found[]>`
     select 'payment' as kind, id from payments.payments
@@ -87,14 +87,19 @@ const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
     where id = ${id} or kind in ('send', 'giveback') and cause = ${id}`
 }
 
-/** What an operation is for: the payment or the cash-out of its cause, or itself. */
+/**
+ * Returns columns for the item of an operation: the payment or cash-out of its cause, or itself.
+ */
 const ofOperation = (sql: Sql) => sql`
   case when o.cause ~ '^pay_' then 'payment' when o.kind in ('take', 'return') then 'cashout'
     else 'operation' end,
   case when o.cause ~ '^pay_' then substring(o.cause from '^pay_[A-Za-z0-9_-]{22}')
     when o.kind in ('take', 'return') then o.cause else o.id end`
 
-/** By the hash of a transaction that we signed, or that the books read; or by a ref of the contract. */
+/**
+ * Finds rows by the hash of a transaction that we signed or the books recorded, or by a contract
+ * ref.
+ */
 const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>`
   select kind, id from (
     select ${ofOperation(sql)} from chain_relayer.attempt a
@@ -109,7 +114,7 @@ const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>
     where tx_hash = ${hash} and operation_id is not null
   ) found (kind, id)`
 
-/** By `wallet:nonce` of an authorization. */
+/** Finds rows by `wallet:nonce` of an authorization. */
 async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
   const [wallet = '', nonce = ''] = id.split(':')
   return sql<Found[]>`
@@ -120,14 +125,16 @@ async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
     union select 'cashout', item from books.names where key = ${id}`
 }
 
-/** By `transaction:log`, as breaks, journals and operators name what moved in a transaction. */
+/**
+ * Returns the names of a transaction's transfers in the books and in commands: `transaction:log`.
+ */
 async function logsOf(sql: Sql, hash: string): Promise<string[]> {
   const found = await sql<{ name: string }[]>`
     select tx_hash || ':' || log_index as name from books.chain_moves where tx_hash = ${hash}`
   return found.map(({ name }) => name)
 }
 
-/** Of what a break of the books is. */
+/** Returns the item of a difference in the books. */
 async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined> {
   const [found] = await sql<{ item: string }[]>`
     select item from books.breaks where id = ${number}`
@@ -136,7 +143,7 @@ async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined
 
 const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** What a message of ours is about, by its id: the ids that its payload names. */
+/** Returns the ids in the payload of a message. */
 async function idsInMessage(sql: Sql, id: string): Promise<string[]> {
   if (!id.startsWith('msg_')) return []
   const found = await Promise.all(

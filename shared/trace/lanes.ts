@@ -3,7 +3,7 @@ import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
 import { counted, factsOf, sentence } from '#shared/trace/words'
 
-/** So many of its newest transactions are shown. */
+/** Maximum number of transactions shown, newest first. */
 const shownMax = 20
 
 type Row = {
@@ -15,7 +15,7 @@ type Row = {
   coinReadAt: Date | null
 }
 
-/** A lane of the relayer, if the address is one: what it has, and what it sent last. */
+/** Reads a lane of the relayer, if the address is one, with its latest transactions. */
 export async function readLane(sql: Sql, [address]: readonly string[]): Promise<Part> {
   if (!address) return {}
   const [lane] = await sql<Row[]>`
@@ -59,7 +59,7 @@ async function transactionsOf(sql: Sql, lane: string): Promise<Entry[]> {
       `nonce ${nonce}`,
       purpose,
       carries > 0 && counted(carries, 'order'),
-      outcome ?? 'not final yet',
+      outcome ?? 'not yet final',
     ),
     isOdd: outcome !== null && outcome !== 'ok',
   }))

@@ -8,7 +8,7 @@ import { findOperations } from '#shared/trace/chain'
 import type { Entry, Part, Roots } from '#shared/trace/entry'
 import { counted, sentence } from '#shared/trace/words'
 
-/** So many repeats of a message are looked for; more than these are seen by their operation alone. */
+/** Maximum repeats of a message searched. Later ones only show in their operation. */
 const repeatsMax = 40
 
 const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
@@ -16,8 +16,8 @@ const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as 
 const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 
 /**
- * Messages about these items with what became of each. Their ids come from causes, so they are worked
- * out and looked up: an outbox has no index on what a message says.
+ * Reads the messages about these items, and how each was handled. Message ids are derived from
+ * causes, so they are computed and looked up: an outbox has no index on payloads.
  */
 export async function readMessages(sql: Sql, roots: Roots): Promise<Part> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
@@ -30,7 +30,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<Part> {
   const ids: string[] = []
   for (const cause of causes) {
     ids.push(...said.flatMap((topic) => idsOf(topic, cause)))
-    await endOfTurn() // Thousands of digests: whoever else is served by this process goes first.
+    await endOfTurn() // Thousands of digests: yields to other requests of this process.
   }
   const messages = (await Promise.all(senders.map((schema) => sentBy(sql, schema, ids)))).flat()
   const handled = await handledAmong(
@@ -48,7 +48,10 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<Part> {
   }
 }
 
-/** As their owners name them: the first by its cause, a repeat by its number, or by its state and check. */
+/**
+ * Derives the message ids of a cause: of the first, and of repeats by number, or by state and
+ * check.
+ */
 function idsOf(topic: Topic, cause: string): string[] {
   const numbers = Array.from({ length: repeatsMax }, (_, number) => number)
   const ofChecks =
@@ -75,7 +78,7 @@ const sentBy = (sql: Sql, schema: (typeof senders)[number], ids: readonly string
 
 type Handled = { consumer: string; attempts: number; lastError: string | null; doneAt: Date | null }
 
-/** What each reader made of these, by message; also used of deliveries, which are messages as well. */
+/** Returns how each consumer handled these messages, by message. Deliveries are messages too. */
 export async function handledAmong(sql: Sql, ids: readonly string[]) {
   const rows = await Promise.all(
     senders.map(
@@ -88,13 +91,15 @@ export async function handledAmong(sql: Sql, ids: readonly string[]) {
   return Map.groupBy(rows.flat(), ({ id }) => id)
 }
 
-/** What became of a message at those who read it, in words. */
+/** Describes how the consumers of a message have handled it. */
 export const handlingIn = (handled: readonly Handled[]): string | false =>
   handled.length > 0 &&
   handled
     .map(({ consumer, attempts, lastError, doneAt }) =>
       sentence(
-        doneAt ? `done by ${consumer} ${doneAt.toISOString()}` : `not done by ${consumer}`,
+        doneAt
+          ? `handled by ${consumer} ${doneAt.toISOString()}`
+          : `not yet handled by ${consumer}`,
         attempts > 0 && `failed ${counted(attempts, 'time')}: ${lastError}`,
       ),
     )
@@ -103,8 +108,8 @@ export const handlingIn = (handled: readonly Handled[]): string | false =>
 const entryOf = (message: Message, handled: readonly Handled[]): Entry => ({
   ...{ at: message.createdAt, where: 'bus', what: 'message', id: message.id },
   says: sentence(
-    `${message.sender} says ${message.subject}`,
-    handlingIn(handled) || (isAwaited(message, handled) && 'nobody has handled it'),
+    `${message.sender} sent ${message.subject}`,
+    handlingIn(handled) || (isAwaited(message, handled) && 'not handled yet'),
     message.requestId && `request ${message.requestId}`,
   ),
   isOdd:
@@ -112,16 +117,19 @@ const entryOf = (message: Message, handled: readonly Handled[]): Entry => ({
     (isAwaited(message, handled) && message.createdAt.getTime() < Date.now() - usualMs),
 })
 
-/** That it was published is marked some seconds later, and most messages are handled before. */
+/**
+ * Normal delay: a message is marked as published some seconds late, and most are handled before
+ * that.
+ */
 const usualMs = 60_000
 
-/** Outcomes that nobody ordered by a message: whoever asked for them looks at the operation. */
+/** Kinds ordered by request instead of a message; the caller reads the operation. */
 const unordered: readonly RelayKind[] = ['send', 'giveback']
 const unread = new Set(
   unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]),
 )
 
-/** Messages that a service of ours reads: orders, and what became of them. */
+/** Subjects that one of our services consumes: orders and their outcomes. */
 export const readSubjects: ReadonlySet<string> = new Set(
   said
     .filter(
@@ -131,11 +139,11 @@ export const readSubjects: ReadonlySet<string> = new Set(
     .filter((subject) => !unread.has(subject)),
 )
 
-/** Somebody reads such messages, or it is not even published; and nobody has handled this one. */
+/** Returns whether a message is unpublished, or has a consumer and is not handled yet. */
 const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[]): boolean =>
   handled.length === 0 && (readSubjects.has(subject) || publishedAt === null)
 
-/** Messages that were given up on, among these. */
+/** Reads the dead letters among these messages. */
 export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
   const rows = await Promise.all(
     senders.map(
@@ -150,8 +158,8 @@ export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<Entry
   return rows.flat().map(({ id, consumer, reason, diedAt, redrivenAt }) => ({
     ...{ at: diedAt, where: 'bus', what: 'dead letter', id, isOdd: redrivenAt === null },
     says: sentence(
-      `${consumer} gave up: ${reason}`,
-      redrivenAt && `ended ${redrivenAt.toISOString()}`,
+      `dead-lettered by ${consumer}: ${reason}`,
+      redrivenAt && `closed ${redrivenAt.toISOString()}`,
     ),
   }))
 }

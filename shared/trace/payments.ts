@@ -37,7 +37,7 @@ type Row = {
   takenAt: Date | null
 }
 
-/** Payments with the quote that each was promised by. */
+/** Reads payments with their quote. */
 const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   select p.id, p.kind, p.state, p.wallet, p.pair, p.currency, rate_minor_per_usd::text as rate,
     fiat_minor::text as fiat, ausd_micro::text as ausd, p.method,
@@ -51,7 +51,7 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   from payments.payments p left join pricing.quotes_taken t on t.id::text = p.quote_id
   where p.id = any(${[...ids]})`
 
-/** Payments, what came back of them, and what did not fit. */
+/** Reads payments with their refunds, losses and anomalies. */
 export async function readPayments(sql: Sql, ids: readonly string[]): Promise<Part> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
@@ -95,7 +95,7 @@ function entriesOf(row: Row): Entry[] {
   return [
     ...(row.takenAt ? [takenOf(row.quoteId, row.takenAt, rateText(row.rate, row.currency))] : []),
     entry(row.createdAt, 'row', sentence(promise, row.method && `by ${row.method}`)),
-    ...(expiresAt && !paidAt ? [entry(expiresAt, 'row', 'the checkout ends')] : []),
+    ...(expiresAt && !paidAt ? [entry(expiresAt, 'row', 'checkout expires')] : []),
     ...(paidAt
       ? [
           entry(
@@ -103,15 +103,15 @@ function entriesOf(row: Row): Entry[] {
             'paid',
             sentence(
               `${moneyText(row.paid ?? row.fiat, currency)} by ${row.channel}`,
-              row.held ? 'held: it may be taken back' : 'not held',
-              row.paid !== null && row.paid !== row.fiat && 'another amount than asked for',
+              row.held ? 'held: may still be reversed' : 'not held',
+              row.paid !== null && row.paid !== row.fiat && 'amount differs from the checkout',
             ),
             row.paid !== null && row.paid !== row.fiat,
           ),
         ]
       : []),
-    ...(creditedAt ? [entry(creditedAt, 'row', 'known to be on the chain')] : []),
-    ...(holdEndedAt ? [entry(holdEndedAt, 'row', 'the hold ended')] : []),
+    ...(creditedAt ? [entry(creditedAt, 'row', 'confirmed on the chain')] : []),
+    ...(holdEndedAt ? [entry(holdEndedAt, 'row', 'hold ended')] : []),
     entry(
       row.updatedAt,
       'state',
@@ -119,14 +119,14 @@ function entriesOf(row: Row): Entry[] {
         row.state,
         row.reason,
         row.checks > 0 && `checked ${counted(row.checks, 'time')} since`,
-        row.nextCheckAt && `checked again ${row.nextCheckAt.toISOString()}`,
+        row.nextCheckAt && `next check ${row.nextCheckAt.toISOString()}`,
       ),
       row.state === 'review',
     ),
   ]
 }
 
-/** That somebody used a quote. */
+/** Returns the entry for a taken quote. */
 export const takenOf = (id: string, at: Date, rate: string): Entry => ({
   ...{ at, where: 'pricing', what: 'quote', id, says: `taken at ${rate}` },
 })
@@ -141,7 +141,7 @@ async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<Entr
     where r.provider_payment_id = any(${[...providerIds]})`
   return rows.map(({ id, refunded, status, origin, at, currency }) => ({
     ...{ at, where: 'payments', what: origin, id, isOdd: true },
-    says: `${moneyText(refunded, currency)} went back: ${status}`,
+    says: `refund of ${moneyText(refunded, currency)}: ${status}`,
   }))
 }
 
@@ -154,8 +154,8 @@ async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
     ...{ at: cleared, where: 'payments', what: 'loss', id, isOdd: true },
     says: sentence(
       `${moneyText(lost, 'AUSD')} lost after the hold`,
-      `${moneyText(good, 'AUSD')} made good`,
-      cleared && 'given up',
+      `${moneyText(good, 'AUSD')} recovered`,
+      cleared && 'written off',
     ),
   }))
 }

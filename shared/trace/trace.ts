@@ -10,7 +10,7 @@ import { readMessages } from '#shared/trace/messages'
 import { readPayments } from '#shared/trace/payments'
 import { readWallet } from '#shared/trace/wallet'
 
-/** Where a trace is read: the rows, the bus, and whatever else the reader can ask. */
+/** Sources of a trace: the database, the bus, and any others the caller has. */
 export type Places = {
   readonly sql: Sql
   readonly bus: OpenBus
@@ -21,13 +21,13 @@ export type Places = {
 }
 
 /**
- * Reads one item through every service: by any id that it has anywhere. It needs no service to be up;
- * what it could not see it names.
+ * Traces an item through every service, by any id it has anywhere. Needs no running service;
+ * sources that could not be read are listed.
  */
 export async function readTrace({ sql, bus, others = [] }: Places, id: string): Promise<Trace> {
   const roots = await findRoots(sql, bus, id.trim()).catch(wordsOf)
   if (typeof roots === 'string')
-    return { id, items: [], entries: [], unseen: [{ what: 'the rows', why: roots }] }
+    return { id, items: [], entries: [], unseen: [{ what: 'the database', why: roots }] }
   const parts = await Promise.all([
     look('payments', () => readPayments(sql, roots.payments)),
     look('payouts', () => readCashouts(sql, roots.cashouts)),
@@ -36,7 +36,7 @@ export async function readTrace({ sql, bus, others = [] }: Places, id: string): 
     look('the books', () => readBooks(sql, roots)),
     look('the wallet', () => readWallet(sql, roots.wallets)),
     look('the lane', () => readLane(sql, roots.wallets)),
-    look('deliveries of webhooks', () => readDeliveries(sql, bus, roots)),
+    look('webhook deliveries', () => readDeliveries(sql, bus, roots)),
     ...others.map(({ what, read }) => look(what, () => read(roots))),
   ])
   return {
@@ -47,7 +47,7 @@ export async function readTrace({ sql, bus, others = [] }: Places, id: string): 
   }
 }
 
-/** What a reader found, or why it could not look. */
+/** Runs a reader and returns its result, or why it failed. */
 async function look(what: string, work: () => Promise<Part>): Promise<Part & { what: string }> {
   try {
     return { what, ...(await work()) }
@@ -61,7 +61,7 @@ const sorted = (entries: readonly Entry[]): Entry[] =>
 
 const timeOf = ({ at }: Entry) => at?.getTime() ?? Number.MAX_SAFE_INTEGER
 
-/** An error in words, with the one that it wraps. */
+/** Formats an error with its cause. */
 function wordsOf(error: unknown): string {
   const { message, cause, code } = error as Error & { code?: string }
   const why = message || code || String(error)

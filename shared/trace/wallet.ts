@@ -3,10 +3,10 @@ import { moneyText } from '#shared/money/text'
 import type { Entry, Item, Part } from '#shared/trace/entry'
 import { factsOf, sentence } from '#shared/trace/words'
 
-/** So many of its newest items of each kind are shown. */
+/** Maximum number of items shown per kind, newest first. */
 const itemsMax = 20
 
-/** A wallet: who it is to us, whether it is frozen, and its newest items in short. */
+/** Reads a wallet: user, verification, freeze, and a summary of its latest items. */
 export async function readWallet(sql: Sql, wallets: readonly string[]): Promise<Part> {
   const [wallet] = wallets
   if (!wallet) return {}
@@ -39,11 +39,11 @@ async function personOf(sql: Sql, wallet: string): Promise<Item[]> {
   return [
     {
       ...{ kind: 'wallet', id: wallet, wallet, createdAt, reason: failure },
-      state: sentence(state ?? 'no verdict', frozen && 'frozen'),
+      state: sentence(state ?? 'not verified', frozen && 'frozen'),
       facts: factsOf({
         country,
         'verified on the chain': settledAt?.toISOString(),
-        missing: lost && moneyText(lost, 'AUSD'),
+        owed: lost && moneyText(lost, 'AUSD'),
       }),
     },
   ]
@@ -76,7 +76,7 @@ async function itemsOf(sql: Sql, wallet: string): Promise<Item[]> {
   }))
 }
 
-/** What was ordered for the wallet itself. */
+/** Reads relayer orders for the wallet itself. */
 async function entriesOf(sql: Sql, wallet: string): Promise<Entry[]> {
   const rows = await sql<
     { id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]

@@ -1,18 +1,19 @@
 import { moneyText } from '#shared/money/text'
 
-/** The parts of a sentence that are there. */
+/** Joins the parts that are present with commas. */
 export const sentence = (...parts: readonly (string | null | undefined | false)[]): string =>
   parts.filter(Boolean).join(', ')
 
-/** So many of something: `1 payment`, `2 payments`. */
+/** Formats a count with its noun: `1 payment`, `2 payments`. */
 export const counted = (count: number, what: string): string =>
   `${count} ${count === 1 ? what : `${what}s`}`
 
-/** What a dollar costs, of a rate in the smallest unit: `Rp 16,250 a dollar`. */
+/** Formats a rate given in the smallest unit: `Rp 16,250 per dollar`. */
 export const rateText = (minorPerUsd: string, currency: string): string =>
-  `${moneyText(minorPerUsd, currency)} a dollar`
+  `${moneyText(minorPerUsd, currency)} per dollar`
 
-/** Facts by name, without those that are not known. */
+/** Returns facts as text, without unknown ones. */
+
 export const factsOf = (
   facts: Readonly<Record<string, string | number | null | undefined>>,
 ): Record<string, string> =>

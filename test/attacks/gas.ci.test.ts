@@ -238,8 +238,7 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
   const budgetSpent = {
     status: 429,
     body: {
-      error:
-        'Too many failed transfers today. Try again after 00:00 UTC.',
+      error: 'Too many failed transfers today. Try again after 00:00 UTC.',
     },
   }
 

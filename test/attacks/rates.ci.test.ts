@@ -222,10 +222,8 @@ describe('somebody takes the rate for more than one wallet may', () => {
         .map(([what, { length }]) => [what, length]),
     )
   const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
-  const tooMuch =
-    '400 Your open top-ups exceed the limit. Pay one or wait for one to expire.'
-  const dayOver =
-    '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
+  const tooMuch = '400 Your open top-ups exceed the limit. Pay one or wait for one to expire.'
+  const dayOver = '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
 
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
     const person = await newcomer()

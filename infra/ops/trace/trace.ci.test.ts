@@ -73,8 +73,8 @@ describe('a top-up that was paid', () => {
     ])
       expect(seen).toContain(one)
     const said = trace.entries.map(({ says }) => says).join('\n')
-    expect(said).toContain('payments says relay.credit, done by chain-relayer')
-    expect(said).toContain('chain-relayer says relay.credit.settled, done by payments')
+    expect(said).toContain('payments sent relay.credit, handled by chain-relayer')
+    expect(said).toContain('chain-relayer sent relay.credit.settled, handled by payments')
     expect(said).toContain('top-up of Rp 50,000 for 3.076923 AUSD, by qr')
     expect(trace.entries.filter(({ isOdd }) => isOdd)).toEqual([])
   })
@@ -111,7 +111,7 @@ describe('a top-up that was paid', () => {
     )
     const { entries } = await traceOf(paymentId)
     expect(entries.find(({ what }) => what === 'deed')?.says).toBe(
-      'sari asked for review resolve (ticket 12), done: accepted',
+      'sari requested review resolve (ticket 12), done: accepted',
     )
     expect(entries.find(({ what }) => what === 'break')).toMatchObject({
       ...{ says: 'payment_chain: one more', isOdd: true },
@@ -236,7 +236,7 @@ test('what cannot be asked is named, and all the rest is seen', async () => {
   )
   const trace = await readTrace({ ...lame, others: [atProvider(lame.sql, undefined)] }, id)
   await lame[Symbol.asyncDispose]()
-  expect(trace.unseen.map(({ what }) => what)).toEqual(['deliveries of webhooks', 'the provider'])
+  expect(trace.unseen.map(({ what }) => what)).toEqual(['webhook deliveries', 'the provider'])
   expect(trace.items).toHaveLength(1)
   expect(seenIn(trace)).toContain('chain-relayer attempt')
 })

@@ -41,8 +41,12 @@ const answering = (word: number): Hex => `0x60${word.toString(16).padStart(2, '0
 
 describe('the reader ends, and says why, at a contract', () => {
   test.each([
-    ['of an older version', answering(1), /is version 1, this service speaks 2: bun run deploy/],
-    ['of a newer version', answering(3), /is version 3, this service speaks 2/],
+    [
+      'of an older version',
+      answering(1),
+      /is version 1, this service needs 2. Run: bun run deploy/,
+    ],
+    ['of a newer version', answering(3), /is version 3, this service needs 2/],
     ['that reverts when asked, as the first line did', '0x60006000fd', /version unknown/],
     ['that answers nothing', '0x00', /version unknown/],
     ['that is not there', '0x', /no contract at .*: fix .*CREDIT_LINE_ADDRESS/],

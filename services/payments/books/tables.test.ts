@@ -119,7 +119,7 @@ test('a posting that a person took back is booked anew, once, as the row is by t
   const events = (await postingsOf('pay_b')).map(([, [line]]) => line!.event)
   expect(events).toEqual(['opening', 'reversed: wrong rate', 'booked anew'])
   const again = database.transaction((tx) => reverse(tx, journal, correction))
-  await expect(again).rejects.toThrow('was reversed before')
+  await expect(again).rejects.toThrow('was already reversed')
   const none = { posting: 'none', reason: 'x' }
   expect(await database.transaction((tx) => reverse(tx, journal, none))).toBeUndefined()
 })
