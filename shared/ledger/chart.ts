@@ -17,7 +17,9 @@ type Account = {
   readonly about: string
 }
 
-/** Chart of accounts. `examples.test.ts` shows the postings of each path of money. */
+/**
+ * Chart of accounts. `books/examples.test.ts` of payments and payouts show the postings of each path.
+ */
 export const chart = {
   provider_id: {
     assets: ['IDR'],

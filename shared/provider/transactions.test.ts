@@ -260,7 +260,7 @@ describe('a list that is not known to be whole is no list:', () => {
     replies = [page(rows, true)]
     const error = await thrownBy(read())
     expect(error).toBeInstanceOf(ProviderUnknown)
-    expect(error.message).toContain('does not go on')
+    expect(error.message).toContain('returned no further ones')
     expect(seen.length).toBe(calls)
   })
 
