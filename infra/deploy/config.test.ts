@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { devKey } from '#infra/local/keys'
 import { readConfig } from '#shared/config'
 import { fields } from './config'
@@ -15,15 +13,6 @@ const env = {
 }
 
 describe('the configuration', () => {
-  test('is documented: every variable, its default, and whether it is secret', () => {
-    const readme = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
-    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (?:`([^`]*)`)? +\| (yes)? +\|/gm)]
-    const documented = rows.map(([, name, fallback, secret]) => [name, fallback, secret === 'yes'])
-    expect(documented).toEqual(
-      Object.entries(fields).map(([name, field]) => [name, field.fallback, field.secret]),
-    )
-  })
-
   test.each(['AUSD_ADDRESS', 'CREDIT_LINE_ADDRESS', 'DEPLOY_BLOCK', 'ADMIN_KEY'])(
     'with a wrong %s is refused without saying the value',
     (name) => {

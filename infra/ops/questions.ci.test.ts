@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
+import { questions } from '#infra/documents/questions'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
 import { operate, ownStack } from '#test/support/stack'
 
-const page = readFileSync(join(import.meta.dir, 'README.md'), 'utf8')
-const chapter = page.split(/^## /m).find((one) => one.startsWith('At night'))!
-/** The questions of the page, each with its command as it stands there. */
-const questions = [...chapter.matchAll(/^\| ([^|]+\?) \| `bun run ops ([^`]+)` \|$/gm)].map(
-  ([, question, words]) => [question!, words!.split(' ')] as const,
-)
+const listed = questions.map(({ question, words }) => [question, words] as const)
 
 /** Runs the verbs of the page one after the other, while services come and go. */
 describe('what an operator asks at night', () => {
@@ -46,16 +40,16 @@ describe('what an operator asks at night', () => {
     )
 
   test('are ten questions', () => {
-    expect(questions).toHaveLength(10)
+    expect(listed).toHaveLength(10)
   })
 
-  test.each(questions)('%s is answered by one command', async (_, words) => {
+  test.each(listed)('%s is answered by one command', async (_, words) => {
     const { said, complaint } = await asked(words)
     expect(complaint).toBe('')
     expect(said).not.toStartWith('usage')
   })
 
-  test.each(questions.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
+  test.each(listed.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
     '%s is answered for a program too',
     async (_, words) => {
       const { said } = await asked(words, '--json')

@@ -5,20 +5,8 @@ import { repositoryDir } from '#infra/local/folders'
 import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { consumers, streams } from '#infra/nats/topology'
 import { topics } from '#shared/messages/catalogue'
+import { entries, periodOf } from './kept'
 import { inboxDays, listDays, type Mover, movers, rules } from './rules'
-
-const text = readFileSync(join(repositoryDir, 'services/README.md'), 'utf8')
-const section = text.split(/^## /m).find((one) => one.startsWith('How long everything is kept'))!
-/** What the table says of each thing by its name. */
-const said = new Map(
-  [...section.matchAll(/^\| (`.*?) \|(.*)\|(.*)\|(.*)\|(.*)\|$/gm)].flatMap(
-    ([, names, grows, kept, why, by]) =>
-      [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => {
-        const cells = [grows, kept, why, by].map((cell) => cell!.trim())
-        return [name!, { grows: cells[0]!, kept: cells[1]!, by: cells[3]! }] as const
-      }),
-  ),
-)
 
 /** Every table, as the newest snapshot of its schema's migrations has it. */
 const tables = databaseRoles.flatMap((role) => {
@@ -31,24 +19,29 @@ const tables = databaseRoles.flatMap((role) => {
 })
 const dayNanos = 86_400_000_000_000
 
-describe('the table of how long everything is kept', () => {
-  test('has a row for every table, stream and bucket, and none for anything else', () => {
+describe('retention entries', () => {
+  test('every table, stream and bucket has one entry, and nothing else has', () => {
     const there = [...tables, ...streams.map(({ name }) => name)]
-    expect([...said.keys()].sort()).toEqual(there.sort())
+    expect(entries.flatMap(({ names }) => names).sort()).toEqual(there.sort())
   })
 
-  test.each(tables)('says who removes rows of %s, and after how many days', (table) => {
-    const own = rules.filter((rule) => rule.table === table)
-    const { kept, by } = said.get(table)!
-    expect(by).toBe(own.length > 0 ? 'pruning' : 'nobody')
-    if (own.length === 0) expect(kept).toBe('for ever')
-    for (const { keptDays } of own) expect(kept).toMatch(new RegExp(`\\b${keptDays} days?\\b`))
+  test('a table is kept for the days of its rules, or permanently without one', () => {
+    for (const table of tables) {
+      const days = rules.filter((rule) => rule.table === table).map(({ keptDays }) => keptDays)
+      if (days.length === 0) expect(periodOf(table)).toBe('permanently')
+      for (const count of days) expect(periodOf(table)).toMatch(new RegExp(`\\b${count} days?\\b`))
+    }
   })
 
-  test.each(streams)('says how long $name keeps a message', ({ name, max_age: ageNanos = 0 }) => {
-    const { kept, by } = said.get(name)!
-    expect(by).toBe('nats-server')
-    if (ageNanos >= dayNanos) expect(kept).toContain(`${ageNanos / dayNanos} days`)
+  test('every stream has a limit of size, and of age or versions', () => {
+    for (const { name } of streams)
+      expect(periodOf(name)).toMatch(/^\d+ (days|versions per key), at most \d+ [GM]iB/)
+  })
+
+  test('a period is qualified only where rules remove rows', () => {
+    const pruned = new Set(rules.map(({ table }) => table))
+    for (const { names, period } of entries)
+      if (period) expect(names.filter((name) => !pruned.has(name))).toEqual([])
   })
 })
 

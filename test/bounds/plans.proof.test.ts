@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { outsideOf } from '#infra/demo/outside'
-import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
+import { growingTables as growing } from '#infra/pruning/kept'
 import { beginFlows, flowsEnding } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
@@ -16,15 +15,6 @@ import { logPlans, plansIn, type Ran } from './plans'
 
 /** Fewer make an index less worth while, not more: what passes here does with ten million. */
 const rowsEach = 20_000
-/** What a table of services/README.md grows with, if that is few or one for each thing there is. */
-const few =
-  /^(nothing|oddities|faults|refunds|differences|rebuilds|time|reverted|requests|decisions)/
-const growing = readFileSync(join(repositoryDir, 'services/README.md'), 'utf8')
-  .split('\n')
-  .flatMap((line) => line.match(/^\| (`[a-z_]+\.[a-z_]+`.*?) \| (.*?) \|/) ?? [])
-  .flatMap((cell, at, cells) => (at % 3 === 1 && !few.test(cells[at + 1]!) ? [cell] : []))
-  .flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
-
 const connection = { application_name: 'suite' }
 const workers = [
   ...['gateway', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'],

@@ -23,7 +23,11 @@ export type Rule = {
   readonly expr: string
   readonly for: string
   readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly command: string }
+  readonly annotations: {
+    readonly summary: string
+    readonly description: string
+    readonly command: string
+  }
 }
 
 export const readRules = (): Rule[] => {

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rules } from '#infra/books/rules/catalogue'
+import { repositoryDir } from '#infra/local/folders'
+import { entries, periodOf } from '#infra/pruning/kept'
+import { stateLimits } from './limits'
+import { questions } from './questions'
+
+/** A generated part of a page: Markdown between `<!-- generated: NAME -->` and its end marker. */
+export type Block = {
+  /** Path from the root of the repository. */
+  readonly page: string
+  readonly name: string
+  readonly lines: () => readonly string[]
+}
+
+/** Every generated block. */
+export const blocks: readonly Block[] = [
+  { page: 'services/README.md', name: 'retention', lines: retention },
+  { page: 'infra/runbook/alerts.md', name: 'alerts', lines: alerts },
+  { page: 'infra/runbook/alerts.md', name: 'limits', lines: limits },
+  { page: 'infra/runbook/alerts.md', name: 'book-rules', lines: bookRules },
+  { page: 'infra/ops/README.md', name: 'questions', lines: operatorQuestions },
+]
+
+const code = (text: string) => `\`${text}\``
+const row = (cells: readonly string[]) =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
+  row(head),
+  `|${head.map(() => '---|').join('')}`,
+  ...rows.map(row),
+]
+
+function retention(): string[] {
+  const rows = entries.flatMap(({ names, growsWith, period, why }) => {
+    const byPeriod = Map.groupBy(names, (name) => periodOf(name, period))
+    return [...byPeriod].map(([kept, same]) => [same.map(code).join(', '), growsWith, kept, why])
+  })
+  return table(['Table or stream', 'Grows with', 'Kept', 'Why'], rows)
+}
+
+/** An alert rule of Prometheus. */
+export type Alert = {
+  readonly alert: string
+  readonly for: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: {
+    readonly summary: string
+    readonly description: string
+    readonly command: string
+  }
+}
+
+/** Every alert rule, in the order of the file. */
+export function readAlerts(): Alert[] {
+  const text = readFileSync(join(repositoryDir, 'infra/ops/alerts/rules.yaml'), 'utf8')
+  const { groups } = Bun.YAML.parse(text) as { groups: { rules: Alert[] }[] }
+  return groups.flatMap(({ rules }) => rules)
+}
+
+function alerts(): string[] {
+  const rows = readAlerts().map(({ alert, labels, annotations }) => [
+    code(alert),
+    labels.severity,
+    annotations.description,
+    code(annotations.command),
+  ])
+  return table(['Alert', 'Severity', 'Meaning', 'Run first'], rows)
+}
+
+function limits(): string[] {
+  const rows = stateLimits.flatMap(({ service, limits, steps }) => {
+    const limited = Object.entries(limits).flatMap(([state, limit]) =>
+      'alarm' in limit ? [{ state, ...limit }] : [],
+    )
+    const byAlarm = Map.groupBy(limited, ({ alarm }) => alarm)
+    return [...byAlarm].map(([alarm, [first, ...rest]]) => [
+      service,
+      [first!, ...rest].map(({ state }) => code(state)).join(', '),
+      durationText(first!.afterMs),
+      code(alarm),
+      steps[first!.state] ?? '',
+    ])
+  })
+  return table(['Service', 'State', 'Limit', 'Log line', 'What to do'], rows)
+}
+
+function bookRules(): string[] {
+  const rows = rules.map(({ name, says, graceMs, remedy }) => [
+    code(name),
+    graceMs === 0 ? 'none' : durationText(graceMs),
+    says,
+    remedy,
+  ])
+  return table(['Rule', 'Grace', 'Must hold', 'What to do'], rows)
+}
+
+function operatorQuestions(): string[] {
+  const rows = questions.map(({ question, words }) => [
+    question,
+    code(`bun run ops ${words.join(' ')}`),
+  ])
+  return table(['Question', 'Command'], rows)
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** The largest unit that divides it: `8 days`, `2 h`, `10 min`. */
+function durationText(ms: number): string {
+  const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1]
+  const count = ms / size
+  return `${count} ${unit === 'day' && count !== 1 ? 'days' : unit}`
+}

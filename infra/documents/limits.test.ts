@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'bun:test'
+import type { Limits } from '#shared/overdue'
+import { limitsOf, lifecycle as operation } from '../../services/chain-relayer/operations/operation'
+import {
+  limits as paymentLimits,
+  settlementLifecycle,
+  topupLifecycle,
+} from '../../services/payments/payment'
+import { lifecycle as cashout, limits as cashoutLimits } from '../../services/payouts/cashout'
+import { stateLimits } from './limits'
+
+type Case = [string, Record<string, readonly string[]>, Limits<string>]
+const lifecycles: Case[] = [
+  ['payments', { ...topupLifecycle, ...settlementLifecycle }, paymentLimits],
+  ['payouts', cashout, cashoutLimits],
+  ['chain-relayer', operation, limitsOf(300_000)],
+]
+
+describe.each(lifecycles)('limits of %s', (_, lifecycle, limits) => {
+  test('every state of the lifecycle has a limit or a reason for having none', () => {
+    expect(Object.keys(limits).sort()).toEqual(Object.keys(lifecycle).sort())
+  })
+
+  test('a state has a time limit only if another state can follow it', () => {
+    for (const [state, next] of Object.entries(lifecycle)) {
+      const limit = limits[state]!
+      if ('rests' in limit) expect(limit.rests).not.toBe('')
+      else expect([state, next.length > 0, limit.afterMs > 0]).toEqual([state, true, true])
+    }
+  })
+})
+
+test.each(stateLimits)('every limited state of $service has steps', ({ limits, steps }) => {
+  const limited = Object.keys(limits).filter((state) => 'alarm' in limits[state]!)
+  expect(Object.keys(steps).sort()).toEqual(limited.sort())
+  for (const state of limited) expect(steps[state]).toMatch(/\w/)
+})
+
+test('states with the same alarm have the same limit and steps', () => {
+  for (const { limits, steps } of stateLimits) {
+    const limited = Object.entries(limits).flatMap(([state, limit]) =>
+      'alarm' in limit ? [{ ...limit, steps: steps[state] }] : [],
+    )
+    const distinct = new Set(limited.map((one) => JSON.stringify(one)))
+    expect(distinct.size).toBe(new Set(limited.map(({ alarm }) => alarm)).size)
+  }
+})

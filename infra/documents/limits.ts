@@ -1,0 +1,73 @@
+import type { Limits } from '#shared/overdue'
+import { fields } from '../../services/chain-relayer/config'
+import { limitsOf as operationLimits } from '../../services/chain-relayer/operations/operation'
+import {
+  type IdentityState,
+  limits as identityLimits,
+} from '../../services/gateway/identity/identity'
+import { type PaymentState, limits as paymentLimits } from '../../services/payments/payment'
+import { type CashoutState, limits as cashoutLimits } from '../../services/payouts/cashout'
+
+/** Steps for an operator, by the state that an item has been in for too long. */
+export type Steps<State extends string> = { readonly [state in State]?: string }
+
+/** The limits of one service, and the steps when one is exceeded. */
+export type StateLimits = {
+  readonly service: string
+  readonly limits: Limits<string>
+  readonly steps: Steps<string>
+}
+
+const lateRate =
+  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump if there is one ([Rates](deploy.md#6-rates)). The payment is credited once a rate exists.'
+const holdEnd =
+  '`dc logs payments` for its id: provider or chain cannot be read. If the contract has a longer `HOLD_SECONDS`, raise the limit in the code.'
+const relayer =
+  '`bus consumer report COMMANDS`, `look metrics`, `dc logs chain-relayer`: is it up, are its lanes funded, is the chain moving?'
+
+const payments: Steps<PaymentState> = {
+  opening:
+    '`dc logs payments`, Postgres, age of its outbox (`look metrics`). The user has not seen a checkout.',
+  awaiting_payment:
+    '`dc logs payments`: does the provider respond, and is `PROVIDER_REQUESTS_PER_MINUTE` high enough? A paid checkout appears in the provider list within a minute.',
+  expired: lateRate,
+  replaced: lateRate,
+  paid: `${relayer} The order is repeated automatically.`,
+  held: holdEnd,
+  repaid: holdEnd,
+  revoking: `Urgent: refunded money stays usable until this is done. ${relayer}`,
+  refunding:
+    "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days. A refund that is missing there is ordered again only while the provider's refunds can be read.",
+}
+
+const payouts: Steps<CashoutState> = {
+  taking: '`dc logs chain-relayer` for the operation: the log line gives the reason it waits.',
+  taken: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
+  paying:
+    "Look up the payout id as reference in the provider's dashboard. Never send a second transfer: the same call is repeated until its outcome is known.",
+  returning: `${relayer} Does the treasury hold enough AUSD?`,
+}
+
+const verdict = `A rejected user counts as verified until this is done. ${relayer}`
+
+const identity: Steps<IdentityState> = {
+  verified: verdict,
+  rejected: verdict,
+  resubmit: verdict,
+  reset: verdict,
+}
+
+const operation =
+  "`dc logs chain-relayer` for the operation's id; its other alarms show whether chain, fee or lane is the cause."
+
+/** Every service with a lifecycle, in the order of the runbook. */
+export const stateLimits: readonly StateLimits[] = [
+  { service: 'payments', limits: paymentLimits, steps: payments },
+  { service: 'payouts', limits: cashoutLimits, steps: payouts },
+  {
+    service: 'chain-relayer',
+    limits: operationLimits(Number(fields.OLDEST_ALARM_MS.fallback)),
+    steps: { waiting: operation, assigned: operation },
+  },
+  { service: 'gateway', limits: identityLimits, steps: identity },
+]

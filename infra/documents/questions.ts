@@ -1,0 +1,16 @@
+/** A question that an operator asks during an incident, and the words after `bun run ops`. */
+export type Question = { readonly question: string; readonly words: readonly string[] }
+
+/** `<id>` stands for any id that `trace` understands. */
+export const questions: readonly Question[] = [
+  { question: 'Is money moving, and does anything need attention?', words: ['status'] },
+  { question: 'Where is the money of this payment or cash-out?', words: ['trace', '<id>'] },
+  { question: 'What is late?', words: ['in-flight'] },
+  { question: 'Where is every unit, and what is still open?', words: ['books'] },
+  { question: 'Do rows, journals, chain and provider agree?', words: ['reconcile'] },
+  { question: 'Which messages were dead-lettered?', words: ['dead-letters', 'list'] },
+  { question: 'Which payments need manual review?', words: ['review', 'list'] },
+  { question: 'Which deposits to the treasury are unexplained?', words: ['unexplained', 'list'] },
+  { question: 'Which commands did operators run, and why?', words: ['deeds'] },
+  { question: 'How long until the disk is full?', words: ['growth', '--free', '50'] },
+]

@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import { type Block, blocks } from './blocks'
+
+const end = '<!-- end of generated -->'
+
+/** The page with the block's present lines between its markers. Throws if a marker is missing. */
+export function withBlock(text: string, { page, name, lines }: Block): string {
+  const start = `<!-- generated: ${name} -->`
+  const from = text.indexOf(start)
+  const to = text.indexOf(end, from)
+  if (from < 0 || to < 0) throw new Error(`${page}: add the lines ${start} and ${end}`)
+  return `${text.slice(0, from)}${start}\n\n${lines().join('\n')}\n\n${text.slice(to)}`
+}
+
+/** Every page that has blocks: its path, its text on disk, and the text it should have. */
+export const pages = (): { path: string; found: string; wanted: string }[] =>
+  [...Map.groupBy(blocks, ({ page }) => page)].map(([path, own]) => {
+    const found = readFileSync(join(repositoryDir, path), 'utf8')
+    return { path, found, wanted: own.reduce(withBlock, found) }
+  })
+
+if (import.meta.main)
+  for (const { path, found, wanted } of pages()) {
+    if (found !== wanted) writeFileSync(join(repositoryDir, path), wanted)
+    console.log(`${found === wanted ? 'unchanged' : 'wrote'} ${path}`)
+  }

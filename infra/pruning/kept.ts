@@ -1,0 +1,244 @@
+import { DiscardPolicy } from 'nats'
+import { type StreamPlan, streams } from '#infra/nats/topology'
+import { rules } from './rules'
+
+/** Row counts that follow traffic. A statement that scans such a table gets slower every day. */
+const traffic = [
+  'payments',
+  'quotes used',
+  'messages',
+  'users',
+  'orders',
+  'chain events',
+  'webhooks',
+  'orders and events',
+] as const
+/** Row counts that stay small. */
+type Few =
+  | 'constant'
+  | 'time'
+  | 'anomalies'
+  | 'failures'
+  | 'refunds'
+  | 'differences'
+  | 'rebuilds'
+  | 'reverted transfers'
+  | 'operator requests'
+  | 'currency pairs and sources'
+
+/** Why a table or stream keeps its contents. Its retention period follows from rules and streams. */
+export type Entry = {
+  readonly names: readonly string[]
+  readonly growsWith: (typeof traffic)[number] | Few
+  /** Qualifies the period: when it starts, or which rows are exempt. */
+  readonly period?: string
+  readonly why: string
+}
+
+/** One entry for every table, stream and bucket. */
+export const entries: readonly Entry[] = [
+  {
+    names: ['payments.payments', 'payouts.payouts'],
+    growsWith: 'payments',
+    why: 'Late money, a used quote or a signed transfer can refer to an item years later.',
+  },
+  {
+    names: ['pricing.quotes_taken'],
+    growsWith: 'quotes used',
+    why: 'A quote can be used once.',
+  },
+  { names: ['pricing.copies'], growsWith: 'constant', why: 'One row per instance id, 64 at most.' },
+  {
+    names: ['payments.refunds', 'payments.reversals', 'payments.wallets'],
+    growsWith: 'refunds',
+    why: 'A refund counts once, a loss is recovered once, and a freeze carries the latest revision.',
+  },
+  {
+    names: ['payments.pauses', 'payouts.pauses', 'chain_relayer.pauses'],
+    growsWith: 'constant',
+    why: 'One row per activity that can be paused.',
+  },
+  {
+    names: ['payments.resolutions', 'payments.refund_orders'],
+    growsWith: 'operator requests',
+    why: 'Records who decided and why; a refund is ordered once.',
+  },
+  {
+    names: ['payments.anomalies', 'payouts.anomalies'],
+    growsWith: 'anomalies',
+    why: 'Each second payment and each won dispute is counted once.',
+  },
+  {
+    names: ['gateway.identity_anomalies'],
+    growsWith: 'anomalies',
+    why: 'List for manual review.',
+  },
+  {
+    names: ['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
+    growsWith: 'constant',
+    why: 'One row per source, account and window.',
+  },
+  {
+    names: ['payments.journal', 'payouts.journal', 'chain_relayer.journal', 'books.journal'],
+    growsWith: 'payments',
+    why: 'Accounting records.',
+  },
+  {
+    names: ['payments.inbox', 'payouts.inbox', 'gateway.inbox', 'chain_relayer.inbox'],
+    growsWith: 'messages',
+    period: 'after processing; kept while a dead letter is open',
+    why: 'Recognises redeliveries a week longer than a stream or provider list can repeat them.',
+  },
+  {
+    names: ['payments.outbox', 'payouts.outbox', 'gateway.outbox', 'chain_relayer.outbox'],
+    growsWith: 'messages',
+    period: 'after publishing, once the item is final',
+    why: 'Matches the streams, so a lost JetStream store can be refilled.',
+  },
+  {
+    names: [
+      ...['payments.dead_letter', 'payouts.dead_letter', 'gateway.dead_letter'],
+      'chain_relayer.dead_letter',
+    ],
+    growsWith: 'failures',
+    period: 'after the redrive; open ones permanently',
+    why: 'An open dead letter needs an operator.',
+  },
+  {
+    names: ['payments.reservations', 'payouts.reservations'],
+    growsWith: 'payments',
+    period: 'after expiry',
+    why: 'A reservation lasts 30 seconds and is made again if it is missing.',
+  },
+  {
+    names: ['payments.promise_parts'],
+    growsWith: 'constant',
+    why: 'About 64 partial sums of the committed amount, merged by a trigger.',
+  },
+  {
+    names: ['gateway.users', 'gateway.identities', 'gateway.identity_rechecks'],
+    growsWith: 'users',
+    why: 'One row per wallet: country, latest verdict, next recheck.',
+  },
+  {
+    names: ['chain_relayer.operation'],
+    growsWith: 'orders',
+    why: 'An order runs once per kind and cause, and once per signed authorization.',
+  },
+  {
+    names: ['chain_relayer.transaction', 'chain_relayer.attempt'],
+    growsWith: 'orders',
+    why: 'A nonce is used once. Giving back a transfer of any age requires knowing it is not ours.',
+  },
+  {
+    names: ['chain_relayer.lane', 'chain_relayer.cursor'],
+    growsWith: 'constant',
+    why: 'One row per key, and how far transfers have been read.',
+  },
+  {
+    names: ['chain_relayer.burnt'],
+    growsWith: 'reverted transfers',
+    why: "Counts against the wallet's daily gas budget.",
+  },
+  {
+    names: ['chain_relayer.spent'],
+    growsWith: 'orders',
+    why: "Counts against a key's daily limit. Counting an order again only makes a later limit stricter.",
+  },
+  {
+    names: ['chain_relayer.spent_days'],
+    growsWith: 'time',
+    why: "Daily total per key, so a new order needs no sum over the day's orders.",
+  },
+  {
+    names: ['chain_relayer.giveback_request'],
+    growsWith: 'operator requests',
+    why: 'Records who asked and why; a deposit is returned once.',
+  },
+  {
+    names: ['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
+    growsWith: 'chain events',
+    period: 'after another generation has replaced theirs',
+    why: 'Projection of the chain; it can be rebuilt.',
+  },
+  {
+    names: ['indexer_reader.cursors'],
+    growsWith: 'rebuilds',
+    why: 'A generation number is used once.',
+  },
+  {
+    names: ['books.chain_moves', 'books.provider_moves', 'books.names'],
+    growsWith: 'payments',
+    why: 'External records that a full reconciliation compares once a day, from the beginning.',
+  },
+  {
+    names: ['books.breaks'],
+    growsWith: 'differences',
+    why: 'Records every difference and who owned it.',
+  },
+  {
+    names: ['books.balances', 'books.checkpoints', 'books.totals'],
+    growsWith: 'constant',
+    why: 'One row per place, source and account.',
+  },
+  {
+    names: ['books.runs'],
+    growsWith: 'time',
+    period: 'after the run; full reconciliations permanently',
+    why: 'Shows when everything was last compared.',
+  },
+  {
+    names: ['ops.deeds', 'ops.outcomes'],
+    growsWith: 'operator requests',
+    why: 'Audit log of operator commands: who, what, why, outcome.',
+  },
+  {
+    names: ['WEBHOOKS'],
+    growsWith: 'webhooks',
+    why: "Recognises repeated deliveries. The providers' own lists hold older ones.",
+  },
+  {
+    names: ['COMMANDS', 'EVENTS'],
+    growsWith: 'orders and events',
+    why: 'Outlasts any outage; pending orders are repeated from the tables.',
+  },
+  { names: ['ADVISORIES'], growsWith: 'failures', why: 'List for manual review.' },
+  {
+    names: ['KV_rates'],
+    growsWith: 'currency pairs and sources',
+    why: 'Rate history. The latest version of a key, the current rate, never expires.',
+  },
+]
+
+/** Tables whose row counts follow traffic. */
+export const growingTables: readonly string[] = entries
+  .filter(({ growsWith }) => (traffic as readonly string[]).includes(growsWith))
+  .flatMap(({ names }) => names)
+  .filter((name) => name.includes('.'))
+
+const dayNanos = 86_400_000_000_000
+const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
+const sizeText = (bytes: number) =>
+  bytes >= gibibyte ? `${bytes / gibibyte} GiB` : `${bytes / mebibyte} MiB`
+
+/** Limits of a stream: age or versions, and size. */
+function streamPeriod(plan: StreamPlan): string {
+  const { max_age: age = 0, max_bytes: bytes = 0, max_msgs_per_subject: versions = 0 } = plan
+  const time = age > 0 ? `${age / dayNanos} days` : `${versions} versions per key`
+  const whenFull = plan.discard === DiscardPolicy.Old ? ', the oldest discarded first' : ''
+  return `${time}, at most ${sizeText(bytes)}${whenFull}`
+}
+
+/** Retention period of one table or stream, as rules and streams define it. */
+export function periodOf(name: string, period?: string): string {
+  const stream = streams.find((plan) => plan.name === name)
+  if (stream) return streamPeriod(stream)
+  const own = rules.filter(({ table }) => table === name)
+  if (own.length === 0) return 'permanently'
+  const days = own.map(({ keptDays, of }) => {
+    const text = `${keptDays} ${keptDays === 1 ? 'day' : 'days'}`
+    return of?.endsWith('-list') ? `provider-list rows ${text}` : text
+  })
+  return [days.join(', '), period].filter(Boolean).join(' ')
+}
