@@ -12,7 +12,7 @@ import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 export const publicUrl = 'http://127.0.0.1:3000'
-const [, functions = ''] = blocksOf('From nothing to the test chain')
+const [, functions = ''] = blocksOf('deploy', 'Deploy to the test chain')
 
 /** A deployment of its own, with secrets of its own, before anything of it runs. */
 export type Deployment = {

@@ -4,22 +4,19 @@ import { type Deployment, hex, ready, says } from './deployment'
 import { expecting, step } from './report'
 import { blocksOf } from './runbook-text'
 
-// The second half of the runbook: people, new keys, the commands of a day, and a restore.
+// Second half of the runbook: first user, new keys, daily commands, restore.
 
-/** What stands in the text of the runbook, with words put in for its placeholders. */
+/** Commands in the text and tables of the runbook. `filled` replaces their placeholders. */
 export const commandsOfADay: readonly string[] = [
   'bus kv history rates accepted.usd-idr',
   `curl -s -X POST $PUBLIC_URL/quote -H 'Content-Type: application/json' -d '{"pair":"USD/IDR"}'`,
   'bus kv put rates release.usd-idr <date>',
   'bus kv history rates seen.<source>.<pair>',
   'dc logs --tail 3 chain-relayer',
-  'bus stream get EVENTS -S payments.paid',
-  'bus stream get COMMANDS -S relay.credit',
   'bus stream get EVENTS -S relay.credit.settled',
   'curl -s $PUBLIC_URL/verify/<wallet>',
   'bus micro stats chain-relayer',
   'bus micro stats pricing',
-  'bus micro stats',
   'bus consumer report COMMANDS',
   'bus stream report',
   'bus stream subjects <stream>',
@@ -51,13 +48,13 @@ const filled = (command: string): string =>
     .replace('<wallet>', wallets[0] ?? '')
     .replace('<stream>', 'EVENTS')
 
-/** The functions of "Restore", with the file of a backup and its time. */
+/** The shell functions of restore.md, with a backup file and its time. */
 const operator = (backup = 'none', since = 'none') =>
-  (blocksOf('Restore')[1] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
+  (blocksOf('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
 
 export async function firstPerson({ dir, shell, controls }: Deployment): Promise<void> {
-  await step('runbook: first person, first top-up', async () => {
-    const [block = ''] = blocksOf('9. First person, first top-up')
+  await step('runbook: first user, first top-up', async () => {
+    const [block = ''] = blocksOf('deploy', '9. First user, first top-up')
     const walletKey = generatePrivateKey()
     wallets[0] = privateKeyToAddress(walletKey)
     const [head = '', lines = ''] = block.replace('0x…', walletKey).trim().split(/\n\n/)
@@ -103,7 +100,7 @@ export async function changes({ shell, env }: Deployment): Promise<void> {
       return 'up, and ready'
     })
   const probe = (token: string, id: string) => async () => {
-    const [, , block = ''] = blocksOf('8. Start')
+    const [, , block = ''] = blocksOf('deploy', '8. Start')
     await says(shell(block.replace('probe-1', id), { TOKEN: token }), /recorded/)
   }
   const token = hex()
@@ -142,7 +139,8 @@ export async function everyDay({ shell }: Deployment): Promise<void> {
 
 export async function restore({ shell }: Deployment): Promise<void> {
   await step('runbook: restore', async () => {
-    const [backup = '', , put = ''] = blocksOf('Restore')
+    const [backup = ''] = blocksOf('restore', 'Backup')
+    const [, put = ''] = blocksOf('restore', 'Restore')
     await says(shell(backup))
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
@@ -169,7 +167,7 @@ export async function restore({ shell }: Deployment): Promise<void> {
     await says(inShell('dc up -d nats\ndc run --rm provision'), /as they should be/)
     await says(inShell('dc run --rm migrate'))
     await says(inShell('oper infra/ops/restore/main.ts --since "$T"'), /nothing to decide/)
-    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /put back/)
+    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /restored/)
     await says(inShell('dc up -d'))
     await ready()
     await waitUntil(
@@ -179,7 +177,7 @@ export async function restore({ shell }: Deployment): Promise<void> {
       60_000,
       1_000,
     )
-    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /put back/)
-    return `put back to ${since}, and the books balance`
+    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /restored/)
+    return `restored to ${since}, and the books balance`
   })
 }

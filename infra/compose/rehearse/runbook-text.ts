@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { infraDir } from '#infra/compose/composition'
 
-const readme = readFileSync(join(infraDir, 'README.md'), 'utf8')
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-/** A heading, or the number of a step below it, and the blocks of shell that stand there. */
-export function blocksOf(heading: string): string[] {
-  const start = readme.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
-  if (start < 0) throw new Error(`the runbook has no heading ${heading}`)
-  const body = readme.slice(readme.indexOf('\n', start))
-  const next = body.search(/^#+ /m)
-  const text = next < 0 ? body : body.slice(0, next)
-  return [...text.matchAll(fence)].map(([, indent = '', body = '']) =>
-    body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+/** Shell blocks below a heading of `infra/runbook/<page>.md`. Throws if the heading is missing. */
+export function blocksOf(page: 'deploy' | 'restore', heading: string): string[] {
+  const text = readFileSync(join(infraDir, `runbook/${page}.md`), 'utf8')
+  const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
+  if (start < 0) throw new Error(`infra/runbook/${page}.md has no heading "${heading}"`)
+  const body = text.slice(text.indexOf('\n', start))
+  const next = body.search(/^#{2,3} /m)
+  const section = next < 0 ? body : body.slice(0, next)
+  return [...section.matchAll(fence)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
 }

@@ -9,10 +9,9 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// The runbook from an empty file of variables to a restore, by its own lines: what stands in
-// infra/README.md is what runs here, in a shell as an operator has one.
+// Runs the shell blocks of infra/runbook in an operator's shell, from an empty testnet.env to a restore.
 
-/** `bun run rehearse`, second part: from nothing to a deployment, its keys, its day, its restore. */
+/** Second part of `bun run prove rehearsal`: deployment, keys, daily commands, restore. */
 export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Promise<void> {
   const made = await layDeployment(engine, stack)
   await using _outside = made.outside
@@ -40,7 +39,7 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
     for (const name of named) expecting(text.includes(name), `${name} is not named: ${text}`)
     return `${named.join(', ')}`
   })
-  const [, deploy = ''] = blocksOf('7. Contracts')
+  const [, deploy = ''] = blocksOf('deploy', '7. Contracts')
   await step(
     'runbook: contracts are deployed',
     async () => {
@@ -67,7 +66,7 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
   )
   await step('runbook: secrets as files', async () => {
     const before = new Map(env)
-    const [keys = '', withFiles = ''] = blocksOf('5. Keys')
+    const [keys = '', withFiles = ''] = blocksOf('deploy', '5. Keys')
     await says(
       shell(`${keys}\ninstall -d -m 0700 -o 1000 secrets`),
       /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/,
@@ -85,7 +84,7 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
   await step(
     'runbook: start',
     async () => {
-      const [start = '', seen = '', probe = ''] = blocksOf('8. Start')
+      const [start = '', seen = '', probe = ''] = blocksOf('deploy', '8. Start')
       await provideTools(engine)
       await says(shell(start))
       await ready()
