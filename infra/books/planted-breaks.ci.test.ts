@@ -67,7 +67,7 @@ test('the whole demo ends with the books closed', async () => {
   const { code, said } = await command('books')
   expect({ code, end: said.split('\n').at(-1) }).toEqual({
     code: 0,
-    end: 'the books are closed: nothing is on its way, and nothing differs',
+    end: 'the books are closed: nothing in progress, no breaks',
   })
 })
 

@@ -51,7 +51,7 @@ describe('in a clean system', () => {
 
   test('the record is what the chain says', async () => {
     await servesTruth(stack, person.wallet)
-    const said = 'the record is what the chain says'
+    const said = 'the record matches the chain'
     await becomes(record, { code: 0, said, complaint: '' })
   })
 })

@@ -5,8 +5,8 @@ export type Question = { readonly question: string; readonly words: readonly str
 export const questions: readonly Question[] = [
   { question: 'Is money moving, and does anything need attention?', words: ['status'] },
   { question: 'Where is the money of this payment or cash-out?', words: ['trace', '<id>'] },
-  { question: 'What is late?', words: ['in-flight'] },
-  { question: 'Where is every unit, and what is still open?', words: ['books'] },
+  { question: 'Which items are late?', words: ['in-flight'] },
+  { question: 'Where is every unit of money, and which items are open?', words: ['books'] },
   { question: 'Do rows, journals, chain and provider agree?', words: ['reconcile'] },
   { question: 'Which messages were dead-lettered?', words: ['dead-letters', 'list'] },
   { question: 'Which payments need manual review?', words: ['review', 'list'] },

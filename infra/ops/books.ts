@@ -5,9 +5,9 @@ import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
 import { counted } from '#shared/trace/words'
 
-/** The balance sheet: reads, and changes nothing. */
+/** The balance sheet. Read-only. */
 export const books = reading({
-  does: 'where every unit is: the balance sheet, and what is open',
+  does: 'show the balance sheet and open items',
   usage: 'books [--json]',
   read: async (_, { sql }) => {
     const sheet = await readSheet(sql)
@@ -16,7 +16,7 @@ export const books = reading({
   },
 })
 
-/** Asset by asset, what each account holds; then what is open; and in the end whether anything is. */
+/** Account balances by asset, open items, breaks, and a closing line. */
 export function sheetText(sheet: Sheet): string {
   const { lines, items, breaks } = sheet
   const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
@@ -28,24 +28,24 @@ export function sheetText(sheet: Sheet): string {
       ),
       '',
     ]),
-    ...(items.length > 0 ? ['open, item by item'] : []),
+    ...(items.length > 0 ? ['open items'] : []),
     ...items.map((one) => `  ${itemLine(one)}`),
-    ...(breaks.length > 0 ? ['what does not agree'] : []),
+    ...(breaks.length > 0 ? ['breaks'] : []),
     ...breaks.map((one) => `  ${breakLine(one)}`),
     ending(sheet),
   ].join('\n')
 }
 
-/** What a wallet owes for money that was taken back is open, though nothing of it is on its way. */
+/** A wallet's debt for a reversed payment is an open item, although nothing is in progress. */
 function ending({ items, breaks, closed }: Sheet): string {
   if (!closed)
     return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
   return items.length === 0
-    ? 'the books are closed: nothing is on its way, and nothing differs'
-    : `nothing is on its way, and nothing differs: ${counted(items.length, 'item')} owed`
+    ? 'the books are closed: nothing in progress, no breaks'
+    : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
 }
 
-/** Money of an item that is on its way, or waits for somebody. */
+/** Money of an item that is in progress or needs an operator. */
 export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>
   `${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`
 
@@ -57,10 +57,10 @@ function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
       const beside =
         outside === undefined
           ? ''
-          : `  outside ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
+          : `  external ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
       const side = chart[account].side.padEnd(9)
       return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${beside}`
     }),
-    `  comes to ${amountText(total, asset).padStart(46)}`,
+    `  total    ${amountText(total, asset).padStart(46)}`,
   ]
 }

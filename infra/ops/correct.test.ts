@@ -21,7 +21,7 @@ test('an operator reverses a posting of whichever journal has it, once, and says
     values ('po/1', 0, 'paying → paid', 'po', 'payouts', 'IDR', 5),
       ('po/1', 1, 'paying → paid', 'po', 'provider_id', 'IDR', -5)`
   expect(await correct(sql, 'po/1', 'paid by another account')).toStartWith(
-    'po/1 of po is reversed by po/',
+    'po/1 of po reversed by po/',
   )
   const lines = await sql`
     select line, event, item, account, amount::text from payouts.journal where reverses = 'po/1'`

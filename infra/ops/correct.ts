@@ -7,7 +7,7 @@ import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
 import { changing } from '#infra/ops/verb'
 import { journalTable, reverse } from '#shared/ledger/journal.store'
 
-/** The schema whose journal has a posting; undefined when none has. */
+/** Returns the schema whose journal has the posting, or undefined. */
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
   const schemas = await sql<{ name: DatabaseRole }[]>`
     select table_schema as name from information_schema.columns
@@ -21,22 +21,22 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
 }
 
 /**
- * Reverses a posting, and tells what was posted. Throws when it was reversed before. Within seconds the
- * service that owns the item books it anew, as its row is by then: a row that was corrected by hand is
- * booked by reversing the newest posting of its item.
+ * Reverses a posting and returns a line about the reversal. Throws if it was reversed before.
+ * Within seconds the owning service books the item again from its row: after correcting a row by
+ * hand, reverse the newest posting of its item.
  */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
   const schema = await schemaOf(sql, posting)
-  if (!schema) throw new Error(`no journal has a posting ${posting}: nothing was changed`)
+  if (!schema) throw new Error(`no journal has the posting ${posting}; nothing was changed`)
   const journal = journalTable(pgSchema(schema))
   const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))
-  return `${posting} of ${made!.item} is reversed by ${made!.posting}`
+  return `${posting} of ${made!.item} reversed by ${made!.posting}`
 }
 
-/** The rows are the services', so it is done as the owner of all tables; asked for as any other deed. */
+/** Runs as the owner of all tables, because the journals belong to the services. */
 export const correctPosting = changing({
-  does: 'take a posting back by its exact negation',
-  usage: 'correct <posting> --reason "why it was wrong" [--by <who>]',
+  does: 'reverse a posting',
+  usage: 'correct <posting> --reason <why> [--by <who>]',
   takes: 1,
   change: async ({ words: [posting = ''], reason, by }, operator) => {
     const deed = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
@@ -44,7 +44,7 @@ export const correctPosting = changing({
   },
 })
 
-/** That there is no such posting, or that it was reversed before, is an answer. */
+/** A missing or already reversed posting is a refusal, not a failure. */
 async function outcomeOf(posting: string, reason: string): Promise<Outcome> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)

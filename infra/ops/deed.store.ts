@@ -6,38 +6,39 @@ import type { DeedOutcome } from '#shared/messages/deeds'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { refusals } from '#shared/refusals'
 
-/** What an operator asks a service to do. The same verb, target and cause is the same deed. */
+/** A command of an operator. The same verb, target and cause is the same command. */
 export type Deed = {
-  /** As it is typed, `dead-letters redrive` say. */
+  /** As typed, such as `dead-letters redrive`. */
   readonly verb: string
   readonly target: string
-  /** Which state of the target it answers: a revision, the time of a death. */
+  /** The state of the target it responds to, such as a revision or the time of a failure. */
   readonly cause: string
   readonly reason: string
   readonly by: string
 }
 
-/** What the owning service said: it did it, or it did not, in words for a person. */
+/** The owning service's response, as text for the operator. */
 export type Outcome = { readonly done: string } | { readonly refused: string }
 
-/** It was asked for, and what comes of it is not known yet: nothing is written down as its outcome. */
+/**
+ * The command was requested and its outcome is not known yet. Nothing is recorded as its outcome.
+ */
 export type Awaited = { readonly awaited: string }
 
-/** Somebody asked for it before. */
+/** An earlier request for the same command. */
 export type Earlier = {
   readonly by: string
   readonly at: Date
   readonly reason: string
 }
 
-/** What came of a deed; `earlier`: it had been done when it was asked for again. */
+/** Outcome of a command. `earlier` is set if it had already been done. */
 export type Performed = Outcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**
- * Has a service do something once: it is written down who asks for what and why, then the service is
- * asked, then what it said is written down. Done before, the service is not asked again. When its
- * answer is lost, this throws, and nobody knows whether it was done: the same deed again asks with the
- * same id, which the service has then seen.
+ * Runs a command once: records the request, asks the service, records the response. A command that
+ * is done is not sent again. Throws if the response is lost: repeating the command sends the same
+ * id, which the service recognises.
  */
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,
@@ -57,19 +58,18 @@ export async function perform(
   return { id: noted.id, ...outcome }
 }
 
-const again =
-  'Give the same command again: it is the same deed, done once, and says what came of it'
+const again = 'Run the same command again: it takes effect once and reports the outcome'
 
-/** What is known of a deed whose answer did not come, and what to do. */
+/** Message for a command without a response. */
 const unansweredText = ({ verb, target }: Deed, error: unknown): string =>
   error instanceof Unavailable
-    ? `${verb} ${target} was not done now, as its service could not be asked. ${again}`
-    : `nobody knows whether ${verb} ${target} was done. ${again}`
+    ? `${verb} ${target}: the service could not be reached, nothing was done. ${again}`
+    : `${verb} ${target}: no response, outcome unknown. ${again}`
 
-/** A question that a service answers with what came of a deed. */
+/** A question whose answer is the outcome of a command. */
 export type DeedQuestion = Question<TSchema, typeof DeedOutcome>
 
-/** Asks a service for a deed. One that it refuses by its table is refused in the words of that. */
+/** Sends a command to a service. A refusal code is replaced by its message. */
 export async function askOutcome<Q extends DeedQuestion>(
   { ask }: Pick<Operator, 'ask'>,
   question: Q,
@@ -81,7 +81,10 @@ export async function askOutcome<Q extends DeedQuestion>(
 
 type Noted = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
 
-/** The deed as it was first asked for, and what was said when it was done. */
+/**
+ * Records the command unless it is recorded already. Returns the first request and its outcome, if
+ * done.
+ */
 async function note(sql: Sql, { verb, target, cause, reason, by }: Deed): Promise<Noted> {
   await sql`
     insert into ops.deeds (verb, target, cause, reason, asked_by)

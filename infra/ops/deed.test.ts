@@ -54,11 +54,11 @@ test('another target, cause or verb is another deed', async () => {
 test('a lost answer leaves it unknown: the same deed asks again under the same id', async () => {
   const silent = serviceThatSays(new Error('no answer'))
   await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow(
-    /^nobody knows whether wallets clear c was done\. Give the same command again: it is the same/,
+    /^wallets clear c: no response, outcome unknown\. Run the same command again/,
   )
   const away = serviceThatSays(new Unavailable('payments is not there'))
   await expect(perform({ sql }, deed('c'), away.ask)).rejects.toThrow(
-    /^wallets clear c was not done now, as its service could not be asked\. Give the same command/,
+    /^wallets clear c: the service could not be reached, nothing was done\. Run the same command/,
   )
   const service = serviceThatSays({ done: 'yes' })
   await perform({ sql }, deed('c'), service.ask)

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { reading } from '#infra/ops/verb'
 
-/** What an operator asked for, and what was said last. */
+/** A recorded command and its latest outcome. */
 export type Noted = {
   at: Date
   by: string
@@ -14,19 +14,19 @@ export type Noted = {
 
 const shownMax = 50
 
-/** Not all is well while nobody knows what came of a deed. */
+/** Exit code 1 while a command has no outcome. */
 export const deeds = reading({
-  does: 'who asked for what, why, and what came of it, newest first; of one target, or of all',
+  does: 'list operator commands with reason and outcome, newest first; optionally of one target',
   usage: 'deeds [target] [--json]',
   takes: [0, 1],
   read: async ({ words: [target] }, { sql }) => {
     const found = await readDeeds(sql, target)
-    const text = found.length === 0 ? 'nobody asked for anything' : found.map(lineOf).join('\n')
+    const text = found.length === 0 ? 'no commands recorded' : found.map(lineOf).join('\n')
     return { text, data: { deeds: found }, ok: found.every(({ outcome }) => outcome !== null) }
   },
 })
 
-/** Of one target, or of all; the newest first. */
+/** Reads recorded commands, newest first. */
 export const readDeeds = (sql: Sql, target?: string) => sql<Noted[]>`
   select d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said
   from ops.deeds d left join lateral (
@@ -36,4 +36,4 @@ export const readDeeds = (sql: Sql, target?: string) => sql<Noted[]>`
   order by d.asked_at desc limit ${shownMax}`
 
 const lineOf = ({ at, by, verb, target, reason, outcome, said }: Noted): string =>
-  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${outcome ? `${outcome}: ${said}` : 'nobody knows what came of it: ask for the same again'}`
+  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${outcome ? `${outcome}: ${said}` : 'outcome unknown: run the same command again'}`

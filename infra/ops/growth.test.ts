@@ -46,10 +46,10 @@ describe('the disk is full', () => {
   })
 
   test('on a day that is named, once somebody says how much is free', () => {
-    expect(fullText(10.9, 2_000)).toStartWith('full in about 10 days')
-    expect(fullText(10.9, 5)).toEndWith('of 5 payments it looks far sooner than it is')
-    expect(fullText(1.2, 2_000)).toStartWith('full in about 1 day,')
+    expect(fullText(10.9, 2_000)).toStartWith('disk full in about 10 days')
+    expect(fullText(10.9, 5)).toEndWith('with only 5 payments this is far too pessimistic')
+    expect(fullText(1.2, 2_000)).toStartWith('disk full in about 1 day,')
     expect(fullText(undefined, 2_000)).toContain('--free <GiB>')
-    expect(fullText(10, 0)).toBe('without a payment nobody can say when the disk is full')
+    expect(fullText(10, 0)).toBe('no payments yet: cannot estimate when the disk will be full')
   })
 })

@@ -6,7 +6,7 @@ import { rules } from '#infra/pruning/rules'
 import type { Bus } from '#shared/bus/open'
 import { counted } from '#shared/trace/words'
 
-/** How large a table or stream is now; `keptDays` null: what is in it stays for ever. */
+/** Present size of a table or stream. `keptDays` is null if its contents are permanent. */
 export type Size = {
   of: 'database' | 'bus'
   name: string
@@ -15,16 +15,16 @@ export type Size = {
   keptDays: number | null
 }
 
-/** What is there for each thousand payments, and what a year comes to at so many payments a day. */
+/** Size per thousand payments, and projected size after a year. */
 export type Growth = Size & { rowsPer1000: number; bytesPer1000: number; bytesInYear: number }
 
-/** Reads sizes alone, and changes nothing. */
+/** Reads sizes only. */
 export const growth = reading({
-  does: 'how large every table and stream is, for each thousand payments and in a year',
-  usage: 'growth [--per-day <payments>] [--free <GiB on the disk of the database>] [--json]',
+  does: 'show sizes of tables and streams, per thousand payments and after a year',
+  usage: 'growth [--per-day <payments>] [--free <free GiB on the database disk>] [--json]',
   options: { 'per-day': { type: 'string', default: '1000' }, free: { type: 'string' } },
   faultIn: (_, { 'per-day': perDay, free = '1' }) =>
-    Number(perDay) > 0 && Number(free) > 0 ? undefined : '--per-day and --free are numbers above 0',
+    Number(perDay) > 0 && Number(free) > 0 ? undefined : '--per-day and --free must be above 0',
   read: async ({ options }, { sql, bus }) => {
     const perDay = Number(options['per-day'])
     const { payments, tables } = await readTables(sql)
@@ -37,7 +37,10 @@ export const growth = reading({
   },
 })
 
-/** Of every table as Postgres counts them, without a scan, and how many payments and cash-outs there are. */
+/**
+ * Reads table sizes from Postgres statistics, without a scan, and the number of payments and
+ * cash-outs.
+ */
 export async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
   const found = await sql<{ name: string; rows: number; bytes: number }[]>`
     select schemaname || '.' || relname as name, n_live_tup::float8 as rows,
@@ -69,7 +72,7 @@ async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
 
 const yearDays = 365
 
-/** What ends by age comes to what is made while it is kept; everything else to a whole year of it. */
+/** Projects contents with a retention period for that period, and permanent contents for a year. */
 export const growthOf = (sizes: readonly Size[], payments: number, perDay: number): Growth[] =>
   sizes.map((size) => {
     const per1000 = (count: number) => (payments === 0 ? 0 : (count * 1_000) / payments)
@@ -80,8 +83,8 @@ export const growthOf = (sizes: readonly Size[], payments: number, perDay: numbe
   })
 
 /**
- * On which day the tables have taken what is free on their disk; Infinity: they never do. What ends by
- * age grows until as much of it is made as ends.
+ * Days until the tables have used the free disk space, or Infinity. A table with a retention period
+ * grows until it removes as much as it adds.
  */
 export function daysUntilFull(grown: readonly Growth[], perDay: number, freeBytes: number): number {
   const tables = grown
@@ -103,32 +106,34 @@ export function daysUntilFull(grown: readonly Growth[], perDay: number, freeByte
   return Number.POSITIVE_INFINITY
 }
 
-/** The answer to when the disk is full; undefined: nobody said how much is free. */
+/** Line about the full disk. `days` is undefined if `--free` was not given. */
 export function fullText(days: number | undefined, payments: number): string {
   if (days === undefined)
-    return 'How long until the disk is full? Give --free <GiB>: what `df` says is free on the disk of the database.'
-  if (payments === 0) return 'without a payment nobody can say when the disk is full'
-  if (!Number.isFinite(days)) return 'at this rate the tables never fill the disk'
-  // A table takes whole pages from its first row on.
+    return 'To estimate when the disk will be full, add --free <GiB>, the free space on the database disk.'
+  if (payments === 0) return 'no payments yet: cannot estimate when the disk will be full'
+  if (!Number.isFinite(days)) return 'at this rate the tables will never fill the disk'
+  // Even one row takes a whole page.
   const few =
-    payments < enough ? `; of ${counted(payments, 'payment')} it looks far sooner than it is` : ''
-  return `full in about ${counted(Math.floor(days), 'day')}, by the tables alone: log and backups come on top${few}`
+    payments < enough
+      ? `; with only ${counted(payments, 'payment')} this is far too pessimistic`
+      : ''
+  return `disk full in about ${counted(Math.floor(days), 'day')}, counting tables only (no logs or backups)${few}`
 }
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
-/** From so many payments on their rows weigh more than the first pages of tables and indexes. */
+/** Number of payments whose rows outweigh the first pages of tables and indexes. */
 const enough = 1_000
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
-/** The largest first; what a year comes to in the end. */
+/** Table of sizes, largest first, with the total of a year. */
 export function growthText(grown: readonly Growth[], payments: number, perDay: number): string {
   const line = (...cells: string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(15))).join('')
   const sorted = grown.toSorted((left, right) => right.bytesInYear - left.bytesInYear)
   const inYear = grown.reduce((sum, { bytesInYear }) => sum + bytesInYear, 0)
   return [
-    `${payments} payments and cash-outs; of a year at ${perDay} a day. An empty table has its indexes, so few payments say too much.`,
+    `${payments} payments and cash-outs. Projection for one year at ${perDay}/day. With fewer than 1,000 payments, index overhead inflates the estimate.`,
     line('', 'rows', 'MiB', 'rows/1000', 'MiB/1000', 'kept, days', 'MiB in a year'),
     ...sorted.map(({ name, rows, bytes, rowsPer1000, bytesPer1000, keptDays, bytesInYear }) =>
       line(

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/ops/verb'
 
-/** Something that has begun and not ended. `since` is when it began. */
+/** An item in progress. `since` is its start. */
 export type InFlight = {
   service: string
   what: string
@@ -11,7 +11,7 @@ export type InFlight = {
   since: Date
 }
 
-/** States in which nothing more is expected. A state this table does not know counts as in flight. */
+/** Final states. A state missing here counts as in progress. */
 const promises: readonly { role: DatabaseRole; table: string; over: readonly string[] }[] = [
   {
     role: 'payments',
@@ -23,7 +23,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
 ]
 const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']
 
-/** Every promise that is not kept yet and every message that is not sent yet, oldest first. */
+/** Lists items in progress and unsent messages, oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
     ...promises.map(
@@ -46,13 +46,13 @@ const lineOf = ({ service, what, id, state, since }: InFlight): string => {
   return `${String(seconds).padStart(7)} s  ${service}  ${what}  ${state}  ${id}`
 }
 
-/** What has begun and not ended; that there is something is no fault. */
+/** Items in progress are normal: the exit code is 0. */
 export const inFlight = reading({
-  does: 'what has begun and not ended, and what is not sent, oldest first',
+  does: 'list items in progress and unsent messages, oldest first',
   usage: 'in-flight [--json]',
   read: async (_, { sql }) => {
     const found = await listInFlight(sql)
-    const text = found.length === 0 ? 'nothing is in flight' : found.map(lineOf).join('\n')
+    const text = found.length === 0 ? 'nothing in progress' : found.map(lineOf).join('\n')
     return { text, data: { inFlight: found }, ok: true }
   },
 })

@@ -15,7 +15,7 @@ import { asksForHelp, type Verb } from '#infra/ops/verb'
 import { wallets } from '#infra/ops/wallets'
 import { runCommand } from '#shared/command'
 
-/** Each by the word that names it. */
+/** Every command by its name. */
 export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['status', status],
   ['trace', trace],
@@ -35,7 +35,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
 
 const usage = (): string =>
   [
-    'usage: bun run ops <verb>',
+    'usage: bun run ops <command>',
     ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
   ].join('\n')
 
@@ -46,7 +46,7 @@ if (import.meta.main) {
     if (verb) return verb.run(words, say)
     const isHelp = name === 'help' || asksForHelp([name])
     const isWrong = name !== '' && !isHelp
-    say([usage(), ...(isWrong ? [`not understood: ${name} is no verb`] : [])].join('\n'))
+    say([usage(), ...(isWrong ? [`error: unknown command: ${name}`] : [])].join('\n'))
     return isHelp ? 0 : 2
   })
   process.exit()

@@ -9,19 +9,19 @@ import { type Ask, asker, Unavailable } from '#shared/bus/ask'
 import type { Bus } from '#shared/bus/open'
 import { databaseUrlOf } from '#shared/db/url'
 
-/** Where an operator's command works, and as whom: a role and a user of the bus that can do no more. */
+/** Addresses and credentials of a command: the Postgres role and the NATS user `ops`. */
 export type OperatorAccess = {
   readonly databaseUrl: string
   readonly nats: { readonly url: string; readonly password: string }
 }
 
-/** What an operator's command works with. Nothing is connected before it is used. */
+/** Connections of a command, opened on first use. */
 export type Operator = AsyncDisposable & {
-  /** Postgres as `ops`: reads everything, and adds to its own tables. */
+  /** Postgres as `ops`: reads every schema, inserts into its own. */
   readonly sql: Sql
-  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`, as `asker` does. */
+  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`. */
   readonly ask: Ask
-  /** The connection to the bus; throws `Unavailable` when it cannot be reached. */
+  /** Connects to the bus. Throws `Unavailable` if it cannot be reached. */
   readonly bus: () => Promise<Bus>
 }
 
@@ -30,7 +30,7 @@ export const accessOf = ({ ops, nats }: StackFile): OperatorAccess => ({
   nats: { url: nats.url, password: ops.natsPassword },
 })
 
-/** The running local stack; or, with DATABASE_OPS_URL set, what the environment names. */
+/** Access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
   const { DATABASE_OPS_URL: databaseUrl, DATABASE_PASSWORD_OPS: databasePassword = '' } = env
   if (!databaseUrl) return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
@@ -40,13 +40,13 @@ export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAc
   }
 }
 
-/** What `--by` says, or who is logged in at this machine; in a container that may be nobody. */
+/** The value of `--by`, or the login name. A container may have no login name. */
 export function operatorName(by: unknown): string {
   if (typeof by === 'string' && by.trim() !== '') return by.trim()
   try {
     return userInfo().username
   } catch (cause) {
-    throw new Error('nobody is logged in here: say who you are with --by', { cause })
+    throw new Error('no login name on this machine: add --by <your name>', { cause })
   }
 }
 
@@ -54,7 +54,7 @@ const user = 'ops'
 const inboxPrefix = `_INBOX_${user}`
 const connectMs = 3_000
 
-/** A person waits: whatever cannot be reached is said within seconds, and not tried again. */
+/** Opens an operator's connections, with short timeouts and without retries. */
 export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
   const sql = openSql(access.databaseUrl, 2)
   let opened: Promise<Bus> | undefined
@@ -91,6 +91,6 @@ const connection = async ({ url, password }: OperatorAccess['nats']): Promise<Na
       ...{ reconnect: false, timeout: connectMs, noAsyncTraces: true },
     })
   } catch (cause) {
-    throw new Unavailable('the bus cannot be reached', { cause })
+    throw new Unavailable('NATS cannot be reached', { cause })
   }
 }

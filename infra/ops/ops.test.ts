@@ -55,7 +55,7 @@ describe('an operator who asks for frozen wallets', () => {
 
 test('an operator who clears a wallet is told which payments still wait for a decision', () => {
   expect(clearedText('0x1 is free', ['pay_a'])).toBe(
-    '0x1 is free; pay_a may still wait for a person: bun run ops review show pay_a',
+    '0x1 is free; pay_a may still need review: bun run ops review show pay_a',
   )
   expect(clearedText('0x1 is free')).toBe('0x1 is free')
 })
@@ -122,7 +122,7 @@ describe('an operator who asks for one to go back', () => {
 
   test('is told why not, and the audit says that it was refused, never that it was done', async () => {
     const { ask } = relayer('7', 'it was taken for cash-out p1')
-    const words = 'asked for by sari (ticket 12), refused: it was taken for cash-out p1'
+    const words = 'return requested by sari (ticket 12), refused: it was taken for cash-out p1'
     expect(await returned({ sql, ask }, transfer('7'), said)).toMatchObject({ refused: words })
     expect(await notedOf('7')).toEqual([{ outcome: 'refused', said: words }])
   })
@@ -131,7 +131,7 @@ describe('an operator who asks for one to go back', () => {
     const { asked, ask } = relayer('8')
     const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
     expect(first).toMatchObject({
-      refused: expect.stringContaining('not decided yet: the same command again'),
+      refused: expect.stringContaining('not decided yet; run the same command again'),
     })
     expect(await notedOf('8')).toEqual([{ outcome: null, said: null }])
     await sql`
@@ -141,7 +141,7 @@ describe('an operator who asks for one to go back', () => {
     await sql`
       update chain_relayer.giveback_request set state = 'ordered', operation_id = 'eight'
       where tx_hash = ${transfer('8').txHash}`
-    const words = 'asked for by sari (ticket 12), given back in 0x88'
+    const words = 'return requested by sari (ticket 12), returned in 0x88'
     expect(await returned({ sql, ask }, transfer('8'), said)).toMatchObject({ done: words })
     expect(await notedOf('8')).toEqual([{ outcome: 'done', said: words }])
     expect(asked).toHaveLength(1)

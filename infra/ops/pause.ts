@@ -6,8 +6,7 @@ import type { PauseQuestion } from '#shared/messages/deeds'
 import { TopupsPause } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
 
-// What can be stopped for a while, one at a time. What began is not touched: services/README.md says
-// what each of them holds back, and what goes on.
+// Activities that can be paused. Items in progress continue; services/README.md has the details.
 
 type Stoppable = { readonly schema: string; readonly question: PauseQuestion }
 const stoppable = new Map<string, Stoppable>([
@@ -17,7 +16,7 @@ const stoppable = new Map<string, Stoppable>([
 ])
 const names = [...stoppable.keys()].join('|')
 
-/** Which state it answers: the same call again, before anybody did the opposite, is the same deed. */
+/** Cause of the command: repeating it before the opposite command is the same command. */
 async function causeOf(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running'): Promise<string> {
   const [row] = await sql<{ revision: number; since: Date | null }[]>`
     select revision, since from ${sql(schema)}.pauses`
@@ -29,12 +28,12 @@ async function causeOf(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running'
 const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
   changing({
     does,
-    usage: `${verb} ${names} --reason <why> [--by <your name>]`,
+    usage: `${verb} ${names} --reason <why> [--by <who>]`,
     takes: 1,
     faultIn: ([what = '']) =>
       stoppable.has(what)
         ? undefined
-        : `${what} cannot be paused: one of ${[...stoppable.keys()].join(', ')}`,
+        : `cannot pause ${what}; choose one of ${[...stoppable.keys()].join(', ')}`,
     change: async ({ words: [what = ''], reason, by }, operator) => {
       const one = stoppable.get(what)!
       const cause = await causeOf(operator.sql, one, to)
@@ -47,5 +46,5 @@ const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
     },
   })
 
-export const pause = setting('pause', 'paused', 'stop what begins anew, one thing at a time')
-export const resume = setting('resume', 'running', 'let it go on')
+export const pause = setting('pause', 'paused', 'stop new top-ups, payouts or relaying')
+export const resume = setting('resume', 'running', 'end a pause')

@@ -7,19 +7,19 @@ import type { ProviderPlace } from '#infra/ops/restore/provider'
 import { readConfig } from '#shared/config'
 import { integer, text, url } from '#shared/config-fields'
 
-/** Where an operator's check finds the chain and what it compares the chain with. */
+/** Addresses of the chain and of the systems compared with it. */
 export type Place = {
   rpcUrl: string
   ausd: Address
   creditLine: Address
   treasury: Address
   deployBlock: bigint
-  /** Blocks per `eth_getLogs`: public endpoints of Monad take 100. */
+  /** Blocks per `eth_getLogs`. Public Monad endpoints accept 100. */
   logsRangeMax: bigint
   gateway: string
-  /** The sandbox, whose book knows what the provider did; undefined with a real provider. */
+  /** The sandbox; undefined with a real provider. */
   sandbox: string | undefined
-  /** The provider's API and our keys; undefined: nobody asks it. */
+  /** The provider's API and our keys; undefined if it is not compared. */
   provider?: ProviderPlace | undefined
 }
 
@@ -41,15 +41,18 @@ export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place
   },
 })
 
-/** How the provider is asked by an operator, as the services' own environment has it. */
+/** Access to the provider, from the same variables as the services. */
 const providerFields = {
-  PROVIDER_URL: url({ about: 'the API of the provider', fallback: 'https://api.xendit.co' }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
-  PROVIDER_MY_SECRET_KEY: text({ about: 'key of the Malaysian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({ about: 'calls per endpoint', fallback: '60' }),
+  PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'maximum calls per minute and endpoint',
+    fallback: '60',
+  }),
 }
 
-/** Undefined without a key: then nothing is compared with the provider. */
+/** Returns undefined without a key: nothing is then compared with the provider. */
 function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   if (!env.PROVIDER_ID_SECRET_KEY) return undefined
   const config = readConfig('operator', providerFields)
@@ -60,17 +63,17 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   }
 }
 
-/** The endpoint that an operator asks: RPC_URL, or the first of the services' own. */
+/** RPC_URL, or the first of the services' endpoints. */
 export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
   env.RPC_URL || env.RPC_URLS?.split(',')[0] || undefined
 
-/** The running local stack; or, with RPC_URL or RPC_URLS set, what the environment names. */
+/** Addresses of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrl = operatorRpcUrl(env)
   if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
   const need = (name: string): string => {
     const value = env[name]
-    if (!value) throw new Error(`with RPC_URL set, ${name} is needed too`)
+    if (!value) throw new Error(`RPC_URL is set: set ${name} too`)
     return value
   }
   return {
@@ -87,8 +90,8 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
 }
 
 /**
- * Postgres as the job of the books: DATABASE_BOOKS_URL, or the operator's own in its role, so that
- * a command reads and writes no more than the job may.
+ * Postgres in the role of the books: DATABASE_BOOKS_URL, or the operator's URL with that role, so
+ * that a command has no more rights than the books.
  */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorAccess(env).databaseUrl)

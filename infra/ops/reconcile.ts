@@ -16,13 +16,15 @@ import { counted } from '#shared/trace/words'
 const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]
        bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]
 
-Reads what is new at the chain and at the provider, and compares it with rows and journals, from the
-last time on; with --whole from the beginning. Exits 0 when nothing is open beyond its grace.`
+Compares rows and journals with chain and provider, starting from the last run, or from the beginning
+with --whole. Exits 0 if no break is past its grace period.`
 
-/** Compares, and says what does not agree, since when, and what to do. */
+/** Compares, and reports each break with its age and its command. */
 export const reconcile: Verb = {
   does: 'compare rows, journals, chain and provider; explain a break',
-  among: { explain: { does: 'say who looks after a break, why, and until when', run: explain } },
+  among: {
+    explain: { does: 'assign an owner to a break and mute its alert until a date', run: explain },
+  },
   run: (words, say) => (words[0] === 'explain' ? explain(words.slice(1), say) : run(words, say)),
 }
 
@@ -31,7 +33,7 @@ async function run(words: string[], say: Say): Promise<number> {
   if (asksForHelp(words)) return helped(say)
   const read = readWords(words, { whole: flag, csv: flag, json: flag })
   if ('wrong' in read) return helped(say, read.wrong)
-  if (read.words.length > 0) return helped(say, `${read.words[0]} is nothing it takes`)
+  if (read.words.length > 0) return helped(say, `unexpected argument: ${read.words[0]}`)
   const { whole, csv, json } = read.options as Record<'whole' | 'csv' | 'json', boolean>
   await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
   const found = await reconcileBooks(books, { whole, listed: csv || json })
@@ -42,10 +44,10 @@ async function run(words: string[], say: Say): Promise<number> {
   return counts || found.unreadable !== undefined ? 1 : 0
 }
 
-/** What a person said of a break. */
+/** Arguments of `reconcile explain`. */
 type Explained = { id: string; owner: string; reason: string; until: Date; by: string | undefined }
 
-/** In words, what is wrong with it. */
+/** Parses the arguments, or returns the fault. */
 function explainedIn(words: string[]): Explained | { wrong: string } {
   const word = { type: 'string' } as const
   const read = readWords(words, { owner: word, reason: word, until: word, by: word })
@@ -53,11 +55,12 @@ function explainedIn(words: string[]): Explained | { wrong: string } {
   const { owner, reason, until = '', by } = read.options as Record<string, string | undefined>
   const [given = '', ...more] = read.words
   const [, id] = /^#?([0-9]{1,18})$/.exec(given) ?? []
-  if (!id || more.length > 0) return { wrong: 'it takes the number of one break' }
+  if (!id || more.length > 0) return { wrong: 'expected the number of one break' }
   const missing = Object.entries({ owner, reason, until }).find(([, value]) => !value?.trim())
-  if (missing) return { wrong: `it needs --${missing[0]}` }
+  if (missing) return { wrong: `--${missing[0]} is required` }
   const day = new Date(until)
-  if (Number.isNaN(day.getTime())) return { wrong: `${until} is no day: 2026-12-31 is` }
+  if (Number.isNaN(day.getTime()))
+    return { wrong: `--until ${until} is not a date such as 2026-12-31` }
   return { id, owner: owner!, reason: reason!, until: day, by }
 }
 
@@ -72,20 +75,20 @@ async function explain(words: string[], say: Say): Promise<number> {
   const deed = { verb: 'reconcile explain', target: `break ${id}`, cause, reason }
   const performed = await perform(operator, { ...deed, by: operatorName(by) }, async () => {
     const noted = await explainBreak(books.sql, id, { owner, reason, until: day })
-    if (!noted) return { refused: `no break ${id} is open` }
-    return { done: `noted: break ${id} rests until ${day.toISOString()}` }
+    if (!noted) return { refused: `break ${id} is not open` }
+    return { done: `break ${id} muted until ${day.toISOString()}` }
   })
   say(wordsOf(performed))
   return 'done' in performed ? 0 : 1
 }
 
-/** Exit code 0 when it was asked for, 2 when it was told wrongly, and what was wrong. */
+/** Prints the usage and the fault. Returns 0 for help and 2 for wrong usage. */
 function helped(say: Say, wrong?: string): number {
-  say(wrong === undefined ? usage : `${usage}\nnot understood: ${wrong}`)
+  say(wrong === undefined ? usage : `${usage}\nerror: ${wrong}`)
   return wrong === undefined ? 0 : 2
 }
 
-/** What was found, for a person. */
+/** Text of a reconciliation. */
 export function textOf(
   found: Reconciled,
   open: readonly OpenItem[],
@@ -93,27 +96,27 @@ export function textOf(
 ): string {
   const { breaks, matched, items, unread, tookMs, unreadable } = found
   return [
-    `${counted(items, 'item')} compared in ${tookMs} ms${unread > 0 ? `, ${unread} of them not read outside so far` : ''}`,
+    `${counted(items, 'item')} compared in ${tookMs} ms${unread > 0 ? `, ${unread} of them not yet read from chain or provider` : ''}`,
     ...matched.map(
       ({ asset, agrees, differs }) =>
-        `  ${asset}: ${amountText(agrees, asset)} agree, ${amountText(differs, asset)} do not`,
+        `  ${asset}: ${amountText(agrees, asset)} matched, ${amountText(differs, asset)} differ`,
     ),
-    ...(isProviderAsked ? [] : ['no key of the provider: nothing was compared with it']),
-    ...(unreadable === undefined ? [] : [`not everything outside can be read: ${unreadable}`]),
+    ...(isProviderAsked ? [] : ['no provider key: nothing was compared with the provider']),
+    ...(unreadable === undefined ? [] : [`could not read everything: ${unreadable}`]),
     ...breaks.flatMap((one) => [
       breakLine(one),
       `      ${one.about}`,
       ...(one.reason ? [`      ${one.owner}: ${one.reason}`] : []),
-      `      to do: ${ruleNamed(one.rule)?.remedy ?? 'the rule is no more: explain it'}`,
+      `      to do: ${ruleNamed(one.rule)?.remedy ?? 'its rule was removed: explain it'}`,
       `             ${commandFor(one)}`,
     ]),
-    ...(open.length > 0 ? ['open, item by item'] : []),
+    ...(open.length > 0 ? ['open items'] : []),
     ...open.map((one) => `  ${itemLine(one)}`),
     verdictOn(found, open, isProviderAsked),
   ].join('\n')
 }
 
-/** Nothing is called balanced while anything is open, or was not compared. */
+/** Reports a balance only if nothing is open and everything was compared. */
 function verdictOn(
   { breaks, unread, unreadable }: Reconciled,
   open: readonly OpenItem[],
@@ -121,8 +124,7 @@ function verdictOn(
 ): string {
   if (breaks.length > 0) return `open breaks: ${breaks.length}`
   if (unread > 0 || unreadable !== undefined || !isProviderAsked)
-    return 'nothing differs of what was compared, which is not everything'
-  if (open.length > 0)
-    return `nothing differs, and ${counted(open.length, 'item')} ${open.length === 1 ? 'is' : 'are'} open`
+    return 'no breaks, but not everything was compared'
+  if (open.length > 0) return `no breaks; ${counted(open.length, 'item')} open`
   return 'the books balance'
 }

@@ -1,6 +1,6 @@
 import type { Break } from '#infra/books/judge'
 
-/** What the name of an item says of it. */
+/** Forms of item names. */
 const forms = {
   transfer: /^0x[0-9a-f]{64}:[0-9]+$/i,
   payment: /^pay_[\w-]{22}$/,
@@ -12,10 +12,7 @@ const formOf = (item: string) =>
 
 type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
 
-/**
- * The command that a person types about a break, with the id of its item; where a decision is to be
- * taken, the one that shows what there is to decide. Pure.
- */
+/** Returns the command for a break, or the command that shows the decision it needs. */
 export const commandFor = (one: Of): string => `bun run ops ${verbFor(one)}`
 
 function verbFor({ id, rule, item, amount }: Of): string {
@@ -24,7 +21,7 @@ function verbFor({ id, rule, item, amount }: Of): string {
   if (rule === 'unsent') return 'in-flight'
   if (rule === 'provider_unknown' && !form) return `unexplained accept ${item} --reason <why>`
   if (form === 'transfer' && rule === 'suspense') return `unexplained return ${item} --reason <why>`
-  // What left the treasury can only be traced, or explained.
+  // An outgoing transfer can only be traced or explained.
   if (form === 'transfer' && rule === 'treasury_moved' && amount > 0n)
     return `unexplained return ${item} --reason <why>`
   if (form === 'payment' && rule === 'suspense') return `review show ${item}`

@@ -5,13 +5,12 @@ import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 import { counted } from '#shared/trace/words'
 
-// Payments that wait for a person. What each decision means, and when it is refused, is the payments
-// service's own: services/payments/review.
+// Payments that need manual review. services/payments/review defines and checks the decisions.
 
 const resolutions = ['credit', 'refund', 'accept'] as const
 type Resolution = (typeof resolutions)[number]
 
-/** A payment that waits for a person, or whose refunds are under way. */
+/** A payment in `review` or `refunding`. */
 export type Waiting = {
   id: string
   kind: string
@@ -40,7 +39,7 @@ const fields = (sql: Sql) => sql`
   live_micro::text as "liveMicro", channel, credited_at as "creditedAt",
   provider_payment_id as "providerPaymentId", updated_at as since`
 
-/** Everything that waits, the longest first. */
+/** Lists payments in `review` or `refunding`, longest waiting first. */
 export const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
   select ${fields(sql)} from payments.payments
   where state in ('review', 'refunding') order by updated_at`
@@ -61,10 +60,10 @@ type Order = {
 }
 type Second = { providerPaymentId: string; currency: string | null; minor: string | null }
 
-/** A payment with what was decided about it, and what became of it. */
+/** A payment with its decisions, refund orders and second payments. */
 export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
 
-/** Undefined: there is no such payment. */
+/** Returns undefined if the payment does not exist. */
 export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
   const [payment] = await sql<Waiting[]>`
     select ${fields(sql)} from payments.payments where id = ${id}`
@@ -84,26 +83,26 @@ export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | und
 
 const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): string => {
   const { currency, fiatMinor, paidMinor } = paid
-  const came = paidMinor === null ? 'an unclear sum' : moneyText(paidMinor, currency)
-  const asked = `${moneyText(fiatMinor, currency)} asked, ${came} paid`
+  const came = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
+  const asked = `${moneyText(fiatMinor, currency)} due, ${came} paid`
   return `${since.toISOString()}  ${id}  ${kind} ${state}, ${reason}  ${asked}  ${wallet}`
 }
 
-/** What is known of a payment, line by line. */
+/** Details of a payment, line by line. */
 export function textOf(payment: Reviewed): string {
   const { ausdMicro, liveMicro, creditedAt, channel, decisions, orders, seconds } = payment
   const wentBack = moneyText(payment.refundedMinor, payment.currency)
   const onChain = creditedAt
-    ? `${moneyText(liveMicro, 'AUSD')} on the chain since ${creditedAt.toISOString()}`
-    : 'nothing is on the chain as far as the row knows'
+    ? `${moneyText(liveMicro, 'AUSD')} on chain since ${creditedAt.toISOString()}`
+    : 'nothing on chain yet'
   return [
     lineOf(payment),
     `  worth ${moneyText(ausdMicro, 'AUSD')}; ${onChain}`,
-    `  paid by ${channel ?? 'an unknown channel'} as ${payment.providerPaymentId}, ${wentBack} went back`,
+    `  paid by ${channel ?? 'unknown channel'} as ${payment.providerPaymentId}, ${wentBack} refunded`,
     ...seconds.map(
       ({ providerPaymentId, minor, currency }) =>
-        `  paid once more as ${providerPaymentId}: ${
-          minor === null || currency === null ? 'an unclear sum' : moneyText(minor, currency)
+        `  second payment ${providerPaymentId}: ${
+          minor === null || currency === null ? 'unknown amount' : moneyText(minor, currency)
         }`,
     ),
     ...decisions.map(
@@ -112,7 +111,7 @@ export function textOf(payment: Reviewed): string {
     ),
     ...orders.map(
       ({ reference, minor, state, requests, refundId, failureCode }) =>
-        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, asked for ${counted(requests, 'time')}${
+        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, requested ${counted(requests, 'time')}${
           refundId ? `, ${refundId}` : ''
         }${failureCode ? `, ${failureCode}` : ''}`,
     ),
@@ -120,38 +119,38 @@ export function textOf(payment: Reviewed): string {
 }
 
 const list = reading({
-  ...{ does: 'payments that wait for a person, the longest first', usage: 'review list' },
+  ...{ does: 'list payments that need review, longest waiting first', usage: 'review list' },
   read: async (_, { sql }): Promise<Found> => {
     const waiting = await listReview(sql)
-    const text = waiting.map(lineOf).join('\n') || 'no payment waits for a person'
+    const text = waiting.map(lineOf).join('\n') || 'no payments need review'
     return { text, data: { waiting }, ok: waiting.every(({ state }) => state !== 'review') }
   },
 })
 
 const show = reading({
   ...{
-    does: 'what is known of one, and what was decided',
+    does: 'show a payment and its decisions',
     usage: 'review show <payment>',
     takes: 1,
   },
   read: async ({ words: [id = ''] }, { sql }): Promise<Found> => {
     const payment = await findReviewed(sql, id)
-    if (!payment) return { text: `there is no payment ${id}`, data: {}, ok: false }
+    if (!payment) return { text: `payment ${id} not found`, data: {}, ok: false }
     return { text: textOf(payment), data: { payment }, ok: payment.state !== 'review' }
   },
 })
 
 const resolve = changing({
-  does: 'decide: what was paid counts, goes back at the provider, or stays as it is',
-  usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <your name>]',
+  does: 'decide: credit the amount paid, refund it, or accept it as it is',
+  usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <who>]',
   takes: 2,
   faultIn: ([, word]) =>
-    resolutions.some((one) => one === word) ? undefined : `${word} is no decision`,
+    resolutions.some((one) => one === word) ? undefined : `unknown decision: ${word}`,
   change: async ({ words: [id = '', word], reason, by }, operator) => {
     const resolution = word as Resolution
     const payment = await findReviewed(operator.sql, id)
-    if (!payment) throw new Error(`there is no payment ${id}`)
-    // The same decision about the same wait is one deed, also once it has been taken.
+    if (!payment) throw new Error(`payment ${id} not found`)
+    // Repeating a decision on the same review is the same command, also after it was taken.
     const times = payment.decisions.length
     const waits = payment.state === 'review' || times === 0
     const cause = `${resolution}, decision ${waits ? times + 1 : times}`
@@ -170,6 +169,6 @@ const resolve = changing({
   },
 })
 
-export const review = among('payments that wait for a person: list, show, resolve', {
+export const review = among('payments that need review: list, show, resolve', {
   ...{ list, show, resolve },
 })

@@ -2,20 +2,20 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 
-/** What operators asked for, and what came of it. Both tables are added to, and never changed. */
+/** Commands of operators and their outcomes. Both tables are append-only. */
 export const schema = pgSchema('ops')
 
-/** What an operator asked a service to do: written before the service is asked. */
+/** A command, written before the service is asked. */
 export const deeds = schema.table(
   'deeds',
   {
-    /** Goes to the service with the request, which keeps it beside what it did. */
+    /** Sent with the request; the service stores it with its change. */
     id: uuid('id').primaryKey().defaultRandom(),
-    /** As it is typed, `dead-letters redrive` say. */
+    /** As typed, such as `dead-letters redrive`. */
     verb: text('verb').notNull(),
-    /** What it was done to: an id, a wallet, a name. */
+    /** Id, wallet or name. */
     target: text('target').notNull(),
-    /** Which state of the target it answers, so that the same again is the same deed. */
+    /** State of the target it responds to, so that a repeat is the same command. */
     cause: text('cause').notNull(),
     reason: text('reason').notNull(),
     askedBy: text('asked_by').notNull(),
@@ -27,7 +27,7 @@ export const deeds = schema.table(
   ],
 )
 
-/** What the service said. A deed without one is unknown: whoever asks again learns it. */
+/** The service's response. A command without one is unknown until it is repeated. */
 export const outcomes = schema.table(
   'outcomes',
   {
@@ -35,7 +35,7 @@ export const outcomes = schema.table(
     deedId: uuid('deed_id')
       .notNull()
       .references(() => deeds.id),
-    /** What was refused may be asked again; what was done is done. */
+    /** A refused command can be repeated. */
     outcome: text('outcome', { enum: ['done', 'refused'] }).notNull(),
     said: text('said').notNull(),
     toldAt: at('told_at').notNull().defaultNow(),

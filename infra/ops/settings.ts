@@ -4,11 +4,11 @@ import { runCommand } from '#shared/command'
 import { type Environment, type Fields, Misconfigured, readConfig } from '#shared/config'
 import { text } from '#shared/config-fields'
 
-/** Not started with the others: a person runs it by hand, with a key from the shell. */
+/** Not started with the other processes: an operator runs it with a key from the shell. */
 const byHand: ReadonlySet<string> = new Set(['deploy'])
 
 const password = (about: string) => text({ about, secret: true })
-/** What nats-server and Postgres are given, which read no configuration of ours. */
+/** Variables of nats-server and Postgres. */
 export const backbone: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
   ...Object.fromEntries(
@@ -19,7 +19,7 @@ export const backbone: Fields = {
   ),
 }
 
-/** What compose.yaml makes for a process of variables that are named by others. */
+/** Variables that compose.yaml derives for a process from other variables. */
 const composed = {
   NATS_URL: 'nats://nats:4222',
   NATS_PASSWORD: 'named with its user',
@@ -30,8 +30,8 @@ const composed = {
 }
 
 /**
- * Everything that is wrong with a deployment's variables, of all its processes, a sentence each:
- * missing, malformed, or a secret that stands in the repository. Empty: it may start.
+ * Faults in a deployment's variables: missing, malformed, or a public secret. Empty if it may
+ * start.
  */
 export function faultsOf(env: Environment): string[] {
   const started = Object.entries({ backbone, ...processes }).filter(([name]) => !byHand.has(name))
@@ -45,8 +45,8 @@ export function faultsOf(env: Environment): string[] {
     }
   })
   if (env.STACK === 'local' && env.PUBLIC_SECRETS !== 'allowed')
-    faults.unshift('STACK is local: .env is public, name an --env-file of your own')
-  // Several processes lack the same variable, each in its own words: one is enough.
+    faults.unshift('STACK is local: .env is public, use --env-file with your own file')
+  // Several processes may report the same variable: keep the first line.
   return [...Map.groupBy(faults, (fault) => fault.trim().split(' ')[0])].map(([, [first]]) =>
     first!.trim(),
   )
@@ -57,7 +57,11 @@ if (import.meta.main) {
     () => [],
     async (say) => {
       const faults = faultsOf(process.env)
-      say(faults.length === 0 ? 'complete' : `nothing is started:\n  ${faults.join('\n  ')}`)
+      say(
+        faults.length === 0
+          ? 'settings complete'
+          : `nothing was started. Fix these variables:\n  ${faults.join('\n  ')}`,
+      )
       return faults.length === 0 ? 0 : 1
     },
   )

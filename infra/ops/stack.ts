@@ -4,7 +4,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import { databaseUrlOf } from '#shared/db/url'
 
-/** What an operator's command may be told and nothing may print, as the environment has it. */
+/** Secrets in the environment that must not be printed. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => env[name] ?? [])
 const secretNames = [
@@ -21,14 +21,14 @@ const secretNames = [
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
 ]
 
-/** Postgres as the owner of all schemas: DATABASE_ADMIN_URL, or that of the running local stack. */
+/** URL of Postgres as the owner: DATABASE_ADMIN_URL, or of the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
   const { DATABASE_ADMIN_URL: databaseUrl, DATABASE_ADMIN_PASSWORD: databasePassword = '' } = env
   if (databaseUrl) return databaseUrlOf({ databaseUrl, databasePassword })
   return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
 }
 
-/** Connections of a command, made when they are used. Whoever opens them closes them. */
+/** Opens a command's connection pool, which connects on first use. The caller closes it. */
 export const openSql = (url: string, max: number): Sql =>
   postgres(url, {
     max,
@@ -37,7 +37,7 @@ export const openSql = (url: string, max: number): Sql =>
     connection: { application_name: 'operator', statement_timeout: 10_000 },
   })
 
-/** Runs one operator command on one connection and closes it, so that the command ends. */
+/** Runs a command on one connection and closes it, so that the process can exit. */
 export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = openSql(url, 1)
   try {

@@ -24,25 +24,25 @@ import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
 import { capitalOf, unexplainedMoves } from '#shared/standing/unexplained'
 
-// AUSD that reached the treasury without a row of ours, as the job of the books found it. It belongs to
-// its sender: an operator asks for it to go back, and chain-relayer decides, pays once, and says so.
-// Or it is what we moved ourselves, there or at the provider: then it is capital.
+// AUSD in the treasury that matches no row, as found by the books. It belongs to its sender: an
+// operator requests its return, and chain-relayer decides and pays once. A transfer of our own is
+// capital.
 
-/** What became of a request; null: nobody asked. */
+/** State of a return request; null if there is none. */
 type Request = {
   state: 'asked' | 'ordered' | 'refused' | null
   askedBy: string | null
   reason: string | null
   refusal: string | null
-  /** Of the operation that gives it back. */
+  /** State of the operation that returns it. */
   operation: string | null
   operationReason: string | null
   backTxHash: string | null
 }
 
-/** A transfer to the treasury that nothing of ours names. */
+/** A transfer to the treasury that matches no row. */
 export type Unexplained = Request & {
-  /** `<transaction>:<log>`: its one name here, in the books and at chain-relayer. */
+  /** `<transaction>:<log>`, as in the books and in chain-relayer. */
   name: string
   wallet: string
   ausdMicro: string
@@ -54,8 +54,7 @@ const requestFields = (sql: Sql) => sql`
   o.state as operation, o.reason as "operationReason", o.tx_hash as "backTxHash"`
 
 /**
- * Every transfer to the treasury that nothing of ours names, oldest first: without what went back, and
- * what somebody accepted as capital.
+ * Lists unexplained transfers to the treasury, oldest first, without returned and accepted ones.
  */
 export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexplained[]>`
   select m.name, m.wallet, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
@@ -68,25 +67,25 @@ export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexpla
   left join chain_relayer.operation o on o.id = r.operation_id
   order by m.moved_at`
 
-/** The one name of a transfer, in two. */
+/** A transfer's name, split. */
 type Transfer = { txHash: `0x${string}`; logIndex: number }
 
-/** The requests for a transfer in their order; all but the last were refused. */
+/** Finds the return requests of a transfer in order. All but the last were refused. */
 export const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
   select ${requestFields(sql)} from chain_relayer.giveback_request r
   left join chain_relayer.operation o on o.id = r.operation_id
   where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id`
 
-/** What became of it, in words. */
+/** Text about a return request. */
 function wordsOf(request: Request): string {
   const { state, askedBy, reason, refusal, operation, operationReason, backTxHash } = request
-  if (state === null) return 'nobody asked for it back'
-  const asked = `asked for by ${askedBy} (${reason})`
+  if (state === null) return 'no return requested'
+  const asked = `return requested by ${askedBy} (${reason})`
   if (state === 'refused') return `${asked}, refused: ${refusal}`
   if (state === 'asked') return `${asked}, not decided yet`
-  if (operation === 'settled') return `${asked}, given back in ${backTxHash}`
-  if (operation === 'failed') return `${asked}, could not be given back: ${operationReason}`
-  return `${asked}, on its way${operationReason ? `, waits: ${operationReason}` : ''}`
+  if (operation === 'settled') return `${asked}, returned in ${backTxHash}`
+  if (operation === 'failed') return `${asked}, return failed: ${operationReason}`
+  return `${asked}, in progress${operationReason ? `, waiting: ${operationReason}` : ''}`
 }
 
 const lineOf = (one: Unexplained): string => {
@@ -96,11 +95,11 @@ const lineOf = (one: Unexplained): string => {
 }
 
 const list = reading({
-  does: 'AUSD that came to the treasury and that nothing of ours names: age, sender and sum',
+  does: 'list unexplained AUSD in the treasury: age, sender, amount',
   usage: 'unexplained list',
   read: async (_, { sql }): Promise<Found> => {
     const found = await listUnexplained(sql)
-    const text = found.map(lineOf).join('\n') || 'nothing is unexplained'
+    const text = found.map(lineOf).join('\n') || 'no unexplained transfers'
     return { text, data: { unexplained: found }, ok: found.length === 0 }
   },
 })
@@ -111,19 +110,19 @@ const lookMs = 250
 const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
-/** What came of a request, which chain-relayer decides: nothing yet, while it is open. */
+/** Outcome of a request, or `awaited` until chain-relayer has decided. */
 export function outcomeOf(request: Request | undefined): Outcome | Awaited {
-  if (!request) return { awaited: 'no request is noted: ask for the same again' }
+  if (!request) return { awaited: 'no request recorded: run the same command again' }
   const words = wordsOf(request)
-  if (isOpen(request)) return { awaited: `${words}: the same command again learns what came of it` }
+  if (isOpen(request)) return { awaited: `${words}; run the same command again for the outcome` }
   return request.operation === 'settled' ? { done: words } : { refused: words }
 }
 
 const verb = 'unexplained return'
 
 /**
- * Which request for a transfer this is. What was refused may be asked for again, and is another deed;
- * unless nobody was told of the refusal yet: then it is still the same.
+ * Number of this request for the transfer. After a refusal, the next request is another command,
+ * unless the refusal has not been reported yet: then it is still the same.
  */
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
@@ -136,8 +135,8 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
 }
 
 /**
- * Asks for a transfer to go back, and waits a while for what comes of it. Only that is noted as the
- * outcome of the deed: until then nobody knows it, and the same again asks for nothing twice.
+ * Requests the return of a transfer and waits for its outcome, which is recorded once it is known.
+ * Repeating the command until then requests nothing twice.
  */
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,
@@ -166,58 +165,58 @@ export async function returned(
 const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
 
 const giveBack = changing({
-  does: 'give one back to its sender, once, if the final chain and the rows agree',
-  usage: 'unexplained return <transaction>:<log> --reason <why> [--by <your name>]',
+  does: 'return a transfer to its sender, once',
+  usage: 'unexplained return <transaction>:<log> --reason <why> [--by <who>]',
   takes: 1,
   faultIn: ([name = '']) =>
-    nameForm.test(name) ? undefined : `${name} is no <transaction>:<log>, as the list has it`,
+    nameForm.test(name) ? undefined : `${name} is not a <transaction>:<log> from the list`,
   change: async ({ words: [target = ''], reason, by }, operator) => {
     const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
     const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
     const { sql } = operator
     const [capital] = await capitalOf(sql, sql`${`${hash}:${log}`}`)
-    if (capital) throw new Error(`${target} was accepted as capital: reverse that first`)
+    if (capital) throw new Error(`${target} was accepted as capital: reverse that posting first`)
     return [await returned(operator, transfer, { reason, by })]
   },
 })
 
-const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why> [--by <your name>]
+const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why> [--by <who>]
 
-You put it in yourself, or took it out, so it is booked as capital: a transfer with the treasury,
-<transaction>:<log>, or a row of the provider's list, txn_…, as \`reconcile\` names them.`
+Books your own deposit or withdrawal as capital. <item> is a treasury transfer, <transaction>:<log>, or
+a provider transaction, txn_…, as \`reconcile\` prints them.`
 
-/** What a person said of one item, and why. */
+/** Arguments of `unexplained accept`. */
 type Said = { item: string; askedBy: string; reason: string }
 
-/** The words after `accept`; or what is wrong with them. */
+/** Parses the arguments, or returns the fault. */
 function saidIn(words: string[]): Said | { wrong: string } {
   const word = { type: 'string' } as const
   const read = readWords(words, { reason: word, by: word })
   if ('wrong' in read) return read
   const [item, ...more] = read.words
   const reason = String(read.options.reason ?? '').trim()
-  if (!item || more.length > 0) return { wrong: 'it takes one item' }
-  if (reason === '') return { wrong: 'it needs --reason, and why' }
+  if (!item || more.length > 0) return { wrong: 'expected one item' }
+  if (reason === '') return { wrong: '--reason is required' }
   return { item, askedBy: operatorName(read.options.by), reason }
 }
 
-/** Books it as capital, in the role of the job of the books; the same again changes nothing. */
+/** Books an item as capital, in the role of the books. Repeating it changes nothing. */
 const accept: Verb = {
-  does: 'book one as capital: you moved it yourself',
+  does: 'book your own transfer as capital',
   run: async (words, say) => {
     const isHelp = asksForHelp(words)
     const said = isHelp ? undefined : saidIn(words)
     if (!said || 'wrong' in said) {
-      say([acceptUsage, ...(said ? [`not understood: ${said.wrong}`] : [])].join('\n'))
+      say([acceptUsage, ...(said ? [`error: ${said.wrong}`] : [])].join('\n'))
       return isHelp ? 0 : 2
     }
     await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
     await acceptAsCapital(books, said.item, `${said.reason} (${said.askedBy})`)
-    say(`${said.item} is booked as capital`)
+    say(`${said.item} booked as capital`)
     return 0
   },
 }
 
-export const unexplained = among('money that nothing of ours explains: list, return, accept', {
+export const unexplained = among('unexplained money: list, return, accept', {
   ...{ list, return: giveBack, accept },
 })

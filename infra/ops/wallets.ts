@@ -4,18 +4,18 @@ import { among, changing, type Found, reading } from '#infra/ops/verb'
 import { WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
-/** A wallet that is frozen because a payment of its was taken back after the hold. */
+/** A wallet that was frozen after a reversal. */
 export type FrozenWallet = {
   wallet: string
-  /** 10⁻⁶ AUSD that nobody has made good. */
+  /** Outstanding loss, in 10⁻⁶ AUSD. */
   missingMicro: string
   since: Date
-  /** The chain has the order. */
+  /** The freeze is final on chain. */
   onChain: boolean
   payments: string[]
 }
 
-/** Every frozen wallet, the longest first. */
+/** Lists frozen wallets, longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
   select w.wallet, w.updated_at as since, w.order_again_at is null as "onChain",
     coalesce(sum(r.lost_micro - r.made_good_micro), 0)::text as "missingMicro",
@@ -29,40 +29,40 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
   [
     since.toISOString(),
     wallet,
-    `${moneyText(missingMicro, 'AUSD')} missing`,
-    onChain ? 'frozen on chain' : 'order on its way',
+    `owes ${moneyText(missingMicro, 'AUSD')}`,
+    onChain ? 'frozen on chain' : 'freeze pending',
     ...payments,
   ].join('  ')
 
 const list = reading({
-  ...{ does: 'frozen wallets, the longest first', usage: 'wallets list' },
+  ...{ does: 'list frozen wallets, longest frozen first', usage: 'wallets list' },
   read: async (_, { sql }): Promise<Found> => {
     const frozen = await listFrozen(sql)
-    const text = frozen.map(lineOf).join('\n') || 'no wallet is frozen'
+    const text = frozen.map(lineOf).join('\n') || 'no frozen wallets'
     return { text, data: { frozen }, ok: frozen.length === 0 }
   },
 })
 
-/** Which freeze a clearing answers: one that was lifted since is another deed. */
+/** Cause of the command: a later freeze makes it another command. */
 async function freezeOf(sql: Sql, wallet: string): Promise<string> {
   const [row] = await sql<{ frozen: boolean; revision: string }[]>`
     select frozen, revision::text from payments.wallets where wallet = ${wallet}`
   return row ? `${row.frozen ? 'frozen' : 'free'} at revision ${row.revision}` : 'never frozen'
 }
 
-/** What was done, and that a payment which was taken back still waits for its own decision. */
+/** Outcome, with the payments that may still need a decision. */
 export const clearedText = (done: string, payments: readonly string[] = []): string =>
   [
     done,
-    ...payments.map((id) => `${id} may still wait for a person: bun run ops review show ${id}`),
+    ...payments.map((id) => `${id} may still need review: bun run ops review show ${id}`),
   ].join('; ')
 
 const clear = changing({
-  does: 'give up what is missing of a wallet, and end its freeze',
-  usage: 'wallets clear <wallet> --reason <why> [--by <your name>]',
+  does: 'write off the loss of a wallet and unfreeze it',
+  usage: 'wallets clear <wallet> --reason <why> [--by <who>]',
   takes: 1,
   faultIn: ([wallet = '']) =>
-    /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is no address`,
+    /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is not an address`,
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const wallet = given.toLowerCase() as `0x${string}`
     const cause = await freezeOf(operator.sql, wallet)

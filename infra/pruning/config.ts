@@ -4,11 +4,11 @@ import { commonFields, databaseFields } from '#shared/service'
 const { LOG_LEVEL, ALIVE_FILE } = commonFields
 const { DATABASE_URL, DATABASE_PASSWORD } = databaseFields
 
-/** What the job of pruning is told. It knows Postgres alone. */
+/** Configuration of the pruning job, which connects only to Postgres. */
 export const fields = {
   ...{ LOG_LEVEL, ALIVE_FILE, DATABASE_URL, DATABASE_PASSWORD },
   PRUNE_EVERY_MS: durationMs({
-    about: 'pause between two rounds of removing what nothing asks for any more',
+    about: 'interval between pruning rounds',
     fallback: '3600000',
   }),
 }

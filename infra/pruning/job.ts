@@ -6,17 +6,17 @@ import { aliveUntilStopped, runService } from '#shared/service'
 import { fields } from './config'
 import { openRounds } from './round'
 
-/** Whoever starts with it has the machine to itself: nothing waits for old rows to go. */
+/** Delay of the first round, so that a starting stack has the machine to itself. */
 const firstAfterMs = 10_000
 
-/** `bun infra/pruning/job.ts`: removes what nothing asks for any more, every hour. */
+/** `bun infra/pruning/job.ts`: removes rows that are no longer needed, every hour. */
 await runService('pruning', fields, async (config, runtime) => {
   const { log, signal, vitals } = runtime
   const sql = postgres(databaseUrlOf(config), {
     max: 2,
     connect_timeout: 5,
     onnotice: () => {},
-    // Whoever works with a row does not wait for us, and one batch is far from taking so long.
+    // Services must not wait for pruning. A batch takes far less time than these limits.
     connection: { application_name: 'pruning', statement_timeout: 30_000, lock_timeout: 1_000 },
   })
   vitals.push({ name: 'postgres', ask: () => sql`select 1` })
@@ -24,7 +24,7 @@ await runService('pruning', fields, async (config, runtime) => {
   const rounds = pause(firstAfterMs, signal).then(() =>
     startLoop({ name: 'pruning', everyMs: config.pruneEveryMs, log, work: round }),
   )
-  log.info('old rows are removed')
+  log.info('pruning started')
   await aliveUntilStopped(config, runtime)
   await (await rounds)[Symbol.asyncDispose]()
   await sql.end({ timeout: 2 })

@@ -26,7 +26,9 @@ type Few =
   | 'operator requests'
   | 'currency pairs and sources'
 
-/** Why a table or stream keeps its contents. Its retention period follows from rules and streams. */
+/**
+ * Why a table or stream keeps its contents. Its retention period follows from rules and streams.
+ */
 export type Entry = {
   readonly names: readonly string[]
   readonly growsWith: (typeof traffic)[number] | Few

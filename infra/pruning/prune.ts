@@ -3,7 +3,7 @@ import { pause } from '#shared/deadline'
 import { batchText, nameOf, type Rule } from './rule'
 import { rules } from './rules'
 
-/** What one round did: rows removed and rows spared by the name of each rule, and what went wrong. */
+/** Result of a round: removed and spared rows, and errors, by rule. */
 export type Pruned = {
   readonly removed: Readonly<Record<string, number>>
   readonly spared: Readonly<Record<string, number>>
@@ -11,21 +11,20 @@ export type Pruned = {
 }
 
 export type Pace = {
-  /** Rows looked at in one transaction. */
+  /** Rows per transaction. */
   readonly rowsMax?: number
-  /** Ends a round between two of them. */
+  /** Ends a round between two transactions. */
   readonly signal?: AbortSignal
 }
 
 const rowsUsually = 1_000
-/** Any number will do, as long as every copy takes the same. */
+/** Arbitrary number, the same for every instance. */
 const pruningLock = 7_262_116
 
 /**
- * Walks every table from its oldest row and removes what its rule lets go, a batch in each
- * transaction: a kill at any moment leaves whole batches. Ends where another copy is found at it;
- * undefined if that was so from the start. A table that cannot be pruned keeps no other from it; throws
- * where it is Postgres that is away.
+ * Removes prunable rows of every table, oldest first, one batch per transaction. Stops if another
+ * instance is pruning, and returns undefined if it was from the start. A table that fails does not
+ * stop the others. Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
@@ -38,7 +37,7 @@ export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefin
     if (spared > 0) pruned.spared[name] = spared
     if (fault !== undefined) {
       pruned.failed[name] = fault
-      await sql`select 1` // Throws where it was not the table.
+      await sql`select 1` // Throws if Postgres is down.
     }
     if (isTaken) return at === 0 && removed + spared === 0 ? undefined : (pruned as Pruned)
   }
@@ -65,7 +64,7 @@ async function pruneTable(
       sum.spared += batch.seen - batch.removed
       if (batch.seen < rowsMax) break
       last = batch.last
-      // Half of the time is left to those who wait for the same disk.
+      // Leaves half of the time to others on the same disk.
       await pause(performance.now() - startedAt, signal)
     }
   } catch (fault) {
@@ -75,9 +74,9 @@ async function pruneTable(
 }
 
 /**
- * One batch, behind the row `last`; undefined while another copy is at one. Lock and settings go with
- * the transaction: nothing is kept in a session, which may be lost between two (and postgres.js 3.4.9
- * goes on handing out a reserved one that was).
+ * Prunes one batch after the row `last`. Returns undefined if another instance is pruning. Lock and
+ * settings end with the transaction, because a session may be lost between two batches (postgres.js
+ * 3.4.9 keeps handing out a lost reserved session).
  */
 async function pruneBatch(
   sql: Sql,
@@ -88,7 +87,7 @@ async function pruneBatch(
   return sql.begin(async (tx) => {
     const [lock] = await tx`select pg_try_advisory_xact_lock(${pruningLock}) as taken`
     if (!lock!.taken) return undefined
-    // The planner takes a batch for most of a small table, and reads all of it; it grows meanwhile.
+    // On a small table the planner would scan, and the table may grow before the next plan.
     await tx`set local enable_seqscan = off`
     const [batch] = await tx.unsafe<Batch[]>(batchText(rule, rowsMax, last !== null), last ?? [])
     return batch

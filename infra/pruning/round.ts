@@ -2,25 +2,25 @@ import type { Sql } from 'postgres'
 import type { Log } from '#shared/log'
 import { prune } from './prune'
 
-/** After so many rounds in a row in which a table could not be pruned somebody is called. */
+/** Consecutive failed rounds of a rule before an alarm. */
 const failuresMax = 3
 
-/** Prunes once each time it is called, and says what went, what was spared and what could not be pruned. */
+/** Returns a function that prunes once and logs the result. */
 export function openRounds(sql: Sql, log: Log): (signal?: AbortSignal) => Promise<void> {
   const failures = new Map<string, number>()
   return async (signal) => {
     const startedAt = performance.now()
     const pruned = await prune(sql, signal ? { signal } : {})
-    if (!pruned) return log.info('another copy is pruning')
+    if (!pruned) return log.info('another instance is pruning')
     const { removed, spared, failed } = pruned
     for (const rule of failures.keys()) if (!(rule in failed)) failures.delete(rule)
     for (const [rule, err] of Object.entries(failed)) {
       const failedRounds = (failures.get(rule) ?? 0) + 1
       failures.set(rule, failedRounds)
       const alarm = failedRounds >= failuresMax
-      log.error({ rule, err, failedRounds, alarm }, 'old rows could not be removed')
+      log.error({ rule, err, failedRounds, alarm }, 'pruning failed')
     }
     const tookMs = Math.round(performance.now() - startedAt)
-    log.info({ removed, spared, tookMs }, 'old rows removed')
+    log.info({ removed, spared, tookMs }, 'rows pruned')
   }
 }

@@ -1,33 +1,33 @@
-/** What may be removed of one table, when, and what keeps a row all the same. SQL speaks of its rows as `t`. */
+/** Rows of a table that may be removed. SQL refers to the table as `t`. */
 export type Rule = {
   /** `schema.table`. */
   readonly table: string
-  /** Of a table with several rules: which rows this one is about. */
+  /** Name of this rule's rows, if the table has several rules. */
   readonly of?: string
-  /** The columns that name a row, and their types. */
+  /** Key columns and their types. */
   readonly key: Readonly<Record<string, string>>
-  /** Since when a row counts as old: a time, which an index walks. Left out: an index walks the key. */
+  /** Indexed time column from which age counts. Without it, rows are read in key order. */
   readonly since?: string
-  /** How old it has to be. */
+  /** Minimum age in days. */
   readonly keptDays: number
-  /** Which rows at all. */
+  /** Condition that selects rows. */
   readonly which?: string
-  /** Which of the old rows stay. */
+  /** Condition that keeps an old row. */
   readonly spared?: string
-  /** What is read of other tables for that, column by column. */
+  /** Columns of other tables that these conditions read. */
   readonly reads?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The name of a rule in log lines. */
+/** Name of a rule in log lines. */
 export const nameOf = ({ table, of }: Rule): string => (of ? `${table} of ${of}` : table)
 
-/** Which rows are old enough, by the clock of the database. */
+/** Condition for old rows, by the database clock. */
 const agedOf = ({ since, keptDays, which }: Rule): string =>
   [which, since && `t.${since} < now() - interval '${keptDays} days'`].filter(Boolean).join(' and ')
 
 /**
- * The next rows behind the last one, and of them those gone that nothing spares; one statement. A row
- * is looked at again as it is removed: one that was changed meanwhile is not old any more.
+ * Statement that reads the next rows after the last one and deletes those that no condition keeps.
+ * The delete checks the age again, because a row may have changed since it was read.
  */
 export function batchText(rule: Rule, rowsMax: number, goesOn: boolean): string {
   const { table, key, since, spared } = rule

@@ -3,10 +3,10 @@ import type { ServiceName } from '#shared/messages/topic'
 import type { Rule } from './rule'
 import { subjectEnded } from './subjects'
 
-// A row goes when nothing can ask for it any more, and not because it is old. What each of them guards
-// against, and what stands in for it once it is gone: services/README.md.
+// A row is removed once nothing can refer to it. services/README.md lists the guards that replace
+// it.
 
-/** The schemas that move messages, each with the consumer of its service. */
+/** Schemas with inbox and outbox, each with the consumer of its service. */
 export const movers = {
   gateway: 'gateway',
   payments: 'payments',
@@ -16,13 +16,13 @@ export const movers = {
 export type Mover = keyof typeof movers
 
 const dayNanos = 86_400_000_000_000
-/** A stream that is full or in the hands of an operator may hand out a message late. */
+/** Extra time for a stream that delivers late because it was full or an operator stopped it. */
 const marginDays = 7
 
 const maxAgeDays = (stream: string): number =>
   (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
 
-/** The longest that a message waits for this consumer, in any of its streams, and a week. */
+/** Longest retention of the consumer's streams, plus a week. */
 export const inboxDays = (consumer: ServiceName): number =>
   marginDays +
   Math.max(
@@ -31,10 +31,10 @@ export const inboxDays = (consumer: ServiceName): number =>
       .map(([stream]) => maxAgeDays(stream)),
   )
 
-/** For so long the stream has the message itself; until then a lost store can be filled again. */
+/** Retention of the streams: until then a lost store can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
-/** The longest window in which the provider's list is read (LIST_WHOLE_MS), and three weeks. */
+/** Longest window in which the provider list is read (LIST_WHOLE_MS), plus three weeks. */
 export const listDays = 201
 
 const inboxOf = (schema: Mover, consumer: string, keptDays: number) => ({
@@ -49,10 +49,10 @@ const inbox = (schema: Mover): Rule => ({
   reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
 })
 
-/** Rows of the provider's list that were received. Other names than these stay: `books` for ever. */
+/** Received rows of the provider list. Rows of other consumers, such as `books`, are permanent. */
 const list = (schema: 'payments' | 'payouts'): Rule => inboxOf(schema, `${schema}-list`, listDays)
 
-/** Of a message that was done in the end; an open one is kept, whatever its age. */
+/** Dead letters that were closed. Open ones are permanent. */
 const deadLetter = (schema: Mover): Rule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
@@ -66,12 +66,12 @@ const outbox = (schema: Mover): Rule => ({
   reads: subjectEnded[schema].reads,
 })
 
-/** Set aside for half a minute; what is used after its end is set aside anew. */
+/** Reservations last 30 seconds; one that is used later is made again. */
 const reservations = (schema: 'payments' | 'payouts'): Rule => ({
   ...{ table: `${schema}.reservations`, key: { quote_id: 'text' }, since: 'until', keptDays: 1 },
 })
 
-/** Rows of a generation of the public record that serves no more; its cursor stays. */
+/** Rows of a retired generation of the public record. Its cursor stays. */
 const generation = (table: string, place: Rule['key']): Rule => ({
   ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
   which: `t.generation = any(array(select generation from indexer_reader.cursors
@@ -79,7 +79,7 @@ const generation = (table: string, place: Rule['key']): Rule => ({
   reads: { 'indexer_reader.cursors': ['generation', 'state', 'moved_at'] },
 })
 
-/** Everything that is ever removed. */
+/** Every rule. */
 export const rules: readonly Rule[] = [
   ...(Object.keys(movers) as Mover[]).flatMap((schema) => [
     inbox(schema),
@@ -102,6 +102,6 @@ export const rules: readonly Rule[] = [
   generation('cycles', { wallet: 'text', number: 'int' }),
   {
     ...{ table: 'books.runs', key: { id: 'bigint' }, since: 'ended_at', keptDays: 30 },
-    spared: 't.whole', // One a day: when everything was last compared is read from them.
+    spared: 't.whole', // One a day: shows when everything was last compared.
   },
 ]

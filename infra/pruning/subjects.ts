@@ -1,11 +1,11 @@
-// When the row is at rest that a message of an outbox is about: nothing awaits it, no loop looks at it
-// again, and so nobody repeats the message. A message whose row is not found is not at rest.
+// Conditions under which the item of an outbox message is final: nothing will repeat the message. A
+// message without a matching row is not final.
 
 type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]>> }
 
-/** The states of a payment out of which only a person's look can follow; a settlement beside its hold. */
+/** States of a payment that only an operator can end. A settlement is final after its hold. */
 export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
-/** The states of a cash-out that nothing is awaited in; its checks may go on for a while. */
+/** States of a cash-out in which nothing is pending, although checks may continue for a while. */
 export const endedCashouts = ['paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
@@ -19,7 +19,7 @@ export const subjectEnded: Readonly<
     reads: { 'gateway.identities': ['wallet', 'sweep_at', 'failed_at'] },
   },
   payments: {
-    // An order names the payment and its part, a fact the payment, a freeze the wallet alone.
+    // An order names payment and part, an event the payment, a freeze only the wallet.
     ended: `case when t.payload ? 'refId' or t.payload ? 'paymentId' then
       exists (select from payments.payments p
         where p.id = split_part(coalesce(t.payload->>'refId', t.payload->>'paymentId'), '.', 1)

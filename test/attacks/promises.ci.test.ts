@@ -116,7 +116,7 @@ describe('somebody wants more AUSD than there is', () => {
     const asked = { amount, method: 'qr', quoteId }
     expect(said(await post(person, '/topups', asked))).toEqual(short)
     expect(said(await post(person, '/topups', { ...asked, amount: '1' })).status).toBe(400)
-    await needing(/the treasury runs short: 3\.199999 AUSD are free/)
+    await needing(/treasury is low: 3\.199999 AUSD uncommitted/)
     await treasuryHas(topupMicro)
     const opened = await post(person, '/topups', asked)
     expect(opened.status).toBe(200)
@@ -200,7 +200,7 @@ describe('somebody wants more rupiah than there are', () => {
     expect(said(await post(person, '/cashouts', body))).toEqual(tooFew)
     const wrong = { ...body, bank: { ...body.bank, channelCode: 'ID_NOWHERE' } }
     expect(said(await post(person, '/cashouts', wrong)).code).toBe('bank_unknown')
-    await needing(/the provider runs short: Rp 81,249 are free/)
+    await needing(/provider balance is low: Rp 81,249 uncommitted/)
     await has(payoutMinor)
     const accepted = await post(person, '/cashouts', body)
     expect(accepted.status).toBe(200)
@@ -240,7 +240,7 @@ test('what an operator put in and took out at the provider is named, and a word 
   })
   for (const item of items) await acceptAsCapital(books, item, 'float of the payouts')
   const words = ['unexplained', 'accept', items[0]!, '--reason', 'float of the payouts']
-  expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} is booked as capital`)
+  expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} booked as capital`)
 })
 
 test('in the end the books say where every unit is, and name what was carried away here', () =>

@@ -44,7 +44,7 @@ const giveBack = (name: string, by = 'sari') =>
  * Asks until it went back, as one does while the relayer is late or not there: it is one deed, however
  * often.
  */
-const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, given back in 0x/, by)
+const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
   waitUntil(
     `an answer with ${end}`,
@@ -128,16 +128,18 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
       `treasury_moved ${victim.name} ${lostMicro} AUSD: in of ${lostMicro}, `,
     )
     expect(before.told).toContain(
-      `${victim.person.wallet}  5.000000 AUSD  ${victim.name}  nobody asked`,
+      `${victim.person.wallet}  5.000000 AUSD  ${victim.name}  no return requested`,
     )
 
     const first = await giveBackInTheEnd(victim.name)
     expect(first.told).toMatch(
-      /^asked for by sari \(ticket 12\), given back in 0x[0-9a-f]{64}( \(before: by sari, .*)?$/,
+      /^return requested by sari \(ticket 12\), returned in 0x[0-9a-f]{64}( \(already done by sari, .*)?$/,
     )
     expect(first.code).toBe(0)
     const again = await giveBackInTheEnd(victim.name, 'dewi')
-    expect(again.told).toMatch(/^asked for by sari .*, given back in 0x\w+ \(before: by sari, /)
+    expect(again.told).toMatch(
+      /^return requested by sari .*, returned in 0x\w+ \(already done by sari, /,
+    )
     expect((await ops('list')).told).not.toContain(victim.name)
     await isBack(victim.person)
     expect(await between(victim.person)).toEqual(once)

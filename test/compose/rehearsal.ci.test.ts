@@ -174,7 +174,7 @@ describe('.env', () => {
       stdout: 'pipe',
     })
     const text = await new Response(child.stdout).text()
-    expect([await child.exited, text]).toEqual([1, expect.stringContaining('nothing is started')])
+    expect([await child.exited, text]).toEqual([1, expect.stringContaining('nothing was started')])
     expect(text).toContain('TREASURY_KEY is public')
     expect(text).not.toContain(variables.TREASURY_KEY!)
   })

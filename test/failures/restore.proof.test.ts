@@ -234,9 +234,9 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       )
       expect(await outsideNow(was, hour)).toEqual(then)
 
-      // The operator's steps, as in infra/README.md.
+      // The operator's steps, as in infra/runbook/restore.md.
       const running = await restore('--since', since, '--apply')
-      expect(running).toMatch(/a lane is blocked: stop it first: nothing was changed\nexit 1$/)
+      expect(running).toMatch(/a lane is blocked: stop it first; nothing was changed\nexit 1$/)
       await stopServices(stack)
       const missing = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
       for (const { paymentId } of [hour.late, hour.card, hour.settlement, hour.uncredited])
@@ -250,12 +250,12 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       expect(dry).toEndWith('nothing was changed\nexit 1')
       expect(toDecide(dry)).toEqual([expect.stringContaining(`--accept ${stolen}`)])
       const refused = await restore('--since', since, '--apply')
-      expect(refused).toEndWith('what nobody can explain: nothing was changed\nexit 1')
+      expect(refused).toEndWith('unexplained transactions; nothing was changed\nexit 1')
       expect(await rows()).toEqual(stood)
       const applied = await restore('--since', since, '--accept', stolen, '--apply')
-      expect(applied).toEndWith('put back\nexit 0')
+      expect(applied).toEndWith('restored\nexit 0')
       const again = await restore('--since', since)
-      expect(again).toContain('rows to be put back: 0 payments, 0 cash-outs')
+      expect(again).toContain('to restore: 0 payments, 0 cash-outs')
       expect(again).toEndWith('exit 0')
 
       await startServices(stack)
@@ -266,7 +266,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
       const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
       await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
-      expect(await restore('--since', since, '--apply')).toEndWith('put back\nexit 0')
+      expect(await restore('--since', since, '--apply')).toEndWith('restored\nexit 0')
       await entryIn(was.citra, hour.unpaid.paymentId, 'credited')
       expect(await effectsOf(hour.unpaid.paymentId)).toHaveLength(1)
       expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
@@ -288,7 +288,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       const money = asked.find((line) => line.includes(hour.uncredited.paymentId))
       expect(money).toContain('50000 IDR')
       const take = asked.find((line) => line.includes('--give-back'))
-      expect(take).toContain(`5000000 micro AUSD of ${was.eka.wallet}`)
+      expect(take).toContain(`5000000 micro-AUSD of ${was.eka.wallet}`)
       const verified = hashOf(
         asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
       )
@@ -303,7 +303,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
         ...['--accept', verified!],
       ]
       const applied = await restore('--since', since, ...decided, '--apply')
-      expect(applied).toEndWith('put back\nexit 0')
+      expect(applied).toEndWith('restored\nexit 0')
       await startServices(stack)
       await expectAllBack(was, hour, then.native)
       const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })

@@ -62,7 +62,9 @@ describe('while an operator has paused', () => {
       expect(first.said).toMatch(new RegExp(`^${what} paused since 20\\S+$`))
       const again = await ops('pause', what, '--reason', 'me too', '--by', 'dewi')
       expect(again.code).toBe(0)
-      expect(again.said).toBe(`${first.said} (before: by sari, ${again.said.split('sari, ')[1]}`)
+      expect(again.said).toBe(
+        `${first.said} (already done by sari, ${again.said.split('sari, ')[1]}`,
+      )
       const owner = { topups: 'payments', payouts: 'payouts', relaying: 'chain-relayer' } as const
       await stack.process(owner[what]).stop('SIGKILL')
       stack.process(owner[what]).start()
@@ -79,7 +81,7 @@ describe('while an operator has paused', () => {
       for (const other of others) expect((await told(other)).status).toBe(200)
 
       expect((await ops('resume', what, ...because)).said).toMatch(/ running since \S+$/)
-      expect((await ops('resume', what, ...because)).said).toContain('(before: by sari, ')
+      expect((await ops('resume', what, ...because)).said).toContain('(already done by sari, ')
       expect((await told(what)).status).toBe(200)
       const deeds = await sql`
         select verb, asked_by, reason, outcome from ops.deeds d
@@ -112,7 +114,7 @@ describe('a payment in review', () => {
       const { code, said } = await ops('review', 'list')
       return code === 1 && said
     })
-    expect(listed).toContain(`${id}  topup review, amount_differs  Rp 50,000 asked, Rp 40,000 paid`)
+    expect(listed).toContain(`${id}  topup review, amount_differs  Rp 50,000 due, Rp 40,000 paid`)
     const both = await Promise.all(
       ['sari', 'dewi'].map((by) =>
         ops('review', 'resolve', id, 'refund', '--reason', 'ticket 13', '--by', by),
@@ -124,13 +126,13 @@ describe('a payment in review', () => {
     }
     await waitUntil('the money being back', async () => {
       const { said } = await ops('review', 'show', id)
-      return said.includes(`${id}  topup refunded`) && said.includes(': succeeded, asked for 1')
+      return said.includes(`${id}  topup refunded`) && said.includes(': succeeded, requested 1')
     })
     const late = await ops('review', 'resolve', id, 'credit', ...because)
     expect(late.code).toBe(1)
     expect(late.said).toContain('refused: refund was decided by')
     expect(await ops('review', 'list')).toMatchObject({
-      ...{ code: 0, said: 'no payment waits for a person' },
+      ...{ code: 0, said: 'no payments need review' },
     })
     const { refunds } = await outside.book()
     expect(refunds!.filter(({ reference_id: of }) => of?.startsWith(`ordered-${id}`))).toHaveLength(
@@ -155,12 +157,12 @@ describe('what was paid of another amount', () => {
     })
     const again = await ops('review', 'resolve', id, word, '--reason', 'me too', '--by', 'dewi')
     expect(again.code).toBe(0)
-    expect(again.said).toContain('(before: by sari, ')
+    expect(again.said).toContain('(already done by sari, ')
   })
 })
 
 test('no wallet is frozen, and none of them can be freed', async () => {
-  expect(await ops('wallets', 'list')).toMatchObject({ code: 0, said: 'no wallet is frozen' })
+  expect(await ops('wallets', 'list')).toMatchObject({ code: 0, said: 'no frozen wallets' })
   const { code, said } = await ops('wallets', 'clear', person.wallet, ...because)
   expect(code).toBe(1)
   expect(said).toContain('was never frozen')

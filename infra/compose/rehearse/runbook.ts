@@ -9,7 +9,8 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// Runs the shell blocks of infra/runbook in an operator's shell, from an empty testnet.env to a restore.
+// Runs the shell blocks of infra/runbook in an operator's shell, from an empty testnet.env to a
+// restore.
 
 /** Second part of `bun run prove rehearsal`: deployment, keys, daily commands, restore. */
 export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Promise<void> {

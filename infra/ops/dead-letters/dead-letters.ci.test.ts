@@ -100,13 +100,13 @@ describe('an operator', () => {
       { service: 'payouts', count: 1, sample: 'hook', subject: 'webhooks.payments.ID' },
     ])
     const shown = await ops('show', groups[1].id)
-    expect(shown.said).toContain('after 40 failures: gave up')
+    expect(shown.said).toContain('after 40 attempts: gave up')
     expect(shown.said).not.toContain('Sari')
   })
 
   test('has one handled again, once, and it is written down who asked and why', async () => {
     const words = ['redrive', 'one', '--reason', 'the node is back', '--by', 'sari']
-    expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one was handled' })
+    expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one processed' })
     const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
     expect(left).toEqual(['two', 'hook'])
     expect(

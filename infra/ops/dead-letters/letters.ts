@@ -2,21 +2,21 @@ import type { Sql } from 'postgres'
 import { deadLetterDecisions, type Reader } from '#shared/messages/dead-letters'
 import { fieldRemover } from '#shared/redaction'
 
-/** A message that a service gave up on. Its payload stays in the row: it may name a person. */
+/** A dead-lettered message, without its payload, which may contain personal data. */
 export type DeadLetter = {
   service: Reader
   messageId: string
   subject: string
   reason: string
   diedAt: Date
-  /** When it was given up on first: each time an operator had it handled again is a deed. */
+  /** First failure. Each redrive is a recorded command. */
   firstDiedAt: Date
   redriveRequestedAt: Date | null
 }
 
-/** Letters of one service that died of the same thing. */
+/** Dead letters of one service with the same error. */
 export type Group = {
-  /** By which it is named: made of what is the same in it, so that it stays. */
+  /** Stable id, derived from service, subject and error. */
   id: string
   service: Reader
   subject: string
@@ -24,13 +24,13 @@ export type Group = {
   count: number
   firstAt: Date
   lastAt: Date
-  /** The oldest of it. */
+  /** Id of the oldest message. */
   sample: string
 }
 
 const readers = Object.keys(deadLetterDecisions) as Reader[]
 
-/** What was given up on and not ended since, oldest first. */
+/** Lists open dead letters, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {
   const found = await Promise.all(
     readers.map(
@@ -48,13 +48,15 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {
 
 const schemaOf = (service: Reader): string => service.replaceAll('-', '_')
 
-/** Those that a word names: a message, a group, or `all`. Of two services one message may be dead twice. */
+/**
+ * Selects by message id, group id or `all`. Two services may have dead-lettered the same message.
+ */
 export const lettersNamed = (letters: readonly DeadLetter[], word: string): DeadLetter[] =>
   letters.filter(
     (letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word,
   )
 
-/** The largest first. */
+/** Groups dead letters, largest group first. */
 export function groupsOf(letters: readonly DeadLetter[]): Group[] {
   const groups = [...Map.groupBy(letters, groupIdOf)].map(([id, same]): Group => {
     const [oldest] = same
@@ -74,17 +76,17 @@ export function groupsOf(letters: readonly DeadLetter[]): Group[] {
 
 const firstMs = ({ firstDiedAt }: DeadLetter): number => firstDiedAt.getTime()
 
-/** Eight digits of a hash are typed, and name each of the few groups there are. */
+/** Eight hex digits: short to type, and unique among few groups. */
 export const groupIdOf = ({ service, subject, reason }: DeadLetter): string =>
   new Bun.CryptoHasher('sha256')
     .update([service, kindOf(subject), sameIn(reason)].join('\n'))
     .digest('hex')
     .slice(0, 8)
 
-/** Without the name of the one delivery. */
+/** The subject without the delivery id. */
 const kindOf = (subject: string): string => subject.replace(/^(webhooks\.\w+\.\w+)\..*$/, '$1')
 
-/** An error without what differs from one message to the next: ids, hashes, numbers. */
+/** The error without ids, hashes and numbers. */
 const sameIn = (reason: string): string =>
   reason
     .replace(/0x[0-9a-fA-F]{6,}/g, '…')
@@ -92,7 +94,7 @@ const sameIn = (reason: string): string =>
     .replace(/\b[a-z]{2,4}[_-][\w-]{16,}/g, '…')
     .replace(/[0-9]+/g, '#')
 
-/** What a letter is, with what it said; of what people and providers wrote, only that it is there. */
+/** Reads attempts and payload, without personal and provider data. */
 export async function readLetter(sql: Sql, { service, messageId }: DeadLetter) {
   const [row] = await sql<{ payload: unknown; attempts: number | null }[]>`
     select d.payload, i.attempts from ${sql(schemaOf(service))}.dead_letter d
@@ -104,7 +106,7 @@ export async function readLetter(sql: Sql, { service, messageId }: DeadLetter) {
 
 const withoutPrivate = fieldRemover(new Set(['body', 'authorization', 'signature', 'bank']))
 
-/** What came of a letter since it died then: it ended, died anew, or is to be handled still. */
+/** Reads the state of a dead letter since `diedAt`: closed, dead-lettered again, or pending. */
 export async function outcomeOf(sql: Sql, { service, messageId, diedAt }: DeadLetter) {
   const [row] = await sql<{ ended: boolean; again: boolean; reason: string }[]>`
     select redriven_at is not null as ended, died_at <> ${diedAt} as again, reason

@@ -16,7 +16,7 @@ import {
 } from './letters'
 
 const list = reading({
-  does: 'what services gave up on, grouped by what it died of',
+  does: 'list dead letters, grouped by error',
   usage: 'dead-letters list [--json]',
   read: async (_, { sql }) => {
     const groups = groupsOf(await listDeadLetters(sql))
@@ -32,11 +32,11 @@ const groupText = ({ id, service, subject, error, count, firstAt, lastAt, sample
     `          first ${firstAt.toISOString()}, last ${lastAt.toISOString()}, e.g. ${sample}`,
   ].join('\n')
 
-/** So many letters are shown whole. */
+/** Number of dead letters shown in full. */
 const shownMax = 20
 
 const show = reading({
-  does: 'the letters of a group, or one, with what they say',
+  does: 'show the messages of a group, or one message',
   usage: 'dead-letters show <group | message> [--json]',
   takes: 1,
   read: async ({ words }, { sql }) => {
@@ -50,22 +50,22 @@ const show = reading({
     const text = letters.map((letter) =>
       [
         `${letter.messageId}  ${letter.service}  ${letter.subject}  group ${groupIdOf(letter)}`,
-        `  ${letter.diedAt.toISOString()} after ${letter.attempts === null ? 'unknown failures' : counted(letter.attempts, 'failure')}: ${letter.reason}`,
-        ...(letter.redriveRequestedAt ? ['  it is to be handled again'] : []),
+        `  ${letter.diedAt.toISOString()} after ${letter.attempts === null ? 'an unknown number of attempts' : counted(letter.attempts, 'attempt')}: ${letter.reason}`,
+        ...(letter.redriveRequestedAt ? ['  redrive requested'] : []),
         `  ${JSON.stringify(letter.payload)}`,
       ].join('\n'),
     )
-    if (named.length === 0) text.push(`no open dead letter is called ${words[0]}`)
+    if (named.length === 0) text.push(`no open dead letter or group ${words[0]}`)
     return { text: [...text, ...more].join('\n'), data: { letters }, ok: named.length > 0 }
   },
 })
 
-/** A redrive is tried by its service at once, or within ten seconds when it has been quiet. */
+/** A service starts a redrive within ten seconds. */
 const waitMs = 30_000
 const lookMs = 250
 
 const redrive = changing({
-  does: 'have one, a group or all handled again, once its cause is mended',
+  does: 'process again, once the cause is fixed',
   usage: 'dead-letters redrive <group | message | all> --reason <why> [--by <who>] [--json]',
   takes: 1,
   change: async (asked, operator) => {
@@ -81,14 +81,14 @@ const redrive = changing({
 })
 
 const dismiss = changing({
-  does: 'end one, a group or all without handling it: nothing of it is done, ever',
+  does: 'close without processing, permanently',
   usage: 'dead-letters dismiss <group | message | all> --reason <why> [--by <who>] [--json]',
   takes: 1,
   change: async (asked, operator) =>
     (await decide('dismiss', asked, operator)).map(({ performed }) => performed),
 })
 
-export const deadLetters = among('what services gave up on: list, show, redrive or dismiss it', {
+export const deadLetters = among('dead letters: list, show, redrive, dismiss', {
   list,
   show,
   redrive,
@@ -97,7 +97,7 @@ export const deadLetters = among('what services gave up on: list, show, redrive 
 
 type Decided = { letter: DeadLetter; performed: Performed }
 
-/** Asks the service of each letter that is named, one after the other. */
+/** Sends the decision to the service of each selected message, one at a time. */
 async function decide(
   decision: 'redrive' | 'dismiss',
   { words, reason, by }: Asked,
@@ -105,7 +105,7 @@ async function decide(
 ): Promise<Decided[]> {
   const letters = lettersNamed(await listDeadLetters(operator.sql), words[0]!)
   if (letters.length === 0 && words[0] !== 'all')
-    throw new Error(`no open dead letter is called ${words[0]}`)
+    throw new Error(`no open dead letter or group ${words[0]}`)
   const decided: Decided[] = []
   for (const letter of letters) {
     const { service, messageId } = letter
@@ -123,7 +123,7 @@ async function decide(
   return decided
 }
 
-/** What came of a redrive, as the rows say it. */
+/** Waits for the outcome of a redrive. */
 async function awaited(
   { sql }: Operator,
   letter: DeadLetter,
@@ -133,10 +133,9 @@ async function awaited(
   const name = `${letter.service}:${letter.messageId}`
   for (;;) {
     const { ended, again, reason } = await outcomeOf(sql, letter)
-    if (ended) return { ...performed, done: `${name} was handled` }
-    if (again) return { id: performed.id, refused: `${name} was given up on again: ${reason}` }
-    if (Date.now() > endsAt)
-      return { id: performed.id, refused: `${name} is to be handled again, and is not yet` }
+    if (ended) return { ...performed, done: `${name} processed` }
+    if (again) return { id: performed.id, refused: `${name} dead-lettered again: ${reason}` }
+    if (Date.now() > endsAt) return { id: performed.id, refused: `${name} not processed yet` }
     await pause(lookMs)
   }
 }

@@ -9,7 +9,7 @@ const timeoutMs = 10_000
 const spansAtOnce = 8
 const triesMax = 5
 
-/** A node asked directly, without anything the services know of it. */
+/** Opens a node without the services' client. */
 export const openNode = (rpcUrl: string) =>
   createPublicClient({
     transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMs }),
@@ -17,7 +17,9 @@ export const openNode = (rpcUrl: string) =>
   })
 export type Node = ReturnType<typeof openNode>
 
-/** Every log of the filter from `from` to `to`, in the order of the chain. Throws when it cannot. */
+/**
+ * Reads every log of the filter from `from` to `to`, in chain order. Throws if a log is missing.
+ */
 export async function readLogs(
   node: Node,
   filter: LogFilter,
@@ -37,7 +39,9 @@ export async function readLogs(
   return logs
 }
 
-/** Any refusal may mean that the range was too wide: halves ask again, a single block some times. */
+/**
+ * Retries a failed range in halves, and a single block several times: the range may be too wide.
+ */
 async function readSpan(node: Node, filter: LogFilter, span: Span, tries = 1): Promise<RpcLog[]> {
   try {
     const fields = { fromBlock: numberToHex(span.from), toBlock: numberToHex(span.to) }
@@ -58,9 +62,9 @@ async function readSpan(node: Node, filter: LogFilter, span: Span, tries = 1): P
   }
 }
 
-/** The newest block that cannot be undone. */
+/** Reads the latest finalized block. */
 export async function finalizedBlock(node: Node): Promise<bigint> {
   const { number } = await node.getBlock({ blockTag: 'finalized' })
-  if (number === null) throw new Error('the node knows no finalized block')
+  if (number === null) throw new Error('the node returned no finalized block')
   return number
 }

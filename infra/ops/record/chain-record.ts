@@ -14,7 +14,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 const topicOf = (eventName: Parameters<typeof encodeEventTopics>[0]['eventName']): Hex =>
   encodeEventTopics({ abi: creditLineAbi, eventName } as never)[0] as Hex
 
-/** Where the account is among the indexed arguments of each event. */
+/** Events by the position of the account among their indexed arguments. */
 const accountFirst = [
   'VerifiedSet',
   'FrozenSet',
@@ -40,8 +40,8 @@ type Event = ReturnType<typeof parseEvents>[number]
 const parseEvents = (logs: RpcLog[]) => parseEventLogs({ abi: creditLineAbi, logs: logs as never })
 
 /**
- * The public record of a wallet, computed from nothing but the chain at `finalized`: the figures
- * from `accountOf`, the history from the events, each event taken at its own word.
+ * Computes the public record of a wallet from the finalized chain: figures from `accountOf`,
+ * history from events.
  */
 export async function recordFromChain(place: Place, wallet: Address) {
   const node = openNode(place.rpcUrl)
@@ -66,7 +66,7 @@ export async function recordFromChain(place: Place, wallet: Address) {
       defaulted: account.defaulted,
       history,
     },
-    /** What the events leave standing, to be compared with `accountOf` at the same block. */
+    /** Figures that follow from the events, to be compared with `accountOf` at the same block. */
     fromEvents: {
       verified: last(events, 'VerifiedSet')?.args.verified ?? false,
       score: history.score,
@@ -132,7 +132,7 @@ function historyOf(events: readonly Event[], secondsOf: (event: Event) => string
   }
 }
 
-/** A cycle, its repayments known by their refs: what was taken back of them later was not repaid. */
+/** A cycle without repayments that were revoked later. */
 function cycleOf(
   open: Named<'CycleOpened'>,
   events: readonly Event[],
@@ -154,7 +154,7 @@ function cycleOf(
   return {
     number: Number(number),
     outcome: reversed ? 'Reversed' : outcome,
-    // A debt that comes back makes the cycle that is open as old as it is itself.
+    // A restored debt brings its own opening time.
     openedAt: String((last(within, 'RepaymentRevoked') ?? open).args.openedAt),
     closedAt: end ? secondsOf(end) : null,
     peakDrawn: String(end ? end.args.peakDrawn : peakOf(within)),
@@ -168,7 +168,7 @@ function cycleOf(
 const sumOf = (events: readonly Named<'Repaid' | 'RepaymentRevoked'>[]) =>
   events.reduce((sum, { args }) => sum + args.amount, 0n)
 
-/** The highest debt of a cycle that is open. */
+/** Highest debt of an open cycle. */
 const peakOf = (events: readonly Event[]): bigint =>
   [...all(events, 'Drawn'), ...all(events, 'RepaymentRevoked')]
     .map(({ args }) => args.drawnAfter)

@@ -1,10 +1,10 @@
 import { pause } from '#shared/deadline'
 
-/** How often to check again: a difference may only mean that something is happening right now. */
+/** Number of repeated checks. A difference may only be in progress. */
 export type Repeats = { checksMax: number; betweenMs: number }
 export const repeats: Repeats = { checksMax: 6, betweenMs: 1_000 }
 
-/** Checks again while differences are found, and answers those that every check found. */
+/** Repeats a check while it finds differences. Returns those found by every check. */
 export async function lasting(
   check: () => Promise<string[]>,
   { checksMax, betweenMs }: Repeats = repeats,
@@ -18,7 +18,7 @@ export async function lasting(
   return found
 }
 
-/** Every leaf in which two JSON values differ, as a line for a person. */
+/** Returns one line per leaf in which two JSON values differ. */
 export function differencesIn(
   left: unknown,
   right: unknown,
@@ -33,7 +33,7 @@ export function differencesIn(
     )
   }
   if (Object.is(left, right)) return []
-  return [`${path}: ${leftName} says ${textOf(left)}, ${rightName} ${textOf(right)}`]
+  return [`${path}: ${leftName} has ${textOf(left)}, ${rightName} ${textOf(right)}`]
 }
 
 const isTree = (value: unknown): value is Record<string, unknown> =>

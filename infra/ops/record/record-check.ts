@@ -8,9 +8,8 @@ import { runCommand } from '#shared/command'
 const deadlineMs = 5_000
 
 /**
- * Every difference between the record that `/verify` serves, the one computed from the chain, and
- * `accountOf`; empty when they agree. A difference counts when it lasts: the chain goes on while
- * the record is asked for.
+ * Returns the lasting differences between the record from `/verify`, the one computed from the
+ * chain, and `accountOf`.
  */
 export const checkRecord = (place: Place, wallet: Address, repeats?: Repeats): Promise<string[]> =>
   lasting(async () => {
@@ -19,7 +18,7 @@ export const checkRecord = (place: Place, wallet: Address, repeats?: Repeats): P
     return compareRecords(served, truth)
   }, repeats)
 
-/** The three accounts of one wallet against each other. Pure. */
+/** Compares the three records of a wallet. */
 export function compareRecords(served: Record<string, unknown>, truth: ChainRecord): string[] {
   const { verified, score, cycles, defaulted } = truth.record
   const account = { verified, score, cycles, defaulted, drawn: truth.drawn }
@@ -33,7 +32,7 @@ async function servedRecord(gateway: string, wallet: Address): Promise<Record<st
   const answer = await fetch(`${gateway}/verify/${wallet}`, {
     signal: AbortSignal.timeout(deadlineMs),
   })
-  if (!answer.ok) throw new Error(`/verify answered ${answer.status}`)
+  if (!answer.ok) throw new Error(`/verify returned ${answer.status}`)
   return (await answer.json()) as Record<string, unknown>
 }
 
@@ -45,7 +44,7 @@ if (import.meta.main) {
   }
   await runCommand(operatorSecrets, async (say) => {
     const found = await checkRecord(operatorPlace(), wallet as Address)
-    say(found.length === 0 ? 'the record is what the chain says' : found.join('\n'))
+    say(found.length === 0 ? 'the record matches the chain' : found.join('\n'))
     return found.length === 0 ? 0 : 1
   })
   process.exit()

@@ -15,15 +15,15 @@ import { asObject, jsonObject } from '#shared/schema'
 
 type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 
-/** What JetStream still has of the time since the backup: promises, in the words of their messages. */
+/** Messages since the backup that JetStream still has. */
 export type Bus = {
-  /** Since when it has everything; later than asked when its store was lost meanwhile. */
+  /** Start of its messages; later than the backup if the store was lost. */
   readonly since: Date
-  /** By our payment id: the checkout that a delivery named. */
+  /** Checkouts named by webhooks, by our payment id. */
   readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
-  /** By ref id: what the relayer was ordered to credit or repay. */
+  /** Orders to credit or repay, by ref id. */
   readonly orders: Map<string, Order & { kind: 'credit' | 'repay' }>
-  /** By payout id. */
+  /** Signed transfers, by payout id. */
   readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
   readonly takenMinor: Map<string, bigint>
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
@@ -33,7 +33,7 @@ export type Bus = {
 
 export type BusPlace = { url: string; password: string }
 
-/** Reads COMMANDS, EVENTS and WEBHOOKS from a moment on, as their admin, and changes nothing. */
+/** Reads COMMANDS, EVENTS and WEBHOOKS since a time, as admin. */
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<Bus> {
   const nc = await connect({
     ...{ servers: url.split(','), user: 'admin', pass: password, name: 'operator' },
@@ -77,7 +77,7 @@ async function readStream(
       const json = jsonObject(message.string())
       if (json) note({ subject: message.subject, json })
     }
-    if (read === 0) throw new Error(`${stream} says it has ${left} messages more, and gives none`)
+    if (read === 0) throw new Error(`${stream} reports ${left} more messages but delivers none`)
     left -= read
   }
 }
@@ -109,7 +109,9 @@ function note(bus: Bus, { subject, json }: Seen): void {
   if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) noteDelivery(bus, as())
 }
 
-/** A delivery about a checkout names it beside our reference; all others name it nowhere. */
+/**
+ * Records the checkout of a webhook. Only webhooks about a checkout name it, with our reference.
+ */
 function noteDelivery(bus: Bus, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
   const data = asObject(jsonObject(body)?.data)
   const checkoutId = data?.payment_session_id

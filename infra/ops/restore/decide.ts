@@ -11,7 +11,7 @@ import { openProvider, type ProviderPlace } from './provider'
 import type { PutBack } from './put-back'
 import type { Found, FoundPayments, LostPayout, World } from './world'
 
-/** What a person asked for: the time of the backup, and what was found out elsewhere. */
+/** Arguments: the time of the backup, and the operator's decisions. */
 export type Asked = {
   since: Date
   accept: readonly string[]
@@ -20,10 +20,10 @@ export type Asked = {
 }
 export type Places = { chain: Place; bus: BusPlace; provider: ProviderPlace }
 
-/** What the rows do not know, why it happened, and what only a person can decide. */
+/** Differences from the rows, their explanations, and open decisions. */
 export type Decision = {
   known: Known
-  /** Chain-relayer is running: its lanes were not read, nor what was taken by them. */
+  /** chain-relayer is running: neither lanes nor cash-outs were read. */
   relayerRuns: boolean
   busLostUntil: Date | undefined
   payments: FoundPayments
@@ -35,15 +35,15 @@ export type Decision = {
   treasury: string
 }
 
-/** What was open when the backup was taken may have happened a little before; clocks differ, too. */
+/** Items open at the backup may have finished shortly before it, and clocks differ. */
 const marginMs = 600_000
 export const readFrom = ({ since }: Pick<Asked, 'since'>) => new Date(since.getTime() - marginMs)
 
-/** Why nothing is changed: what the lanes sent cannot be read while they may send more. */
+/** Fault while lanes may still send transactions. */
 export const mustStop =
-  'chain-relayer runs, or ended a moment ago, and a lane is blocked: stop it first'
+  'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
-/** Reads the chain, the bus and the provider since the backup, and compares them with the rows. */
+/** Reads chain, bus and provider since the backup, and compares them with the rows. */
 export async function decide(places: Places, known: Known, asked: Asked): Promise<Decision> {
   const from = readFrom(asked)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
@@ -69,7 +69,8 @@ export async function decide(places: Places, known: Known, asked: Asked): Promis
       ...payments.undecided,
       ...payouts.undecided,
       ...unexplained.map(
-        ({ hash }) => `transaction ${hash}: find out why it was sent, then add --accept ${hash}`,
+        ({ hash }) =>
+          `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
       ),
       ...(relayerRuns && known.lanes.some(({ fault }) => fault) ? [mustStop] : []),
     ],
@@ -92,7 +93,7 @@ async function readLanes(place: Place, known: Known, since: Date): Promise<LaneT
   return all
 }
 
-/** The decision, line by line, for a person. */
+/** Lines to print about a decision. */
 export function tell({
   known,
   busLostUntil,
@@ -104,14 +105,14 @@ export function tell({
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
-      ? [`the bus has lost its store: it knows nothing before ${busLostUntil.toISOString()}`]
+      ? [`JetStream lost its store: it has nothing before ${busLostUntil.toISOString()}`]
       : []),
-    `rows to be put back: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
+    `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
     ...[...payments.told, ...payouts.told].map((line) => `  ${line}`),
     ...lanes.flatMap(({ address, nextNonce }) => {
       const own = sent.filter(({ transaction }) => transaction.lane === address)
       return [
-        `lane ${address}: next nonce ${nextNonce}, ${own.length} transactions that no row knows`,
+        `lane ${address}: next nonce ${nextNonce}, ${own.length} unknown transactions`,
         ...own.flatMap(({ transaction: { nonce, hash }, why, open }) => [
           `  ${open ? '?' : ' '} ${nonce}  ${hash}`,
           ...why.map(({ told }) => `       ${told}`),
@@ -122,7 +123,7 @@ export function tell({
   ]
 }
 
-/** What is written down. What was accepted without a reason is counted, and explains nothing. */
+/** Rows to write. An accepted transaction is counted, and explains nothing else. */
 export function changeOf(
   { payments, payouts, sent, names, treasury }: Decision,
   since: Date,
@@ -146,7 +147,7 @@ export function changeOf(
   }
 }
 
-/** Whoever was verified or refused since, and about whom nobody would ask the identity provider. */
+/** Wallets with a verdict since the backup and no scheduled recheck. */
 function peopleIn(sent: Decision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
     why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),

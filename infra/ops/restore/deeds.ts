@@ -12,7 +12,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
-/** What a transaction of a lane is for, by nothing but its own words. Amounts in 10⁻⁶ AUSD. */
+/** An action in a lane's transaction, decoded from its calldata. Amounts in 10⁻⁶ AUSD. */
 export type Deed =
   | {
       does: 'credit' | 'repay'
@@ -20,7 +20,7 @@ export type Deed =
       wallet: Address
       ausdMicro: bigint
       held: boolean
-      /** Unix seconds, of a repayment; otherwise 0. */
+      /** Unix seconds for a repayment, otherwise 0. */
       paidAt: bigint
     }
   | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement' }
@@ -33,7 +33,10 @@ export type Deed =
 export type Words = { from: Address; to: Address; data: Hex; valueWei: bigint }
 type Contracts = { ausd: Address; creditLine: Address }
 
-/** The deeds that a transaction orders, in order. Undefined: it is none that our relayer makes. */
+/**
+ * Decodes a transaction's actions, in order. Returns undefined if our relayer does not send such a
+ * transaction.
+ */
 export function deedsOf(words: Words, contracts: Contracts): Deed[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
@@ -44,7 +47,7 @@ export function deedsOf(words: Words, contracts: Contracts): Deed[] | undefined 
     if (isAddressEqual(to, contracts.ausd)) return transferDeeds(data)
     if (isAddressEqual(to, multicall3)) return bundleDeeds(data, contracts)
   } catch {
-    // Words of another contract, or of nobody's.
+    // Calldata of another contract, or invalid.
   }
   return undefined
 }
@@ -104,7 +107,7 @@ function transferDeeds(data: Hex): Deed[] | undefined {
   return [{ does: 'move', authorization }]
 }
 
-/** Transfers that travelled together: calls of the token, and none that would have stopped the others. */
+/** Decodes a multicall of token transfers that may fail independently. */
 function bundleDeeds(data: Hex, { ausd }: Contracts): Deed[] | undefined {
   const call = decodeFunctionData({ abi: multicall3Abi, data })
   if (call.functionName !== 'aggregate3') return undefined
@@ -118,9 +121,9 @@ function bundleDeeds(data: Hex, { ausd }: Contracts): Deed[] | undefined {
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
- * Which of its deeds took effect, by their position. Those of a batch succeed or fail alone; what its
- * ref had been applied for before was done by that earlier transaction. Of a bundle the token says
- * which authorizations it used.
+ * Returns for each action whether it took effect. Actions of a batch succeed or fail independently;
+ * a ref applied before belongs to the earlier transaction. For a multicall, the token's events name
+ * the used authorizations.
  */
 export function doneIn(
   deeds: readonly Deed[],

@@ -5,10 +5,10 @@ import type { LaneTransaction } from './lane'
 import { keyOf } from './lost-payouts'
 import type { Found, LostPayment, LostPayout } from './world'
 
-/** What the rows and the bus know, together with what is about to be put back. */
+/** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
 export type Names = Pick<Known, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
   bus: Bus
-  /** Wallets that a lane verified since the backup: each gets native coin. */
+  /** Wallets verified since the backup; each gets native coin. */
   verified: ReadonlySet<string>
 }
 
@@ -37,10 +37,10 @@ export function namesWith(
   }
 }
 
-/** A deed in the words of a person; `unexplained` when nobody here knows why it was done. */
+/** An action with its explanation. */
 export type Explained = { deed: Deed & { done: boolean }; told: string; unexplained: boolean }
 
-/** Why each deed of a transaction was done. One that reverted did nothing, and needs no reason. */
+/** Explains each action of a transaction. A reverted transaction needs no explanation. */
 export function explain(
   { deeds, reverted }: LaneTransaction,
   names: Names,
@@ -50,13 +50,13 @@ export function explain(
     return [
       {
         deed: { does: 'nothing', done: false },
-        told: reverted ? 'unknown words, reverted' : 'words that the relayer never says',
+        told: reverted ? 'unknown call, reverted' : 'a call that the relayer never makes',
         unexplained: !reverted,
       },
     ]
   return deeds.map((deed) => {
     const why = whyOf(deed, names, treasury)
-    const told = `${textOf(deed)}: ${why ?? 'nobody knows why'}${deed.done ? '' : ' (did nothing)'}`
+    const told = `${textOf(deed)}: ${why ?? 'unexplained'}${deed.done ? '' : ' (no effect)'}`
     return { deed, told, unexplained: deed.done && why === undefined }
   })
 }
@@ -64,7 +64,7 @@ export function explain(
 function whyOf(deed: Deed, names: Names, treasury: string): string | undefined {
   switch (deed.does) {
     case 'nothing':
-      return 'uses up a nonce'
+      return 'uses a nonce'
     case 'credit':
     case 'repay': {
       const named = names.refs.get(deed.ref)
@@ -75,17 +75,17 @@ function whyOf(deed: Deed, names: Names, treasury: string): string | undefined {
       return nameOf(names.refs.get(deed.ref))
     case 'verify':
       if (names.bus.verifies.some((one) => one.wallet === deed.wallet && one.verified === deed.is))
-        return 'was ordered'
-      return names.asked.has(deed.wallet) ? 'its identity is asked about' : undefined
+        return 'ordered'
+      return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
     case 'pay':
-      if (names.bus.drips.has(deed.wallet)) return 'was ordered'
-      if (names.verified.has(deed.wallet)) return 'it was verified'
-      return names.asked.has(deed.wallet) ? 'its identity is asked about' : undefined
+      if (names.bus.drips.has(deed.wallet)) return 'ordered'
+      if (names.verified.has(deed.wallet)) return 'its wallet was verified'
+      return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
     case 'freeze': {
       const ordered = names.bus.freezes.some(
         (one) => one.wallet === deed.wallet && one.frozen === deed.is,
       )
-      return ordered || names.frozen.has(deed.wallet) ? 'payments ordered it' : undefined
+      return ordered || names.frozen.has(deed.wallet) ? 'ordered by payments' : undefined
     }
     case 'move':
       return moveOf(deed.authorization, names, treasury)
@@ -102,7 +102,7 @@ function moveOf(authorization: Move, names: Names, treasury: string): string | u
     const [back, unasked] = [names.returns.get(nonce), names.givebacks.get(nonce)]
     const known = back ?? unasked
     if (known?.wallet !== to || known.ausdMicro !== BigInt(value)) return undefined
-    return back ? `gives back cash-out ${back.payoutId}` : `gives back ${unasked!.name}`
+    return back ? `returns cash-out ${back.payoutId}` : `returns ${unasked!.name}`
   }
   if (to !== treasury) return 'a send, signed by its wallet'
   const payoutId = names.takes.get(keyOf(authorization))
@@ -113,7 +113,7 @@ function textOf(deed: Deed): string {
   switch (deed.does) {
     case 'credit':
     case 'repay':
-      return `${deed.does} ${deed.ausdMicro} micro AUSD for ${deed.wallet}`
+      return `${deed.does} ${deed.ausdMicro} micro-AUSD for ${deed.wallet}`
     case 'revoke':
     case 'extend':
       return `${deed.does} ${deed.ref}`
@@ -122,7 +122,7 @@ function textOf(deed: Deed): string {
       return `${deed.does} ${deed.wallet} ${deed.is ? 'on' : 'off'}`
     case 'move': {
       const { value, from, to } = deed.authorization
-      return `${value} micro AUSD from ${from} to ${to}`
+      return `${value} micro-AUSD from ${from} to ${to}`
     }
     case 'pay':
       return `native coin for ${deed.wallet}`

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 
-/** What a ref on the chain stands for. */
+/** The payment behind a ref on the chain. */
 export type Named = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
 export type KnownLane = {
   address: Address
@@ -11,7 +11,7 @@ export type KnownLane = {
   fault: string | null
 }
 
-/** An order to give back; `name` is the transfer that came, `<transaction>:<log>`. */
+/** An order to return an unexplained deposit; `name` is its `<transaction>:<log>`. */
 export type KnownGiveback = {
   name: string
   wallet: string
@@ -19,32 +19,32 @@ export type KnownGiveback = {
   payload: Readonly<Record<string, unknown>>
 }
 
-/** What the rows know, as far as it explains what the lanes sent. Wallets in lower case. */
+/** Rows that explain transactions of the lanes. Wallets in lower case. */
 export type Known = {
   payments: Set<string>
-  /** Payments of the last weeks that no ref was applied for, and what was promised: 10⁻⁶ AUSD. */
+  /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
   refs: Map<Hex, Named>
   payouts: Set<string>
-  /** By `authorizer:nonce`, and by the nonce of a return: the payout. */
+  /** Payouts, by `authorizer:nonce` of the take and by nonce of the return. */
   takes: Map<string, string>
   returns: Map<Hex, { payoutId: string; wallet: string; ausdMicro: bigint }>
-  /** By the nonce of its transfer: AUSD that came unasked, and was ordered to go back. */
+  /** Ordered returns of unexplained deposits, by nonce. */
   givebacks: Map<Hex, KnownGiveback>
-  /** Wallets whose identity is asked about. */
+  /** Wallets with a scheduled identity recheck. */
   asked: Set<string>
   frozen: Set<string>
   lanes: KnownLane[]
-  /** Hashes of everything the relayer has signed and not concluded: it concludes those itself. */
+  /** Hashes of signed transactions that the relayer has not finalized; it finalizes them itself. */
   signed: Set<string>
-  /** The lowest nonce per lane that is not concluded. */
+  /** Lowest nonce per lane that is not finalized. */
   openFrom: Map<string, number>
   identityProvider: string | undefined
-  /** Rupiah for a dollar, of the newest cash-out. */
+  /** Rate of the latest cash-out, in rupiah per dollar. */
   rateMinorPerUsd: bigint | undefined
 }
 
-/** A remainder has a ref of its own; so many may have been made since the backup. */
+/** Maximum number of remainders, each with its own ref, since the backup. */
 const remaindersMax = 4
 
 export const namesOf = (id: string, part: number, wallet: string, kind: Named['kind']) =>
@@ -53,12 +53,12 @@ export const namesOf = (id: string, part: number, wallet: string, kind: Named['k
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
-/** States of a payment whose row does not know of any credit or repayment. */
+/** States of a payment before any credit or repayment. */
 export const uncreditedStates = [
   ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
 ]
 
-/** Reads it all in one snapshot. */
+/** Reads everything in one snapshot. */
 export const readKnown = (sql: Sql): Promise<Known> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const payments = await tx<{ id: string; part: number; wallet: string; kind: Named['kind'] }[]>`
@@ -106,10 +106,10 @@ export const readKnown = (sql: Sql): Promise<Known> =>
     }
   })
 
-/** The authorization nonce under which the treasury gives a payout back. */
+/** Authorization nonce of the return of a payout. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** The authorization nonce under which the treasury gives back what came unasked. */
+/** Authorization nonce of the return of an unexplained deposit. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
 const givebackOf = (row: Omit<KnownGiveback, 'ausdMicro'>): KnownGiveback => ({

@@ -3,12 +3,12 @@ import { type Line, position } from '#shared/ledger/position'
 import type { LaneTransaction } from './lane'
 import type { LostOperation } from './operations'
 
-// What a transaction of a lane cost, and AUSD that it gave back, for rows that are put back: found out
-// from the chain once more, and not with the words of the relayer.
+// Postings of restored transactions: gas cost and returned AUSD. Computed from the chain,
+// independently of the relayer.
 
 const event = 'put back'
 
-/** Books gas, native coin that was given, and what somebody else sent with the key of the lane. */
+/** Books gas, native coin given to users, and coin that another user of the key sent. */
 export function bookTransaction(tx: TransactionSql, transaction: LaneTransaction): Promise<void> {
   const { lane, nonce, to, valueWei, paidWei, reverted, deeds } = transaction
   const sentWei = reverted || to === lane ? 0n : valueWei
@@ -19,7 +19,7 @@ export function bookTransaction(tx: TransactionSql, transaction: LaneTransaction
   ])
 }
 
-/** Books AUSD that came unasked and went back. */
+/** Books the return of an unexplained deposit. */
 export function bookGiveback(tx: TransactionSql, { cause, payload }: LostOperation): Promise<void> {
   const ausdMicro = BigInt(payload.ausd as string)
   return post(tx, cause, [

@@ -3,7 +3,7 @@ import type { Place } from '#infra/ops/place'
 import type { Node } from '#infra/ops/record/chain-log'
 import { type Deed, deedsOf, doneIn } from './deeds'
 
-/** A final transaction of a lane, and what it did. */
+/** A final transaction of a lane, and its actions. */
 export type LaneTransaction = {
   lane: Address
   nonce: number
@@ -13,14 +13,14 @@ export type LaneTransaction = {
   to: Address
   data: Hex
   valueWei: bigint
-  /** What the lane paid for gas. */
+  /** Gas cost paid by the lane. */
   paidWei: bigint
   reverted: boolean
-  /** Undefined: these are words that our relayer never says. */
+  /** Undefined if our relayer does not send such a transaction. */
   deeds: (Deed & { done: boolean })[] | undefined
 }
 
-/** The last block that is not younger than a moment; unix seconds. */
+/** Returns the last block at or before a time (unix seconds). */
 export async function blockAt(node: Node, seconds: bigint, head: bigint): Promise<bigint> {
   let low = 0n
   let high = head
@@ -34,8 +34,8 @@ export async function blockAt(node: Node, seconds: bigint, head: bigint): Promis
 }
 
 /**
- * Every final transaction of a lane from a nonce on, in order. `since` is a block in which that nonce
- * was not used yet. Throws unless there is exactly one for each nonce up to the chain's count.
+ * Reads a lane's final transactions from a nonce on, in order. `since` is a block before that nonce
+ * was used. Throws unless there is exactly one for each nonce up to the chain's count.
  */
 export async function readLane(
   node: Node,
@@ -46,7 +46,7 @@ export async function readLane(
   const count = (blockNumber: bigint) => node.getTransactionCount({ address, blockNumber })
   const used = await count(span.head)
   if ((await node.getTransactionCount({ address })) !== used)
-    throw new Error(`${address} has a transaction that is not final yet: try again in a moment`)
+    throw new Error(`${address} has a transaction that is not final yet: try again shortly`)
   if (used <= fromNonce) return []
   const found: LaneTransaction[] = []
   for (const number of await blocksWith(count, fromNonce, used, span))
@@ -55,14 +55,17 @@ export async function readLane(
   const wanted = Array.from({ length: used - fromNonce }, (_, index) => fromNonce + index).join()
   if (nonces !== wanted)
     throw new Error(
-      `${address} used the nonces ${wanted} since, but ${nonces || 'none'} were found: is --since early enough?`,
+      `${address} used the nonces ${wanted}, but only ${nonces || 'none'} were found: use an earlier --since`,
     )
   return found
 }
 
 type Counting = (blockNumber: bigint) => Promise<number>
 
-/** The blocks in which nonces were used, by halving; every block, where no old states are kept. */
+/**
+ * Finds the blocks in which nonces were used by bisection; returns every block if the node keeps no
+ * old state.
+ */
 async function blocksWith(
   count: Counting,
   fromNonce: number,
@@ -104,7 +107,7 @@ async function transactionsIn(
       const done = doneIn(deeds ?? [], { to, reverted, logs: receipt.logs }, place)
       return {
         ...{ lane, nonce, hash, blockNumber, blockHash: block.hash, data, valueWei, reverted },
-        // Monad charges the limit, whatever a receipt leaves out.
+        // Monad charges the gas limit if the receipt has no gas used.
         paidWei: (receipt.gasUsed ?? bid.gas) * (receipt.effectiveGasPrice ?? bid.gasPrice),
         to: (to ?? lane).toLowerCase() as Address,
         deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),

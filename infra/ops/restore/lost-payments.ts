@@ -11,14 +11,16 @@ import {
   wordOf,
 } from './world'
 
-/** Our payment id out of the provider's reference: equal to it, or followed by `_` and the attempt. */
+/**
+ * Extracts our payment id from the provider's reference, which may end with `_` and the attempt.
+ */
 const paymentIdOf = (reference: string | null): string | undefined =>
   /^(pay_[A-Za-z0-9_-]{22})(_.*)?$/.exec(reference ?? '')?.[1]
 
 /**
- * Payments that the provider was paid for and that no row knows, or only as they were before. What was
- * promised is read from the checkout; what the chain did since is taken as it is, because deciding it
- * anew may come to something else: a refund that is known by now, another rate for late money.
+ * Finds paid payments without a row, or with an outdated one. The committed amount comes from the
+ * checkout. The chain's effects are taken as they are: deciding again could give another result,
+ * because of a later refund or another rate for late money.
  */
 export async function findPayments(world: World): Promise<FoundPayments> {
   const found: FoundPayments = { rows: [], told: [], undecided: [], paid: [] }
@@ -26,10 +28,10 @@ export async function findPayments(world: World): Promise<FoundPayments> {
   for (const checkoutId of world.checkouts) {
     const row =
       (await fromCheckout(world, 'ID', checkoutId)) ?? (await fromCheckout(world, 'MY', checkoutId))
-    if (!row) found.undecided.push(`checkout ${checkoutId} does not say what was promised`)
+    if (!row) found.undecided.push(`checkout ${checkoutId}: no metadata of ours`)
     if (!row || seen.has(row.id) || world.known.payments.has(row.id)) continue
     seen.add(row.id)
-    add(found, row, 'the checkout named by you')
+    add(found, row, 'the checkout in --checkout')
   }
   for (const money of world.listed) {
     const id =
@@ -44,18 +46,18 @@ export async function findPayments(world: World): Promise<FoundPayments> {
 
 function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.rows.push(row)
-  const worth = `${row.fiat_minor} ${row.currency} for ${row.ausd_micro} micro AUSD`
+  const worth = `${row.fiat_minor} ${row.currency} for ${row.ausd_micro} micro-AUSD`
   found.told.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
 }
 
-/** A row that is there, of a time before the chain acted for it. */
+/** Updates a row from before its effect on the chain. */
 async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
   const promisedMicro = world.known.uncredited.get(id)
   const effect = promisedMicro === undefined ? undefined : effectOf(world, id)
   const facts = effect && (await factsOf(world, money, effect))
   if (!effect || !facts) return
   found.paid.push({ id, facts })
-  found.told.push(`payment ${id}: its row does not know yet what the chain did for it`)
+  found.told.push(`payment ${id}: row is older than its effect on the chain`)
   noteWorth(found, id, promisedMicro!, effect.micro)
 }
 
@@ -66,27 +68,29 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
   const effect = done ?? (promise ? undefined : orderOf(world, id))
   const facts = effect && (await factsOf(world, money, effect))
   if (promise) add(found, { ...promise, ...(facts ?? {}) }, 'its checkout')
-  else if (effect && facts)
-    add(found, fromEffect(id, money, effect, facts), 'the chain or the orders')
+  else if (effect && facts) add(found, fromEffect(id, money, effect, facts), 'chain or orders')
   else {
     const sum = `${money.amountMinor} ${money.currency} (smallest unit), ${money.productId}`
     const when = money.created?.toISOString()
     found.undecided.push(
-      `payment ${id}: ${sum}, ${when}: whose it is stands in its checkout alone; find that in the dashboard and add --checkout ps-…`,
+      `payment ${id}: ${sum}, ${when}: owner unknown; find its checkout in the dashboard and add --checkout ps-…`,
     )
   }
   if (promise && done) noteWorth(found, id, promise.ausd_micro as bigint, done.micro)
 }
 
-/** Late money, a part that was refunded before, or one that made good an earlier loss. */
+/**
+ * Reports a difference between committed and credited amount: late money, a partial refund, or a
+ * recovered loss.
+ */
 function noteWorth(found: FoundPayments, id: string, promised: bigint, micro: bigint): void {
   if (promised === micro) return
   found.undecided.push(
-    `payment ${id}: ${promised} micro AUSD were promised, the chain has ${micro}: see why, and note it in the row`,
+    `payment ${id}: ${promised} micro-AUSD promised, ${micro} on chain; find out why and correct the row`,
   )
 }
 
-/** The promise that the provider kept beside its checkout; the row asks on its own what came of it. */
+/** Rebuilds a row from checkout metadata. The service then looks up its outcome. */
 async function fromCheckout(
   { provider }: World,
   account: ProviderAccount,
@@ -114,7 +118,7 @@ async function fromCheckout(
 
 type Effect = { kind: 'credit' | 'repay'; wallet: string; micro: bigint; held: boolean }
 
-/** What a lane did on the chain under the first ref of a payment. */
+/** Effect on the chain under a payment's first ref. */
 function effectOf({ lanes }: World, id: string): Effect | undefined {
   const ref = refOf(id)
   for (const one of lanes.flatMap(({ deeds }) => deeds ?? []))
@@ -123,13 +127,13 @@ function effectOf({ lanes }: World, id: string): Effect | undefined {
   return undefined
 }
 
-/** What was ordered of the relayer, and not done yet. */
+/** Pending order to the relayer. */
 function orderOf({ bus }: World, id: string): Effect | undefined {
   const order = bus.orders.get(id)
   return order && { ...order, micro: BigInt(order.ausd) }
 }
 
-/** What the provider was paid, for a row to be `paid`: what it ordered is asked for again, and known. */
+/** Columns of a paid row, from the provider's payment. Its order is sent again, and recognised. */
 async function factsOf(
   { provider }: World,
   { account, productId, amountMinor }: ListedMoney,
@@ -146,7 +150,7 @@ async function factsOf(
   }
 }
 
-/** Nothing says what was promised but what was done: it counts as the promise. */
+/** Rebuilds a row whose committed amount is known only from its effect. */
 const fromEffect = (
   id: string,
   { account, currency, created }: ListedMoney,

@@ -3,8 +3,8 @@ import { uuidFor } from '#shared/ids'
 import { type Found, type LostPayout, minorOf, type World, wordOf } from './world'
 
 /**
- * Cash-outs that no row knows: what the provider was ordered to pay is asked for; what was taken and
- * not ordered goes back, because the bank account stood in the lost row alone.
+ * Finds cash-outs without a row. One that was ordered at the provider continues; one that was taken
+ * but not ordered goes back, because only the lost row had its bank account.
  */
 export async function findPayouts(world: World): Promise<Found<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world
@@ -18,7 +18,7 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
   const take = (row: LostPayout, why: string) => {
     settled.add(keyOf(row.authorization))
     found.rows.push(row)
-    found.told.push(`cash-out ${row.id} of ${row.wallet}: ${row.ausdMicro} micro AUSD, ${why}`)
+    found.told.push(`cash-out ${row.id} of ${row.wallet}: ${row.ausdMicro} micro-AUSD, ${why}`)
   }
   const references = new Set(
     listed.flatMap(({ type, reference }) => (type === 'payout' && reference ? [reference] : [])),
@@ -32,7 +32,7 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
     const authorization = command ? canonical(command) : taken.get(key)?.authorization
     if (!authorization || more.length > 0) {
       const sum = payout && `${payout.amount.decimal} ${payout.currency}, ${payout.id}`
-      found.undecided.push(`payout ${id}: ${sum}: nothing says whose AUSD was taken for it`)
+      found.undecided.push(`payout ${id}: ${sum}: no record of whose AUSD was taken`)
       continue
     }
     const place = taken.get(keyOf(authorization))
@@ -50,16 +50,16 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
         { ...base, ...named, ...order, createdAt: new Date(payout.created) },
         'ordered at the provider',
       )
-    } else take(base, place ? 'taken and not ordered: it goes back' : 'not taken: it has failed')
+    } else take(base, place ? 'taken but not ordered: will be returned' : 'not taken: failed')
   }
   for (const [key, { authorization, hash }] of taken) {
     if (settled.has(key)) continue
     if (world.giveBack.includes(hash)) {
-      take(rowOf(world, uuidFor('payout', `lost:${key}`), authorization, hash), 'to be given back')
+      take(rowOf(world, uuidFor('payout', `lost:${key}`), authorization, hash), 'will be returned')
       continue
     }
     found.undecided.push(
-      `${authorization.value} micro AUSD of ${authorization.from} were taken in ${hash} for a cash-out that nobody knows: compare the provider's payouts, then add --give-back ${hash}`,
+      `${authorization.value} micro-AUSD of ${authorization.from} taken for an unknown cash-out in ${hash}; compare the provider's payouts, then add --give-back ${hash}`,
     )
   }
   return found
@@ -69,7 +69,7 @@ export const keyOf = ({ from, nonce }: Pick<GivenAuthorization, 'from' | 'nonce'
   `${from}:${nonce}`.toLowerCase()
 const rateFor = (fiatMinor: bigint, ausdMicro: bigint) => (fiatMinor * 1_000_000n) / ausdMicro || 1n
 
-/** A cash-out that nobody was ordered to pay: given back when it was taken, failed otherwise. */
+/** Row of a cash-out that was not ordered: returned if it was taken, else failed. */
 function rowOf(
   { known, bus }: World,
   id: string,

@@ -13,21 +13,24 @@ import { putBack } from './put-back'
 const usage = `usage: bun infra/ops/restore/main.ts --since <time of the backup> [--apply]
          [--accept <tx hash>]... [--checkout <ps-…>]... [--give-back <tx hash>]...
 
-Says what happened since the backup that the restored rows do not know, and with --apply writes it
-down again. Stop the services first: while chain-relayer runs, it looks at payments alone.
-Exits 0 when nothing is left to decide.`
+Lists payments, cash-outs and transactions since the backup that the restored rows lack, and restores
+them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
+Exits 0 if no decision is left.`
 
-/** What it is told besides the place of the chain, when no local stack is meant. */
+/** Variables for a deployment, besides those of the chain. */
 const fields = {
-  NATS_URL: natsServers({ about: 'where nats-server listens' }),
+  NATS_URL: natsServers({ about: 'URLs of nats-server' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
-  PROVIDER_URL: url({ about: 'the API of the provider', fallback: 'https://api.xendit.co' }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'key of the Indonesian account', secret: true }),
-  PROVIDER_MY_SECRET_KEY: text({ about: 'key of the Malaysian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({ about: 'calls per endpoint', fallback: '60' }),
+  PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'maximum calls per minute and endpoint',
+    fallback: '60',
+  }),
 }
 
-/** Where the bus and the provider are: of the running local stack; or, with RPC_URL set, as told. */
+/** Bus and provider of the running local stack, or of the deployment if RPC_URL is set. */
 function otherPlaces(env: NodeJS.ProcessEnv): Pick<Places, 'bus' | 'provider'> {
   if (env.RPC_URL) {
     const config = readConfig('restore', fields)
@@ -44,7 +47,7 @@ function otherPlaces(env: NodeJS.ProcessEnv): Pick<Places, 'bus' | 'provider'> {
   }
 }
 
-/** Reads everything, tells, and writes it down when asked to. True: nothing is undecided. */
+/** Prints the differences and restores them with `--apply`. Returns true if no decision is left. */
 async function restore(asked: Asked, apply: boolean): Promise<boolean> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)
@@ -56,14 +59,14 @@ async function restore(asked: Asked, apply: boolean): Promise<boolean> {
     console.log(undecided.length === 0 ? 'nothing to decide: add --apply' : 'nothing was changed')
     return undecided.length === 0
   }
-  if (undecided.includes(mustStop)) throw new Error(`${mustStop}: nothing was changed`)
+  if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
   if (unexplained.length > 0)
-    throw new Error('a lane sent what nobody can explain: nothing was changed')
+    throw new Error('a lane sent unexplained transactions; nothing was changed')
   const identityProvider = process.env.IDENTITY_PROVIDER ?? known.identityProvider ?? 'sumsub'
   await withDatabase(database, (sql) =>
     putBack(sql, changeOf(decision, asked.since, identityProvider)),
   )
-  console.log(undecided.length === 0 ? 'put back' : 'put back, but for what is to decide')
+  console.log(undecided.length === 0 ? 'restored' : 'restored; some items still need a decision')
   return undecided.length === 0
 }
 

@@ -5,10 +5,9 @@ import type { Names } from './explain'
 import { keyOf } from './lost-payouts'
 
 /**
- * The relayer's record of what a deed was ordered for, so that it recognises the order when it comes
- * again, does nothing, and names the transaction that did it. Undefined for what the chain itself
- * makes harmless to repeat and whose order cannot be read from it: extensions and freezes, and a flag
- * whose order the bus has lost.
+ * Returns the relayer's record of an action, so that a repeated order does nothing and names this
+ * transaction. Undefined for actions that are harmless to repeat and whose order cannot be read
+ * from the chain: extensions, freezes, and a flag whose order the bus has lost.
  */
 export function operationOf(deed: Deed, names: Names, treasury: string) {
   switch (deed.does) {

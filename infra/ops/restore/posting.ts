@@ -5,12 +5,12 @@ import { givenFloor, keptFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 
-// A row that is put back stands for money. What is told here is found out from the row once more, and
-// not with the words of the services: whoever compares the two compares two opinions.
+// Postings of restored rows. Computed from the row, independently of the services, so that a
+// comparison of both is meaningful.
 
 const event = 'put back'
 
-/** What a payment's row says of money, as Postgres has it. */
+/** Money columns of a payment row. */
 type PaymentRow = {
   id: string
   state: string
@@ -20,19 +20,19 @@ type PaymentRow = {
   ausd_micro: string
   spread_bps: number
   paid_minor: string | null
-  /** What went back of it, which a row that was there may have counted already. */
+  /** Refunded amount, which a present row may already include. */
   refunded_minor: string
   provider_payment_id: string | null
 }
-/** The columns of it. */
+/** Its columns. */
 export const paymentColumns = [
   ...['id', 'state', 'account', 'currency', 'fiat_minor', 'ausd_micro', 'spread_bps'],
   ...['paid_minor', 'refunded_minor', 'provider_payment_id'],
 ]
 
 /**
- * Books that a payment was paid and that the AUSD of what is left of it is promised; one that nobody
- * paid is nothing. Money that a service met meanwhile and found nobody's is its own by now.
+ * Books paid payments and the AUSD committed for the part that is not refunded. Reverses the
+ * suspense posting if a service recorded the money as unmatched.
  */
 export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
   for (const row of rows) {
@@ -63,7 +63,7 @@ type PayoutRow = {
   spread_bps: number
 }
 
-/** Books AUSD that was taken, and what is owed for it: rupiah when they were ordered, or it goes back. */
+/** Books taken AUSD against owed rupiah if the payout was ordered, else against its return. */
 export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
   for (const { id, state, spread_bps, ...row } of rows) {
     if (state !== 'paying' && state !== 'returning') continue
@@ -83,7 +83,7 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
   }
 }
 
-/** Posts what leads from what the journal says of an item to this. */
+/** Posts the difference between an item's journal and these lines. */
 async function bookAs(
   tx: TransactionSql,
   service: 'payments' | 'payouts',
@@ -95,7 +95,7 @@ async function bookAs(
     select account, asset, amount from ${journal} where item = ${item}`
   const before = said.map((line) => ({ ...line, amount: BigInt(line.amount) }))
   const moved: Position = difference(position(before), position(lines))
-  if (unbalanced(moved).length > 0) throw new Error(`what is put back of ${item} does not balance`)
+  if (unbalanced(moved).length > 0) throw new Error(`restored posting of ${item} does not balance`)
   if (moved.length === 0) return
   const posting = `${item}/${crypto.randomUUID()}`
   const rows = moved.map(({ account, asset, amount }, line) => ({

@@ -47,7 +47,7 @@ export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
 
-/** The payment provider, asked by an operator with our own keys; it only reads. */
+/** Opens a read-only client of the payment provider. */
 export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
   const log = openLog('operator', 'silent')
   const open = (account: ProviderAccount) =>
@@ -56,7 +56,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
     })
   const clients = { ID: open('ID'), MY: open('MY') }
   return {
-    /** Money that came in, and payouts, that changed since; throws when a list is not whole. */
+    /** Lists payments and payouts that changed since. Throws if a list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
       const updatedTo = new Date(Date.now() + 3_600_000)
       const order = { types, updatedFrom: since, updatedTo }
@@ -69,7 +69,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
       found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
     payment: async (account: ProviderAccount, id: string) =>
       found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
-    /** The payouts that carry our id; throws unless the provider said how many there are. */
+    /** Finds payouts with our id. Throws if the provider refuses. */
     payoutsOf: async (id: string) => {
       const query = new URLSearchParams({ reference_id: id, limit: '10' })
       const answer = await clients.ID.get(`/v2/payouts?${query}`, { schema: Payouts })
@@ -80,7 +80,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
 }
 
 const refusal = ({ refused }: Extract<ProviderAnswer<unknown>, { refused: unknown }>) =>
-  new Error(`the provider refused to answer: ${refused.status} ${refused.code}`)
+  new Error(`the provider refused the request: ${refused.status} ${refused.code}`)
 
 function found<T>(answer: ProviderAnswer<T>): T | undefined {
   if ('ok' in answer) return answer.ok

@@ -6,27 +6,24 @@ import type { LostOperation } from './operations'
 import { bookPayments, bookPayouts, paymentColumns } from './posting'
 import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
-/** All that is put back, decided before anything is written. */
+/** Rows to restore, decided before anything is written. */
 export type PutBack = {
   since: Date
   payments: readonly LostPayment[]
-  /** Rows that are there, and what the provider and the chain know of them by now. */
+  /** Present rows, with newer facts from provider and chain. */
   paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
-  /** Wallets whose identity provider is to be asked again. */
+  /** Wallets whose identity must be rechecked. */
   asked: readonly { wallet: string; provider: string }[]
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
 }
 
-/**
- * Writes everything in one transaction, or nothing: each row and what it stands for in the books. What
- * is there already stays as it is.
- */
+/** Writes all rows and their postings in one transaction. Present rows stay unchanged. */
 export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
     if (leased.length > 0 && what.transactions.length > 0)
-      throw new Error('chain-relayer was started meanwhile: nothing was changed')
+      throw new Error('chain-relayer was started meanwhile; nothing was changed')
     for (const row of what.payments) await bookPayments(tx, await insertPayment(tx, row))
     for (const { id, facts } of what.paid) await bookPayments(tx, await updatePaid(tx, id, facts))
     for (const row of what.payouts) await bookPayouts(tx, await insertPayout(tx, row))
@@ -39,8 +36,8 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   })
 
 /**
- * Its checks begin in a moment: the provider's list is read first, and what was refunded meanwhile is
- * known before anything is credited.
+ * Delay of a payment's first check, so that the provider list, with its refunds, is read before it
+ * is credited.
  */
 const checkAfterMs = 5_000
 
@@ -55,7 +52,7 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
     on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
-/** As the chain has it; what was refunded meanwhile is decided once this is known to be credited. */
+/** Sets the chain's amount. Refunds since then are applied once the payment is credited. */
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
   const { live_micro, paid_minor, ...rest } = facts
   const values = {
@@ -67,7 +64,10 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
     returning ${tx(paymentColumns)}`
 }
 
-/** The account's details are at the provider alone: nothing more is ordered under this row. */
+/**
+ * Inserts a cash-out without bank details, which only the provider has: nothing more is ordered for
+ * it.
+ */
 const insertPayout = (tx: TransactionSql, row: LostPayout) => {
   const { wallet, providerPayoutId, createdAt } = row
   const values = {
@@ -88,7 +88,7 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     on conflict do nothing returning id, state, fiat_minor, ausd_micro, spread_bps`
 }
 
-/** A nonce that is accounted for, what it carried, and the next nonce of its lane. */
+/** Inserts a transaction with its operations, and moves the next nonce of its lane. */
 async function insertTransaction(
   tx: TransactionSql,
   transaction: LaneTransaction,
@@ -113,7 +113,7 @@ async function insertTransaction(
     const settled = await insertOperation(tx, one, { lane, nonce, ...place })
     if (settled.count === 1 && one.kind === 'giveback') await bookGiveback(tx, one)
   }
-  // What the rows say it carried, and it did not: another fee, or a noop, took its nonce.
+  // Operations that the rows assigned to this nonce, but another transaction used it.
   await tx`update chain_relayer.operation set state = 'waiting', not_before = now()
     where lane = ${lane} and nonce = ${nonce} and state = 'assigned'`
   await tx`update chain_relayer.lane set fault = null, updated_at = now(),
@@ -121,8 +121,8 @@ async function insertTransaction(
 }
 
 /**
- * Settled where it was done, as it was done: what the rows made of the same cause meanwhile was never
- * sent. One that had settled before, without this transaction, stays so.
+ * Inserts an operation as settled by this transaction, replacing a row of the same cause that was
+ * never sent. One that settled before stays unchanged.
  */
 const insertOperation = (
   tx: TransactionSql,
@@ -143,7 +143,7 @@ const insertOperation = (
     where operation.state <> 'settled'`
 }
 
-/** The provider's lists are read once more from before the backup on, and all of their rows received. */
+/** Makes the services read the provider lists again from before the backup. */
 async function readListsAgain(tx: TransactionSql, since: Date): Promise<void> {
   await tx`update payments.listings set due_at = now(), read_at = least(read_at, ${since})`
   await tx`update payouts.listings set due_at = now(), read_at = least(read_at, ${since})`

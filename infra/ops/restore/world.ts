@@ -6,13 +6,13 @@ import type { Known } from './known'
 import type { LaneTransaction } from './lane'
 import type { ListedMoney, Provider } from './provider'
 
-/** A row of `payments.payments` to be put back. */
+/** A row of `payments.payments` to restore. */
 export type LostPayment = Record<string, string | bigint | boolean | Date | null> & {
   id: string
   kind: 'topup' | 'settlement'
   wallet: string
 }
-/** What makes a row of `payments.payments` `paid`, by the provider and by the chain. */
+/** Columns of a `paid` row, from provider and chain. */
 export type PaidFacts = {
   state: 'paid'
   held: boolean
@@ -23,7 +23,7 @@ export type PaidFacts = {
   channel: string
   paid_at: Date
 }
-/** A row of `payouts.payouts` to be put back. */
+/** A row of `payouts.payouts` to restore. */
 export type LostPayout = {
   id: string
   state: 'paying' | 'returning' | 'failed'
@@ -41,13 +41,13 @@ export type LostPayout = {
   takeTxHash: string | null
   createdAt: Date
 }
-/** What is put back, what only a person can decide, and why each row is what it is. */
+/** Rows to restore, lines about them, and open decisions. */
 export type Found<Row> = { rows: Row[]; told: string[]; undecided: string[] }
 
-/** Beside the lost rows those that are there, from before the chain acted for them. */
+/** Lost payments, and present rows that are older than their effect on the chain. */
 export type FoundPayments = Found<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
-/** Everything there is to learn from. */
+/** Everything that the comparison reads. */
 export type World = {
   known: Known
   bus: Bus
@@ -55,18 +55,18 @@ export type World = {
   listed: readonly ListedMoney[]
   lanes: readonly LaneTransaction[]
   treasury: string
-  /** What a person told: checkouts that were found elsewhere, and takes to give back. */
+  /** The operator's decisions: checkouts found in the dashboard, and takes to return. */
   checkouts: readonly string[]
   giveBack: readonly string[]
 }
 
-/** An amount of the provider in the currency's smallest unit. */
+/** Converts a provider amount to the currency's smallest unit. */
 export const minorOf = (amount: { decimal: string }, currency: string): bigint => {
   const exact = fromProviderAmount(amount, currency as Fiat)
-  if (!exact) throw new Error(`${amount.decimal} ${currency} is not a whole smallest unit`)
+  if (!exact) throw new Error(`${amount.decimal} ${currency} has too many decimals`)
   return exact.minor
 }
-/** An entry of what was promised; empty when it is not there. */
+/** Returns a metadata entry, or an empty string. */
 export const wordOf = (words: Record<string, unknown> | null | undefined, name: string): string => {
   const word = words?.[name]
   return typeof word === 'string' ? word : ''

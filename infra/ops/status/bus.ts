@@ -4,17 +4,17 @@ import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
 import { processNames, serviceNames } from '#shared/messages/topic'
 
-/** How far a reader is behind its stream. */
+/** Backlog of a consumer. */
 export type Lag = {
   readonly reader: string
   readonly stream: string
-  /** Not delivered to it yet. */
+  /** Messages not delivered yet. */
   readonly waiting: number
-  /** Delivered, and not done. */
+  /** Messages delivered and not acknowledged. */
   readonly underWay: number
 }
 
-/** What pricing says of a pair; a rate that is not there says why. */
+/** Pricing's rate of a pair, or the reason it has none. */
 export type Rate = {
   readonly pair: string
   readonly rate?: string
@@ -23,15 +23,15 @@ export type Rate = {
   readonly unavailable?: string
 }
 
-/** What the bus tells: who is there, how far everybody is, and what a dollar costs. */
+/** State read from the bus: instances, backlogs and rates. */
 export type OnBus = {
-  /** How many copies of each answered. */
+  /** Responding instances by service. */
   readonly copies: Readonly<Record<string, number>>
   readonly lags: readonly Lag[]
   readonly rates: readonly Rate[]
 }
 
-/** Asks all at once; throws when the bus cannot be reached. */
+/** Reads the state of the bus. Throws if NATS cannot be reached. */
 export async function readBus(open: Operator['bus']): Promise<OnBus> {
   const bus = await open()
   const [stats, lags] = await Promise.all([gatherStats(bus), readLags(bus)])
@@ -60,7 +60,10 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
   return Promise.all(readers)
 }
 
-/** The figures of pricing are the same at each of its endpoints, and of each copy nearly so. */
+/**
+ * Rates from one pricing instance: they are the same at every endpoint and nearly so at every
+ * instance.
+ */
 function ratesIn(stats: readonly Stats[]): Rate[] {
   const data = stats.find(({ name }) => name === 'pricing')?.endpoints?.[0]?.data
   return Object.entries((data ?? {}) as Record<string, Omit<Rate, 'pair'>>)

@@ -3,7 +3,7 @@ import { type Break, openBreaks } from '#infra/books/judge'
 import { type ListAge, listsRead } from '#shared/standing/lists'
 import { listPaused, type Paused } from '#shared/standing/pauses'
 
-/** How much there is in a state, since when, and what it comes to by asset in smallest units. */
+/** Count, oldest age and sums (smallest units, by asset) of a state. */
 export type InState = {
   what: 'payment' | 'payout' | 'operation'
   state: string
@@ -12,29 +12,29 @@ export type InState = {
   sums: Record<string, string>
 }
 
-/** What the services' tables say, read as somebody who may only read. Amounts in smallest units. */
+/** State read from the services' tables. Amounts in smallest units. */
 export type Rows = {
   states: InState[]
-  /** AUSD that is promised for payments, and that is owed for cash-outs; rupiah that is not paid. */
+  /** AUSD committed to payments, AUSD owed to cash-outs, and rupiah not paid out yet. */
   promisedMicro: bigint
   owedMicro: bigint
   unpaidMinor: bigint
   outboxes: { service: string; waiting: number; oldestMs: number }[]
   deadLetters: { service: string; count: number }[]
   lanes: { address: `0x${string}`; fault: string | null }[]
-  /** What an operator stopped. */
+  /** Activities paused by an operator. */
   paused: Paused[]
   frozenWallets: number
   books: { endedAt: Date; open: number } | undefined
-  /** Open breaks of the books: only those that count call somebody. */
+  /** Open breaks. Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
-  /** The provider's list of transactions: how long ago it was last read, and how often it failed since. */
+  /** Age and failures of reading the provider list. */
   lists: readonly ListAge[]
 }
 
 const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** States in which nothing more is expected; one that this table does not know is shown. */
+/** Final states. A state missing here is shown. */
 const over = {
   payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded', 'accepted'],
   payout: ['paid', 'failed', 'returned'],
@@ -44,7 +44,7 @@ const over = {
 const ageMs = (sql: Sql, since: string) =>
   sql.unsafe(`(extract(epoch from now() - min(${since})) * 1000)::float8`)
 
-/** Reads it all in one snapshot. */
+/** Reads everything in one snapshot. */
 export const readRows = (sql: Sql): Promise<Rows> =>
   sql.begin('isolation level repeatable read read only', async (begun) => {
     const tx = begun as unknown as Sql

@@ -35,12 +35,28 @@ test('nothing needs a person while all is well', () => {
 
 describe('a person is needed for', () => {
   test.each([
-    ['free AUSD below the floor', { promisedMicro: 4_000_001n }, /treasury runs short: 0\.999999/],
-    ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury runs short/],
-    ['more promised than there is', { promisedMicro: 6_000_000n }, /1\.000000 AUSD more/],
-    ['a treasury nobody can read', { treasury: { unknown: 'silent' } }, /cannot be read: silent/],
-    ['free rupiah below the floor', { unpaidMinor: 1n }, /provider runs short: Rp 999 are free/],
-    ['a balance nobody can read', { rupiah: { unknown: 'no key' } }, /balance cannot be read: no/],
+    ['free AUSD below the floor', { promisedMicro: 4_000_001n }, /treasury is low: 0\.999999/],
+    ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury is low/],
+    [
+      'more promised than there is',
+      { promisedMicro: 6_000_000n },
+      /exceeds treasury balance by 1\.000000 AUSD/,
+    ],
+    [
+      'a treasury nobody can read',
+      { treasury: { unknown: 'silent' } },
+      /cannot read the treasury: silent/,
+    ],
+    [
+      'free rupiah below the floor',
+      { unpaidMinor: 1n },
+      /provider balance is low: Rp 999 uncommitted/,
+    ],
+    [
+      'a balance nobody can read',
+      { rupiah: { unknown: 'no key' } },
+      /cannot read the provider's balance: no/,
+    ],
     [
       'a pause',
       { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
@@ -49,21 +65,25 @@ describe('a person is needed for', () => {
     [
       'a payment in review',
       state('payment', 'review', 0),
-      /^2 payments wait for a person: bun run ops review list$/,
+      /^2 payments need review: bun run ops review list$/,
     ],
     ['a payment that does not move', state('payment', 'paid', 600_001), /paid for too long: 2/],
     ['a cash-out that does not move', state('payout', 'taking', 900_001), /taking for too long/],
-    ['a lane without coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs a refill/],
+    ['a lane without coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs native coin/],
     ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
-    ['an outbox', { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] }, /x does not/],
+    [
+      'an outbox',
+      { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] },
+      /^outbox of x is backed up: 3 unsent/,
+    ],
     [
       'dead letters',
       { deadLetters: [{ service: 'x', count: 1 }] },
-      /^x gave up on 1 message: bun run ops dead-letters list$/,
+      /^x has 1 dead letter: bun run ops dead-letters list$/,
     ],
     ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
     ['a service that is silent', bus({ copies: { ...allThere, payouts: 0 } }), /^payouts does not/],
-    ['a bus that is away', { bus: { unknown: 'refused' } }, /the bus cannot be seen: refused/],
+    ['a bus that is away', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
     [
       'a reader far behind',
       bus({ lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0 }] }),
@@ -75,7 +95,11 @@ describe('a person is needed for', () => {
       { lists: [{ service: 'x', account: 'ID', window: 'latest', ageMs: 1, failures: 4 }] },
       /\(x, ID, latest\) failed 4 times/,
     ],
-    ['books nobody compares', { books: { endedAt: new Date(0), open: 0 } }, /compared \d+ d ago/],
+    [
+      'books nobody compares',
+      { books: { endedAt: new Date(0), open: 0 } },
+      /last reconciliation \d+ d ago/,
+    ],
     [
       'breaks of the books that count, and for no other',
       {
@@ -85,12 +109,12 @@ describe('a person is needed for', () => {
           { standing: 'young', ageMs: 9e9 },
         ],
       },
-      /^the books have 2 open breaks, the oldest 2 h old: bun run ops reconcile$/,
+      /^2 open breaks in the books, oldest 2 h: bun run ops reconcile$/,
     ],
     [
       'one of them',
       { breaks: [{ standing: 'counts', ageMs: 1_000 }] },
-      /^the books have 1 open break, the oldest 1 s old/,
+      /^1 open break in the books, oldest 1 s/,
     ],
   ] as const)('%s', (_, change, line) => {
     const lines = needs({ ...fine, ...change } as Facts, floors)
@@ -105,7 +129,7 @@ test('a break within its grace, or that somebody looks after, calls nobody, and 
     { standing: 'rests', ageMs: 9e9 },
   ] as const
   expect(needs({ ...fine, breaks }, floors)).toEqual([])
-  expect(breaksText(breaks)).toBe('2 open, 1 of them within its grace, 1 explained')
+  expect(breaksText(breaks)).toBe('2 open, 1 within grace period, 1 explained')
   expect(breaksText([])).toBe('0 open')
 })
 
@@ -113,5 +137,5 @@ test('of several copies each that does not answer needs a person', () => {
   const copies = Object.fromEntries(serviceNames.map((name) => [name, 2]))
   const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
   expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
-  expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 copies of payments answer'])
+  expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 instances of payments respond'])
 })

@@ -15,7 +15,7 @@ import type { OnBus } from './bus'
 import type { Rows } from './facts'
 import type { Asked, TreasuryHolds } from './outside'
 
-/** Everything `bun run ops status` knows. Amounts in smallest units. */
+/** State on which `bun run ops status` decides. Amounts in smallest units. */
 export type Facts = Rows & {
   treasury: Asked<TreasuryHolds>
   rupiah: Asked<bigint>
@@ -23,11 +23,11 @@ export type Facts = Rows & {
   bus: Asked<OnBus>
 }
 
-/** Below these a person is needed: to fill up, or to look after a copy that does not answer. */
+/** Minimum balances and instances. */
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
 const minute = 60_000
-/** How long anything may be in a state; in a state that is not here, for ever. */
+/** Maximum time in a state. States missing here have no limit. */
 const statesMaxMs: ReadonlyMap<string, number> = new Map([
   ['payment opening', 30 * minute],
   ['payment awaiting_payment', 120 * minute],
@@ -45,7 +45,7 @@ const statesMaxMs: ReadonlyMap<string, number> = new Map([
   ['operation assigned', 5 * minute],
 ])
 
-/** AUSD of the treasury that is promised to nobody. */
+/** Uncommitted treasury AUSD. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
   if ('unknown' in treasury) return undefined
   const { balanceMicro, drawableMicro } = treasury.known
@@ -55,48 +55,48 @@ export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigi
 
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
-/** Rupiah at the provider that are promised to nobody. */
+/** Uncommitted rupiah at the provider. */
 export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-/** What needs a person, a line each; empty when money is moving. Pure. */
+/** One line per problem; empty if nothing needs attention. */
 export const needs = (facts: Facts, floors: Floors): string[] => [
   ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
   ...coverNeeds(facts, floors),
   ...facts.states.flatMap(({ what, state, count, oldestMs }) => {
     if (state === 'review')
       return [
-        `${counted(count, what)} ${count === 1 ? 'waits' : 'wait'} for a person: ${ops} review list`,
+        `${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review: ${ops} review list`,
       ]
     const maxMs = statesMaxMs.get(`${what} ${state}`)
     if (maxMs === undefined || oldestMs <= maxMs) return []
     return [
-      `${what} ${state} for too long: ${count}, the oldest for ${ageText(oldestMs)}: ${ops} in-flight`,
+      `${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`,
     ]
   }),
   ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
   ...facts.outboxes
     .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
     .map(({ service, waiting, oldestMs }) => {
-      return `${service} does not get rid of ${counted(waiting, 'message')}, the oldest ${ageText(oldestMs)} old: ${ops} in-flight`
+      return `outbox of ${service} is backed up: ${waiting} unsent, oldest ${ageText(oldestMs)}: ${ops} in-flight`
     }),
   ...facts.deadLetters
     .filter(({ count }) => count > 0)
     .map(({ service, count }) => {
-      return `${service} gave up on ${counted(count, 'message')}: ${ops} dead-letters list`
+      return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
     }),
   ...frozenNeeds(facts),
   ...busNeeds(facts.bus, floors),
   ...listNeeds(facts.lists),
   ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
     ? [
-        `the books were compared ${ageText(Date.now() - facts.books.endedAt.getTime())} ago: ${ops} reconcile`,
+        `last reconciliation ${ageText(Date.now() - facts.books.endedAt.getTime())} ago: ${ops} reconcile`,
       ]
     : []),
   ...breakNeeds(facts),
 ]
 
-/** How somebody on this machine types a verb; the runbook says what stands for it elsewhere. */
+/** Command prefix on a local stack. On a deployment, `oper infra/ops/main.ts` replaces it. */
 const ops = 'bun run ops'
 
 const frozenNeeds = ({ frozenWallets: count }: Facts): string[] =>
@@ -104,19 +104,19 @@ const frozenNeeds = ({ frozenWallets: count }: Facts): string[] =>
     ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
     : []
 
-/** What is young may only be on its way, and of what rests somebody has said so: neither calls a person. */
+/** Breaks within their grace period and explained ones need no attention. */
 function breakNeeds({ breaks }: Facts): string[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')
   if (counting.length === 0) return []
   const oldest = ageText(Math.max(...counting.map(({ ageMs }) => ageMs)))
   return [
-    `the books have ${counted(counting.length, 'open break')}, the oldest ${oldest} old: ${ops} reconcile`,
+    `${counted(counting.length, 'open break')} in the books, oldest ${oldest}: ${ops} reconcile`,
   ]
 }
 
-/** What of the bus needs a person; that it cannot be reached does. */
+/** Problems seen on the bus, or that it cannot be reached. */
 export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): string[] {
-  if ('unknown' in bus) return [`the bus cannot be seen: ${bus.unknown}`]
+  if ('unknown' in bus) return [`cannot read the bus: ${bus.unknown}`]
   const { copies, lags, rates } = bus.known
   return [
     ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
@@ -125,31 +125,32 @@ export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): str
   ]
 }
 
-/** A copy that hangs is dropped by nats-server within seconds: only who knows how many there should be misses it. */
+/** nats-server drops a hung instance within seconds, so the number of instances must be known. */
 function copyNeeds(name: string, answering: number, wanted: number): string[] {
-  if (answering === 0) return [`${name} does not answer`]
-  return answering < wanted ? [`${answering} of ${wanted} copies of ${name} answer`] : []
+  if (answering === 0) return [`${name} does not respond`]
+  return answering < wanted ? [`${answering} of ${wanted} instances of ${name} respond`] : []
 }
 
 function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
   const { treasury, rupiah } = facts
   const lines: string[] = []
-  if ('unknown' in treasury) lines.push(`the treasury cannot be read: ${treasury.unknown}`)
-  if ('unknown' in rupiah) lines.push(`the provider's balance cannot be read: ${rupiah.unknown}`)
+  if ('unknown' in treasury) lines.push(`cannot read the treasury: ${treasury.unknown}`)
+  if ('unknown' in rupiah) lines.push(`cannot read the provider's balance: ${rupiah.unknown}`)
   if (micro !== undefined && micro < 0n)
-    lines.push(`${moneyText(-micro, 'AUSD')} more are promised than the treasury has`)
+    lines.push(`committed amount exceeds treasury balance by ${moneyText(-micro, 'AUSD')}`)
   else if (micro !== undefined && micro < lowMicro)
-    lines.push(`the treasury runs short: ${moneyText(micro, 'AUSD')} are free`)
+    lines.push(`treasury is low: ${moneyText(micro, 'AUSD')} uncommitted`)
   if (minor !== undefined && minor < lowMinor)
-    lines.push(`the provider runs short: ${moneyText(minor, 'IDR')} are free`)
+    lines.push(`provider balance is low: ${moneyText(minor, 'IDR')} uncommitted`)
   return lines
 }
 
 function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault: string | null) {
   const lines = blockedNeeds(address, fault)
   const has = coin.get(address)
-  if (has && 'unknown' in has) lines.push(`coin of lane ${address} is unknown: ${has.unknown}`)
-  if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs a refill`)
+  if (has && 'unknown' in has)
+    lines.push(`cannot read the balance of lane ${address}: ${has.unknown}`)
+  if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs native coin`)
   return lines
 }

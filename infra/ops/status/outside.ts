@@ -3,12 +3,14 @@ import type { Place } from '#infra/ops/place'
 import { openNode } from '#infra/ops/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 
-/** What was asked of the outside, or why there is no answer: unknown is no zero. */
+/** A value read from an external system, or the reason it could not be read. */
 export type Asked<T> = { known: T } | { unknown: string }
 
 export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
 
-/** What the treasury holds at the newest final block, and what the credit line may take of it. */
+/**
+ * Reads the treasury's balance at the latest final block, and the part the credit line may draw.
+ */
 export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
   asked(async () => {
     const node = openNode(place.rpcUrl)
@@ -22,14 +24,14 @@ export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
     return { balanceMicro, drawableMicro: isLess ? allowanceMicro : balanceMicro }
   })
 
-/** Native coin of an address, in wei. */
+/** Reads the native coin of an address, in wei. */
 export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 
-/** The Indonesian account at the provider: where, and with which key. */
+/** API and key of the Indonesian account at the provider. */
 export type ProviderAccess = { url: string; secretKey: string }
 
-/** Its rupiah, rounded down. */
+/** Reads its rupiah balance, rounded down. */
 export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bigint>> =>
   asked(async () => {
     if (!access) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
@@ -37,13 +39,13 @@ export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bi
       headers: { Authorization: `Basic ${btoa(`${access.secretKey}:`)}` },
       signal: AbortSignal.timeout(5_000),
     })
-    if (!answer.ok) throw new Error(`the provider answered ${answer.status}`)
+    if (!answer.ok) throw new Error(`the provider returned ${answer.status}`)
     const [, minus, whole] = /"balance"\s*:\s*(-?)([0-9]{1,18})/.exec(await answer.text()) ?? []
-    if (whole === undefined) throw new Error('the provider did not say what the balance is')
+    if (whole === undefined) throw new Error('the provider returned no balance')
     return minus ? 0n : BigInt(whole)
   })
 
-/** Asks, and keeps why there was no answer. */
+/** Runs a read and turns an error into its reason. */
 export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { known: await work() }

@@ -22,10 +22,10 @@ import {
   readTreasury,
 } from './outside'
 
-/** Where everything outside is asked, and below what a person is needed. */
+/** Addresses of external systems, and minimum balances. */
 type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
 
-/** The running local stack; or what the environment names. */
+/** Access to the running local stack, or to the deployment in the environment. */
 function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
     BigInt(env[name] || fallback)
@@ -50,7 +50,7 @@ function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
   return { url: sandbox, secretKey: provider.ID.secretKey }
 }
 
-/** Reads rows, bus, chain and provider; changes nothing. Throws when the rows cannot be read. */
+/** Reads rows, bus, chain and provider. Throws if the rows cannot be read. */
 async function readFacts({ place, provider }: Access, { sql, bus }: Operator): Promise<Facts> {
   const [rows, onBus] = await Promise.all([asked(() => readRows(sql)), asked(() => readBus(bus))])
   if ('unknown' in rows) throw new RowsUnseen(rows.unknown, onBus)
@@ -64,24 +64,24 @@ async function readFacts({ place, provider }: Access, { sql, bus }: Operator): P
   return { ...rows.known, treasury, rupiah, coin, bus: onBus }
 }
 
-/** Nothing can be said of money; of the bus what was seen. */
+/** The rows could not be read. Carries the state of the bus. */
 class RowsUnseen extends Error {
   override name = 'RowsUnseen'
   constructor(
     why: string,
     readonly bus: Facts['bus'],
   ) {
-    super(`the rows cannot be read: ${why}`)
+    super(`cannot read the rows: ${why}`)
   }
 }
 
-/** Says whether money is moving: all is well only when nothing needs a person. */
+/** Reports problems. Exit code 0 only if there are none. */
 export const status = reading({
-  does: 'is money moving: what is under way, what is free to promise, what needs a person',
+  does: 'show items in progress, uncommitted balances and problems',
   usage: 'status [--copies N] [--json]',
   options: { copies: { type: 'string', default: '1' } },
   faultIn: (_, { copies }) =>
-    /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies is a number from 1 to 999',
+    /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999',
   read: async ({ options }, operator) => {
     const access = accessOf(Number(options.copies))
     try {
@@ -118,20 +118,20 @@ function asText(facts: Facts, lines: readonly string[]): string {
     ...facts.states.map(({ what, state, count, oldestMs, sums }) =>
       row(`${what} ${state}`, String(count), ageText(oldestMs), sumsInWords(sums)),
     ),
-    ...(facts.states.length === 0 ? ['nothing is under way'] : []),
+    ...(facts.states.length === 0 ? ['nothing in progress'] : []),
     row(
       'treasury',
       orUnknown(treasury, (known) => moneyText(known.balanceMicro, 'AUSD')),
     ),
     row('  owed to cash-outs', moneyText(owedMicro, 'AUSD')),
-    row('  promised', moneyText(promisedMicro, 'AUSD')),
-    row('  free', micro === undefined ? 'unknown' : moneyText(micro, 'AUSD')),
+    row('  committed', moneyText(promisedMicro, 'AUSD')),
+    row('  uncommitted', micro === undefined ? 'unknown' : moneyText(micro, 'AUSD')),
     row(
       "provider's balance",
       orUnknown(rupiah, (known) => moneyText(known, 'IDR')),
     ),
-    row('  not paid yet', moneyText(unpaidMinor, 'IDR')),
-    row('  free', minor === undefined ? 'unknown' : moneyText(minor, 'IDR')),
+    row('  committed', moneyText(unpaidMinor, 'IDR')),
+    row('  uncommitted', minor === undefined ? 'unknown' : moneyText(minor, 'IDR')),
     ...[...coin].map(([lane, has]) =>
       row(
         `lane ${lane.slice(0, 10)}…`,
@@ -143,7 +143,9 @@ function asText(facts: Facts, lines: readonly string[]): string {
     ),
     row(
       'books',
-      books ? `checked ${ageText(Date.now() - books.endedAt.getTime())} ago` : 'never checked',
+      books
+        ? `reconciled ${ageText(Date.now() - books.endedAt.getTime())} ago`
+        : 'never reconciled',
       breaksText(facts.breaks),
     ),
     ...facts.lists.map(({ service, account, window, ageMs, failures }) =>
@@ -159,39 +161,39 @@ function asText(facts: Facts, lines: readonly string[]): string {
   ].join('\n')
 }
 
-/** How many breaks are open, and why some of them call nobody. */
+/** Number of open breaks, and of those that need no attention. */
 export function breaksText(breaks: Facts['breaks']): string {
   const ofStanding = (wanted: string) => breaks.filter(({ standing }) => standing === wanted).length
   const [young, rests] = [ofStanding('young'), ofStanding('rests')]
   return sentence(
     `${breaks.length} open`,
-    young > 0 && `${young} of them within ${young === 1 ? 'its' : 'their'} grace`,
+    young > 0 && `${young} within grace period`,
     rests > 0 && `${rests} explained`,
   )
 }
 
 const needsText = (lines: readonly string[]): string[] =>
   lines.length === 0
-    ? ['money is moving: nothing needs a person']
-    : ['needs a person:', ...lines.map((line) => `  ${line}`)]
+    ? ['money is moving; nothing needs attention']
+    : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
-/** Who is there, how far everybody is, and what a dollar costs. */
+/** Rates, backlogs and instances. */
 export function busText(bus: Facts['bus']): string[] {
-  if ('unknown' in bus) return [row('the bus', 'not seen')]
+  if ('unknown' in bus) return [row('bus', 'not read')]
   const { copies, lags, rates } = bus.known
   return [
     ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
       row(
         pair,
-        unavailable ?? `${rateText(rate!, pair.split('/')[1]!)} by ${source}`,
+        unavailable ?? `${rateText(rate!, pair.split('/')[1]!)} from ${source}`,
         ...(ageMs ? [`${ageText(ageMs)} old`] : []),
       ),
     ),
     ...lags.map(({ reader, stream, waiting, underWay }) =>
-      row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} under way`),
+      row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} in progress`),
     ),
     row(
-      'answering',
+      'responding',
       Object.entries(copies)
         .map(([name, count]) => `${name} ${count}`)
         .join(', '),

@@ -11,14 +11,14 @@ type Asked = {
   paidAs: string | null
 }
 
-/** What the provider says of these now: it is asked, and the answer is the fact. */
+/** Reads the present state of these items from the provider. */
 async function readProvider(
   sql: Sql,
   place: Place['provider'],
   { payments, cashouts }: Roots,
 ): Promise<Part> {
   if (payments.length + cashouts.length === 0) return {}
-  if (!place) throw new Error('there is no key to ask it with')
+  if (!place) throw new Error('no provider key is set')
   const provider = openProvider(place)
   const at = new Date()
   const rows = await sql<Asked[]>`
@@ -33,7 +33,7 @@ async function readProvider(
           await provider
             .checkout(account, checkoutId)
             .then((found) =>
-              entry('checkout', checkoutId, found ? saysOf(found) : 'not known there', !found),
+              entry('checkout', checkoutId, found ? saysOf(found) : 'not found', !found),
             ),
         ]
       : []),
@@ -41,9 +41,7 @@ async function readProvider(
       ? [
           await provider
             .payment(account, paidAs)
-            .then((found) =>
-              entry('payment', paidAs, found ? saysOf(found) : 'not known there', !found),
-            ),
+            .then((found) => entry('payment', paidAs, found ? saysOf(found) : 'not found', !found)),
         ]
       : []),
   ])
@@ -56,13 +54,13 @@ async function readProvider(
   return { entries: (await Promise.all([...ofPayments, ...ofCashouts])).flat() }
 }
 
-/** Its status and channel, in its own words; of a person's data nothing. */
+/** Status and channel as the provider names them, without personal data. */
 function saysOf(found: object): string {
   const { status, channel_code: channel } = found as { status?: unknown; channel_code?: unknown }
-  return ['it is there now', status, channel].filter((word) => typeof word === 'string').join(', ')
+  return ['found', status, channel].filter((word) => typeof word === 'string').join(', ')
 }
 
-/** The provider as one more place to read a trace from. */
+/** The provider as a source of a trace. */
 export const atProvider = (sql: Sql, place: Place['provider']) => ({
   what: 'the provider',
   read: (roots: Roots) => readProvider(sql, place, roots),

@@ -1,24 +1,22 @@
 import type { Entry, Item, Trace } from '#shared/trace/entry'
 
-/** A trace on one screen: what it is, what happened in order, and what could not be seen. */
+/** Text of a trace: items, events in order, and sources that could not be read. */
 export function traceText({ id, items, entries, unseen }: Trace): string {
   return [
     ...items.flatMap(itemLines),
     ...(items.length === 0 && unseen.length === 0 ? [unknownText(id, entries.length > 0)] : []),
     '',
     ...entries.map((entry, at) => entryLine(entry, entries[at - 1])),
-    ...(unseen.length > 0 ? ['', 'not seen:'] : []),
+    ...(unseen.length > 0 ? ['', 'not read:'] : []),
     ...unseen.map(({ what, why }) => `  ${what}: ${why}`),
   ]
     .join('\n')
     .trim()
 }
 
-/** What moved without a row of ours is no item, and is known all the same. */
+/** Events can exist without an item of ours. */
 const unknownText = (id: string, isSeen: boolean) =>
-  isSeen
-    ? `no item of ours is known by ${id}; what was seen of it:`
-    : `nothing here is known by ${id}`
+  isSeen ? `no item has the id ${id}; related events:` : `nothing found for ${id}`
 
 function itemLines({ kind, id, wallet, state, reason, facts }: Item): string[] {
   const head = `${kind} ${id}  ${state}${reason ? ` (${reason})` : ''}`
@@ -26,7 +24,7 @@ function itemLines({ kind, id, wallet, state, reason, facts }: Item): string[] {
   return [head, ...named.map(([name, value]) => `  ${name.padEnd(12)} ${value}`)]
 }
 
-/** The day stands where it changes, and what needs a look is marked. */
+/** One event. The date is printed when it changes; `!` marks events that need a look. */
 function entryLine({ at, where, what, id, says, isOdd }: Entry, before: Entry | undefined) {
   const stamp = at?.toISOString()
   const isSameDay = stamp?.slice(0, 10) === before?.at?.toISOString().slice(0, 10)

@@ -180,7 +180,7 @@ describe('found too is', () => {
     for (const id of [hash, hash.slice(2)]) {
       const { code, said } = await operate(stack, 'main.ts', 'trace', id)
       expect(said).toContain(`5.000000 AUSD  [${hash}:3]`)
-      expect(said).toStartWith(`no item of ours is known by ${id}; what was seen of it:`)
+      expect(said).toStartWith(`no item has the id ${id}; related events:`)
       expect(code).toBe(0)
     }
   })
@@ -224,7 +224,7 @@ test('what nobody knows is not found, and that is said', async () => {
   for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
     expect(await wholeTraceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
   const { code, said } = await operate(stack, 'main.ts', 'trace', 'nothing')
-  expect({ code, said }).toEqual({ code: 1, said: 'nothing here is known by nothing' })
+  expect({ code, said }).toEqual({ code: 1, said: 'nothing found for nothing' })
 })
 
 test('what cannot be asked is named, and all the rest is seen', async () => {

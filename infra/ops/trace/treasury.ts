@@ -3,10 +3,10 @@ import { moneyText } from '#shared/money/text'
 import type { Entry, Part, Roots } from '#shared/trace/entry'
 import { factsOf } from '#shared/trace/words'
 
-/** So many of its newest moves are shown, whoever made them. */
+/** Number of transfers shown. */
 const shownMax = 20
 
-/** The treasury, when it is asked for by its address: what it holds, and what moved there last. */
+/** Reads the treasury's balance and latest transfers if the trace is about its address. */
 async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Promise<Part> {
   const treasury = address.toLowerCase()
   if (!wallets.includes(treasury)) return {}
@@ -19,7 +19,7 @@ async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Prom
     read: held?.readAt.toISOString(),
   })
   const common = { id: treasury, wallet: treasury, reason: null, createdAt: null }
-  const state = held ? 'as the books read it last' : 'not read yet'
+  const state = held ? 'as last read by the books' : 'not read yet'
   return {
     items: [{ kind: 'treasury', ...common, state, facts }],
     entries: await movesOf(sql),
@@ -40,7 +40,7 @@ async function movesOf(sql: Sql): Promise<Entry[]> {
   }))
 }
 
-/** The treasury as one more place to read a trace from. */
+/** The treasury as a source of a trace. */
 export const ofTreasury = (sql: Sql, address: string) => ({
   what: 'the treasury',
   read: (roots: Roots) => readTreasury(sql, address, roots),

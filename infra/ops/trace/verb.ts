@@ -5,9 +5,9 @@ import { atProvider } from './provider'
 import { traceText } from './text'
 import { ofTreasury } from './treasury'
 
-/** Exit code 1: nothing is known by this id, or not everything could be seen. */
+/** Exit code 1 if nothing is found or a source could not be read. */
 export const trace = reading({
-  does: 'one item through every service, by any id that it has anywhere',
+  does: 'follow an item through every service, by any of its ids',
   usage:
     'trace <payment, cash-out, quote, transaction, wallet, lane, wallet:nonce, provider id, message, #break> [--json]',
   takes: 1,
