@@ -23,8 +23,8 @@ const pruningLock = 7_262_116
 
 /**
  * Removes prunable rows of every table, oldest first, one batch per transaction. Stops if another
- * instance is pruning, and returns undefined if it was from the start. A table that fails does not
- * stop the others. Throws if Postgres is down.
+ * instance is pruning; returns undefined if nothing was pruned because of that. A table that fails
+ * does not stop the others. Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {

@@ -253,7 +253,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     const before = await count()
     const { code, told } = await ops(...words)
     expect(code).toBe(2)
-    expect(told).toMatch(/^(usage:|one of:)/)
+    expect(told).toMatch(/^(usage:|subcommands:)/)
     expect(await count()).toEqual(before)
   })
 })

@@ -19,9 +19,7 @@ export type Deployment = {
   readonly dir: string
   readonly infra: string
   readonly env: Map<string, string>
-  /**
-   * Writes the variables and runs lines of the runbook; `more` is what the operator's shell knows.
-   */
+  /** Writes the variables and runs lines of the runbook; `more` is what the operator's shell knows. */
   readonly shell: (lines: string, more?: Readonly<Record<string, string>>) => Promise<Ran>
   readonly outside: Outside
   readonly controls: Controls

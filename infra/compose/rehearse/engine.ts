@@ -50,8 +50,8 @@ const small = 'busybox-static tini'
 const mirror = 'http://deb.debian.org/debian'
 
 /**
- * The engine of this machine; where there is none, one from Debian's packages in a folder of its
- * own (as root, some four minutes and 5 GB the first time; `ENGINE_DIR` keeps it for the next).
+ * The engine of this machine; where there is none, one from Debian's packages in a folder of its own
+ * (as root, some four minutes and 5 GB the first time; `ENGINE_DIR` keeps it for the next).
  */
 export async function openEngine(say: (text: string) => void): Promise<Engine> {
   const own = await run(['docker', 'version', '--format', '{{.Server.Version}}'])

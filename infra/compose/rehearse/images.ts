@@ -4,9 +4,7 @@ import { localStack } from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { type Engine, must, run } from './engine'
 
-/**
- * A stand-in for an image of a registry: its folder here, and what is put beside its Dockerfile.
- */
+/** A stand-in for an image of a registry: its folder here, and what is put beside its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
 /** The programs, as packages of npm have them; each the version that the images carry. */
@@ -26,9 +24,8 @@ function tagOf(begins: string): string {
 }
 
 /**
- * Sees that the images of others are there: pulled, or where no registry answers built from
- * Debian's and npm's packages under the same tags. What stand-ins can hide: musl, tags that do not
- * exist.
+ * Sees that the images of others are there: pulled, or where no registry answers built from Debian's
+ * and npm's packages under the same tags. What stand-ins can hide: musl, tags that do not exist.
  */
 export async function provideImages(engine: Engine, say: (text: string) => void): Promise<void> {
   const bun = 'oven/bun:1.4.5-slim'

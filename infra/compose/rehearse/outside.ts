@@ -15,9 +15,7 @@ export type Outside = AsyncDisposable & {
   readonly sandbox: string
 }
 
-/**
- * Starts both on this machine, where containers reach them by the address of the engine's bridge.
- */
+/** Starts both on this machine, where containers reach them by the address of the engine's bridge. */
 export async function openOutside(dir: string, env: Record<string, string>): Promise<Outside> {
   const bridge = await run(['ip', '-4', '-o', 'addr', 'show', 'docker0'])
   const [, host] = /inet ([0-9.]+)\//.exec(bridge.text) ?? []

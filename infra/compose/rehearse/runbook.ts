@@ -9,10 +9,10 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// Runs the shell blocks of infra/runbook in an operator's shell, from an empty testnet.env to a
-// restore.
+// The runbook from an empty file of variables to a restore, by its own lines: what stands in
+// infra/README.md is what runs here, in a shell as an operator has one.
 
-/** Second part of `bun run prove rehearsal`: deployment, keys, daily commands, restore. */
+/** `bun run rehearse`, second part: from nothing to a deployment, its keys, its day, its restore. */
 export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Promise<void> {
   const made = await layDeployment(engine, stack)
   await using _outside = made.outside

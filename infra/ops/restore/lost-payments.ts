@@ -50,7 +50,7 @@ function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.told.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
 }
 
-/** Updates a row from before its effect on the chain. */
+/** Finds the facts that a row lacks because it is older than its effect on the chain. */
 async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
   const promisedMicro = world.known.uncredited.get(id)
   const effect = promisedMicro === undefined ? undefined : effectOf(world, id)
