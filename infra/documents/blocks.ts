@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { rules } from '#infra/books/rules/catalogue'
 import { repositoryDir } from '#infra/local/folders'
 import { entries, periodOf } from '#infra/pruning/kept'
+import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
 import { questions } from './questions'
 
@@ -19,6 +20,7 @@ export const blocks: readonly Block[] = [
   { page: 'services/README.md', name: 'retention', lines: retention },
   { page: 'infra/runbook/alerts.md', name: 'alerts', lines: alerts },
   { page: 'infra/runbook/alerts.md', name: 'limits', lines: limits },
+  { page: 'infra/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'infra/ops/README.md', name: 'questions', lines: operatorQuestions },
 ]
@@ -84,6 +86,15 @@ function limits(): string[] {
     ])
   })
   return table(['Service', 'State', 'Limit', 'Log line', 'What to do'], rows)
+}
+
+function alarms(): string[] {
+  const rows = logAlarms.map(({ source, lines, steps }) => [
+    source.replace(/^(services|infra)\//, '').replace('shared', 'all'),
+    lines.map((line) => code(line.replace(/: $/, ''))).join(', '),
+    steps,
+  ])
+  return table(['Process', 'Log line', 'What to do'], rows)
 }
 
 function bookRules(): string[] {

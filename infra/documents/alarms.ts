@@ -1,0 +1,257 @@
+/** Log lines with `"alarm":true`, and the steps for an operator. State limits have their own list. */
+export type LogAlarm = {
+  /** Folder whose source contains the lines. */
+  readonly source: string
+  readonly lines: readonly string[]
+  readonly steps: string
+}
+
+const fundLane =
+  'Fund the lane: in-flight transactions at their maximum fees, plus `LANE_FLOOR_WEI`, plus `LANE_REFILL_WEI`.'
+
+export const logAlarms: readonly LogAlarm[] = [
+  {
+    source: 'services/payments',
+    lines: ['payment needs manual review', 'payment paid twice'],
+    steps:
+      'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)). `refund` returns a second payment.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['refund refused', 'refund failed'],
+    steps:
+      'Nothing was refunded, and the payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['refund refused, earlier request not found'],
+    steps: "Outcome unknown: look up the reference in the provider's dashboard.",
+  },
+  {
+    source: 'services/payments',
+    lines: ['payment reversed after hold, wallet frozen'],
+    steps: 'See "wallet frozen" in [daily.md](daily.md).',
+  },
+  {
+    source: 'services/payments',
+    lines: ['chargeback reversed, wallet can be cleared'],
+    steps: 'The dispute was won: `wallets clear` once the money is back.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['late payment has no exchange rate yet'],
+    steps: 'Check the rate sources: `bus micro stats pricing`. The payment is credited later.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['hold extension failed'],
+    steps:
+      'The hold was extended for a day and the provider is still silent: decide by its dashboard.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['wallet freeze or unfreeze failed'],
+    steps: '`dc logs chain-relayer` gives the reason; repeat it by hand with `VERIFIER_ROLE`.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['treasury low on AUSD', 'treasury unreadable, top-ups refused'],
+    steps:
+      'Send AUSD to the treasury: when `ausd_treasury_free_micro` reaches 0, top-ups get 503. If it is unreadable, see `dc logs chain-relayer` and its endpoints.',
+  },
+  {
+    source: 'services/payments',
+    lines: [
+      'charge does not match any payment',
+      'provider transaction does not match any payment',
+      'unrecognised status from provider',
+    ],
+    steps:
+      "Find the object in the provider's dashboard (`payments.anomalies` names it). A new status needs a change of `mapping.ts`.",
+  },
+  {
+    source: 'services/payments',
+    lines: [
+      'provider refused lookup of our object',
+      'checkout not found at provider',
+      'checkout refused by provider',
+    ],
+    steps:
+      'Wrong key or account for this environment, or a missing permission or channel: the line before names the code.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['hold not found on chain', 'relayer report for unknown payment'],
+    steps:
+      'Wrong contract for this database, two environments on one bus, or a backup that was restored too far back.',
+  },
+  {
+    source: 'services/payouts',
+    lines: ['provider low on rupiah', 'provider balance unreadable, cash-outs refused'],
+    steps:
+      "Fund the Indonesian account: when `ausd_provider_free_minor` reaches 0, cash-outs get 503. If it is unreadable, check the provider's status page, *Balance Read* and the IP allow-list.",
+  },
+  {
+    source: 'services/payouts',
+    lines: ['payout needs manual review', 'unexpected payout at provider'],
+    steps:
+      "Compare the payout in the provider's dashboard with the row; `payouts.anomalies` has the details.",
+  },
+  {
+    source: 'services/payouts',
+    lines: ['AUSD taken for unknown cash-out', 'AUSD return failed permanently'],
+    steps: 'Find the transaction with `trace`; the AUSD belongs to its sender.',
+  },
+  {
+    source: 'services/gateway',
+    lines: ['verified flag not set on chain', 'native coin drip failed'],
+    steps: '`dc logs chain-relayer` gives the reason.',
+  },
+  {
+    source: 'services/gateway',
+    lines: ['identity order unanswered, giving up'],
+    steps: 'Check chain-relayer: nothing repeats this order.',
+  },
+  {
+    source: 'services/gateway',
+    lines: ['verified wallet unknown to identity provider'],
+    steps:
+      "The provider's record was deleted, or the key belongs to another account. Verify the user again, or withdraw the approval there.",
+  },
+  {
+    source: 'services/gateway',
+    lines: ['identity webhook not applied'],
+    steps:
+      "`kind` gives the cause: an unreadable event, or a verdict on a wallet that was never sent there. See the provider's dashboard.",
+  },
+  {
+    source: 'services/gateway',
+    lines: ['stream nearly full'],
+    steps: 'See "stream nearly full" in [daily.md](daily.md).',
+  },
+  {
+    source: 'shared',
+    lines: ['message dead-lettered', 'redrive failed, message dead-lettered again'],
+    steps: 'See "dead letters" in [daily.md](daily.md).',
+  },
+  {
+    source: 'shared',
+    lines: ['provider transaction list incomplete'],
+    steps:
+      'The key lacks *Transaction Read*, or the provider is down. Until then, only webhooks and rechecks find changes.',
+  },
+  {
+    source: 'shared',
+    lines: ['provider rejected request'],
+    steps: 'The code names the fault: key, permission or IP allow-list.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['lane is blocked: '],
+    steps: 'See "lane is blocked" in [daily.md](daily.md).',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: [
+      'lane balance too low for new transactions: fund it',
+      'lane balance too low for a fee bump: fund it',
+      'lane balance too low for drips: fund it',
+      'lane needs a refill',
+    ],
+    steps: fundLane,
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['transaction not accepted'],
+    steps:
+      "Verdict `unfunded`: fund the lane. `refused`, `gas_too_low`: see the node's answer; the relayer corrects the transaction itself.",
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['operation blocked: treasury, pause, freeze or role'],
+    steps: 'Fund the treasury, renew its allowance, end the pause, or grant the role.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['policy refused an operation, needs manual review'],
+    steps:
+      "An order above a limit, retried every 5 minutes. Legitimate: raise the limit in `why`, or wait for the next UTC day. Not paid for: change the ordering service's password, then `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['policy refused a fee bump'],
+    steps: 'A limit was lowered below a transaction in flight; raise it to have it mined soon.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['wallet exceeded its daily gas budget'],
+    steps:
+      'Its transfers keep reverting: inspect the code at its address. It is refused until 00:00 UTC.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['base fee above its cap'],
+    steps: 'Decide whether to keep sending; stop chain-relayer to pay nothing.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['chain head has not advanced'],
+    steps: 'Check the chain and the endpoints. Transactions in flight continue by themselves.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['treasury transfer scan is lagging', 'giveback check failed, will retry'],
+    steps: 'Check the endpoints; nothing is lost.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['nonce used but no receipt found', 'authorization use not found'],
+    steps: 'Search the explorer for the lane, or for `AuthorizationUsed` of the wallet and nonce.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['lane key used by another sender'],
+    steps: 'The key has leaked: [replace it](secrets.md#a-lane-key-is-stolen).',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['operation reverted permanently', 'operation failed'],
+    steps: 'The row has the reason; nothing is retried.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['authorization of a failed take used elsewhere'],
+    steps: 'The wallet signed the nonce twice: check which AUSD that transaction moved.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['giveback no longer owed'],
+    steps:
+      "`why` has the reason; nothing is signed. To end it: `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+  },
+  {
+    source: 'services/pricing',
+    lines: ['no free instance id'],
+    steps: '64 instances hold a lease; after a crash, an id is free 30 s later.',
+  },
+  {
+    source: 'services/pricing',
+    lines: ['no rate to quote'],
+    steps: 'See "quotes get 503" in [daily.md](daily.md).',
+  },
+  {
+    source: 'infra/books',
+    lines: ['reconciliation break open'],
+    steps: 'See Breaks in the books, below.',
+  },
+  {
+    source: 'infra/books',
+    lines: ['chain or provider read failed, will retry'],
+    steps: 'The comparison is incomplete: check the RPC endpoints and the provider key.',
+  },
+  {
+    source: 'infra/pruning',
+    lines: ['pruning failed'],
+    steps: 'A lock, or Postgres: see `err`. Tables grow meanwhile; nothing is lost.',
+  },
+]
