@@ -252,6 +252,6 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'infra/pruning',
     lines: ['pruning failed'],
-    steps: 'A lock, or Postgres: see `err`. Tables grow meanwhile; nothing is lost.',
+    steps: 'A lock, or Postgres: see `err`. Tables grow until it is fixed; nothing is lost.',
   },
 ]

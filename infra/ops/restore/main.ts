@@ -17,7 +17,7 @@ Lists payments, cash-outs and transactions since the backup that the restored ro
 them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
 Exits 0 if no decision is left.`
 
-/** Variables for a deployment, besides those of the chain. */
+/** Variables of a deployment, in addition to those of the chain. */
 const fields = {
   NATS_URL: natsServers({ about: 'URLs of nats-server' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),

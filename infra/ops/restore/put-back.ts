@@ -23,7 +23,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
     if (leased.length > 0 && what.transactions.length > 0)
-      throw new Error('chain-relayer was started meanwhile; nothing was changed')
+      throw new Error('chain-relayer was started during the restore; nothing was changed')
     for (const row of what.payments) await bookPayments(tx, await insertPayment(tx, row))
     for (const { id, facts } of what.paid) await bookPayments(tx, await updatePaid(tx, id, facts))
     for (const row of what.payouts) await bookPayouts(tx, await insertPayout(tx, row))
