@@ -16,8 +16,8 @@ const AddressText = Type.Unsafe<Address>(Type.String({ pattern: '^0x[0-9a-fA-F]{
 const HexText = Type.Unsafe<Hex>(Type.String({ pattern: '^0x([0-9a-f]{2})*$' }))
 
 /**
- * A transaction that was signed and perhaps sent. All attempts have the same nonce and content and
- * differ in fees: whichever is mined, the step is done, and no second one can be.
+ * A transaction that was signed and possibly sent. Its attempts share nonce and content and differ
+ * only in fees, so at most one can be mined.
  */
 const Pending = Type.Object({
   step: Type.String(),
@@ -37,23 +37,23 @@ const AddressBook = Type.Object({
   lanes: Type.Optional(Type.Array(AddressText)),
   pending: Type.Optional(Pending),
 })
-/** What the addresses file holds; places appear in it as soon as they are final. */
+/** Contents of the addresses file; an address is added once it is final. */
 export type AddressBook = Static<typeof AddressBook>
 
 const readBook = readerOf(AddressBook)
 
-/** Null if there is no file yet. Throws when it is not ours: it must not be written over. */
+/** Returns null if there is no file. Throws if it is not ours, so that it is not overwritten. */
 export function loadAddresses(path: string): AddressBook | null {
   let raw: string
   try {
     raw = readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new Error(`the addresses file ${path} cannot be read: ${(error as Error).message}`)
+    throw new Error(`cannot read the addresses file ${path}: ${(error as Error).message}`)
   }
   const read = readBook(parsed(raw))
   if ('value' in read) return read.value
-  throw new Error(`${path} is no addresses file (${read.fault}): move it away`)
+  throw new Error(`${path} is not an addresses file (${read.fault}): move it away`)
 }
 
 function parsed(raw: string): unknown {
@@ -64,7 +64,7 @@ function parsed(raw: string): unknown {
   }
 }
 
-/** Replaces the file whole and waits until it is on disk: what is sent next relies on it. */
+/** Replaces the file and syncs it to disk before the next transaction is sent. */
 export function saveAddresses(path: string, book: AddressBook): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.draft`

@@ -11,17 +11,17 @@ import {
   text,
 } from '#shared/config-fields'
 
-/** The real AUSD of the test chain 10143. */
+/** The real AUSD on the test chain 10143. */
 export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'
 
-/** What the field reads, or a word that stands for "there is none yet". */
+/** Accepts the field's own values, or a keyword that means "there is none yet". */
 const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T | W> => ({
   ...inner,
   type: `${inner.type} | ${word}`,
   parse: (raw) => (raw === word ? word : inner.parse(raw)),
 })
 
-/** The contract takes nothing less: the deployment says so before anything is sent. */
+/** Rejects values below the contract's minimum before any transaction is sent. */
 const atLeast = (least: number, inner: Field<number>): Field<number> => ({
   ...inner,
   parse: (raw) => {
@@ -30,72 +30,83 @@ const atLeast = (least: number, inner: Field<number>): Field<number> => ({
     return value
   },
 })
-/** A relayed payment may have been made a day ago: no default may overtake it. */
+/** A relayed payment may be a day old, and a default must not be marked before it arrives. */
 const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints of the chain, comma-separated, the best one first',
+    about: 'JSON-RPC endpoints, comma-separated, preferred one first',
     secret: true,
   }),
-  CHAIN_ID: integer({ about: 'the chain the endpoints must be on', fallback: '10143' }),
-  GENESIS_HASH: text({ about: 'hash of block 0; unchecked: any', fallback: 'unchecked' }),
+  CHAIN_ID: integer({ about: 'expected chain id of the endpoints', fallback: '10143' }),
+  GENESIS_HASH: text({ about: 'expected hash of block 0; unchecked: any', fallback: 'unchecked' }),
   AUSD_ADDRESS: orWord(
     'deploy',
-    address({ about: 'the AUSD token; deploy: the stand-in', fallback: realAusd }),
+    address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd }),
   ),
   CREDIT_LINE_ADDRESS: orWord(
     'deploy',
     address({
-      about: 'attach to this credit line; deploy: that of the addresses file, else a new one',
+      about: 'existing credit line; deploy: the one in the addresses file, or a new one',
       fallback: 'deploy',
     }),
   ),
   DEPLOY_BLOCK: orWord(
     'find',
-    integer({ about: 'block of an attached credit line; find: ask the chain', fallback: 'find' }),
+    integer({ about: 'deploy block of an existing credit line; find: search', fallback: 'find' }),
   ),
-  ADMIN_KEY: privateKey({ about: 'deploys, grants roles, funds the lending pool' }),
-  TREASURY_KEY: privateKey({ about: 'approves the credit line' }),
-  LANE_KEYS: privateKeys({ about: 'keys of the relayer, comma-separated: each gets both roles' }),
-  HOLD_SECONDS: integer({ about: 'how long a payment by card is held', fallback: '60' }),
-  MIN_CYCLE_SECONDS: integer({ about: 'a cycle closed sooner is short', fallback: '60' }),
+  ADMIN_KEY: privateKey({
+    about: 'account that deploys, grants roles and funds the lending pool',
+  }),
+  TREASURY_KEY: privateKey({ about: 'treasury account, which approves the credit line' }),
+  LANE_KEYS: privateKeys({ about: 'relayer keys, comma-separated; each gets both roles' }),
+  HOLD_SECONDS: integer({ about: 'hold time of card payments, in seconds', fallback: '60' }),
+  MIN_CYCLE_SECONDS: integer({
+    about: 'minimum cycle length; a shorter cycle counts as short',
+    fallback: '60',
+  }),
   MIN_DEBT_AUSD_MICRO: amount({
     about:
-      'in micro AUSD; a cycle whose debt times its seconds is less than this times MIN_CYCLE_SECONDS is short',
+      'a cycle whose debt × seconds is below this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
     fallback: '1000000',
   }),
-  TERM_SECONDS: integer({ about: 'a cycle closed later is late', fallback: '2592000' }),
+  TERM_SECONDS: integer({
+    about: 'maximum cycle length; a longer cycle counts as late',
+    fallback: '2592000',
+  }),
   GRACE_SECONDS: atLeast(
     graceLeastSeconds,
     integer({
-      about: 'after term and grace anyone may mark a default; a day at least',
+      about: 'time after the term before anyone may mark a default; at least a day',
       fallback: '86400',
     }),
   ),
   INITIAL_RATIO_BPS: integer({
-    about: 'basis points of the collateral a new account may draw',
+    about: 'share of collateral a new account may draw, in basis points',
     fallback: '5000',
   }),
   LANE_WEI: amount({
-    about: 'native coin each lane must hold, in wei; 11 are its floor on Monad, 2 are to be spent',
+    about: 'minimum native coin per lane, in wei; on Monad a floor of 11 coins plus 2 to spend',
     fallback: '13000000000000000000',
   }),
   TREASURY_AUSD_MICRO: amount({
-    about: 'AUSD the treasury must hold at least, in micro units',
+    about: 'minimum AUSD in the treasury, in micro-AUSD',
     fallback: '1000000000',
   }),
   LIQUIDITY_AUSD_MICRO: amount({
-    about: 'AUSD the lending pool must hold at least, in micro units',
+    about: 'minimum AUSD in the lending pool, in micro-AUSD',
     fallback: '1000000000',
   }),
   DEPLOY_TEST_FUNDS: oneOf(['no', 'yes'], {
-    about: 'yes: mints AUSD if the admin may; on an anvil also native coin and Multicall3',
+    about: 'yes: mint AUSD if the admin may; on anvil also give native coin and add Multicall3',
     fallback: 'no',
   }),
-  ADDRESSES_FILE: text({ about: 'where the record is kept', fallback: '.local/addresses.json' }),
+  ADDRESSES_FILE: text({
+    about: 'file that records deployed addresses',
+    fallback: '.local/addresses.json',
+  }),
   FINAL_WITHIN_MS: durationMs({
-    about: 'a step not final within this is left as it is, unknown',
+    about: 'how long to wait for a step to become final',
     fallback: '90000',
   }),
 }

@@ -3,9 +3,9 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Node } from './node'
 
 /**
- * The block in which the credit line began: halves the blocks between without and with code, then
- * checks that its constructor's `RoleGranted` is there, because a node without old states may
- * answer anything for them. Null: the node cannot tell.
+ * Finds the block in which the credit line was deployed: a binary search for the first block with
+ * code, then a check for the constructor's `RoleGranted` event, because a node without historical
+ * state may return anything. Returns null if the node cannot answer.
  */
 export async function findDeployBlock(
   { reader }: Pick<Node, 'reader'>,

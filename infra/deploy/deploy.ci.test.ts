@@ -135,7 +135,7 @@ describe('a fresh anvil', () => {
     ['another chain id', () => ({ CHAIN_ID: '1' }), /chain 10143, CHAIN_ID is 1/],
     ['another genesis', () => ({ GENESIS_HASH: `0x${'00'.repeat(32)}` }), /set GENESIS_HASH/],
     ['no token there', () => ({ AUSD_ADDRESS: nowhere }), /no contract at AUSD_ADDRESS/],
-    ['no AUSD there', () => ({ AUSD_ADDRESS: multicall3Address }), /is it AUSD\?/],
+    ['no AUSD there', () => ({ AUSD_ADDRESS: multicall3Address }), /this is not AUSD/],
     [
       'a foreign contract for a credit line',
       () => ({
@@ -143,7 +143,7 @@ describe('a fresh anvil', () => {
         CREDIT_LINE_ADDRESS: multicall3Address,
         AUSD_ADDRESS: JSON.parse(bookOf(fixture)).ausd,
       }),
-      /is no credit line/,
+      /is not a credit line/,
     ],
     [
       'no contract for a credit line',
@@ -211,7 +211,7 @@ describe('a chain with the real AUSD', () => {
     code.replaceAll(keccak256(stringToHex('Agora Dollar')).slice(2), '11'.repeat(32)) as Hex
   test.each([
     ['domain name', renamed, /the name "Agora Dolour", not "Agora Dollar"/],
-    ['separator', unhashed, /DOMAIN_SEPARATOR .* is it AUSD/],
+    ['separator', unhashed, /DOMAIN_SEPARATOR .* does not match/],
   ] as const)('is refused for a token with another %s', async (_case, change, words) => {
     const token = devAccount('token').address
     await installToken(fixture, token, change)

@@ -22,13 +22,13 @@ export type Job = {
   readonly addressesFile: string
   readonly finalWithinMs: number
   readonly dryRun: boolean
-  /** The fixed gas limits that the services send with; those of this release when left out. */
+  /** The services' fixed gas limits; defaults to those of this release. */
   readonly gasLimits?: GasLimits
-  /** One line for the person who watches. */
+  /** Prints one line of progress. */
   readonly say: (line: string) => void
 }
 
-/** How things stand at the end. `planned` is empty unless this was a dry run. */
+/** State at the end of a run. */
 export type Deployment = {
   readonly plan: Plan
   readonly facts: Facts | null
@@ -40,8 +40,8 @@ type Run = { readonly job: Job; node: Node; book: AddressBook; nonceLeast: Map<A
 const answersWithinMs = 20_000
 
 /**
- * Reads the chain, plans, does the first step until it is final, and begins again, until no step is left.
- * Throws when a step reverts or is not final in time; another run goes on from there.
+ * Reads the chain, plans, runs the first step until it is final, and repeats until no step is left.
+ * Throws when a step reverts or is not final in time; the next run continues from there.
  */
 export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job
@@ -53,15 +53,15 @@ export async function deploy(job: Job): Promise<Deployment> {
   if (refusals.length > 0)
     return { plan: { refusals, steps: [], todos: [], notes: [] }, facts: null, book: fresh }
   const stale = loaded && loaded.genesisHash !== genesisHash && mayBeginAnew(node.chain, wanted)
-  if (stale) say('the chain began anew, and so does the addresses file')
+  if (stale) say('the chain was reset: starting a new addresses file')
   const book: AddressBook = loaded && !stale ? loaded : fresh
   const run: Run = { job, node, book, nonceLeast: new Map() }
   if (book.pending && !job.dryRun) await finish(run, book.pending)
-  else if (book.pending) say(`a transaction of an earlier run is on its way: ${book.pending.step}`)
+  else if (book.pending) say(`transaction from an earlier run still pending: ${book.pending.step}`)
   return advance(run)
 }
 
-/** More steps than any plan has: a loop that does not end is a bug, not a long deployment. */
+/** More steps than any plan has, so that an endless loop fails. */
 const stepsMax = 500
 const lagChecksMax = 60
 
@@ -73,25 +73,28 @@ async function advance(run: Run): Promise<Deployment> {
     const facts = await factsNow(run)
     const plan = planFrom(facts, job.wanted)
     const [step] = plan.steps
-    if (count === 0) for (const one of plan.steps) job.say(`to do: ${nameOf(one)}`)
+    if (count === 0) for (const one of plan.steps) job.say(`planned: ${nameOf(one)}`)
     if (!step || job.dryRun || plan.refusals.length > 0) {
       const checked = isReady(plan, facts) ? await withGas(run, plan, facts) : plan
       if (!job.dryRun && checked.refusals.length === 0) record(run, facts)
       return { plan: checked, facts, book: run.book }
     }
-    // A lagging endpoint still shows the state before the step; doing it twice could pay twice.
+    // A lagging endpoint still shows the state before the step; repeating it could pay twice.
     if (done.has(nameOf(step))) {
-      if (++lags > lagChecksMax) throw new Error(`${nameOf(step)} is final but no node shows it`)
+      if (++lags > lagChecksMax)
+        throw new Error(
+          `${nameOf(step)} is final, but the endpoints still return the state before it: run again`,
+        )
       await pause(300)
       continue
     }
     await act(run, step)
     done.add(nameOf(step))
   }
-  throw new Error(`not done after ${stepsMax} steps`)
+  throw new Error(`deployment still incomplete after ${stepsMax} steps`)
 }
 
-/** Whether an estimate would meet what the services will meet: roles, allowance, AUSD to give. */
+/** True if estimates run under the services' conditions: roles, allowance and AUSD are in place. */
 const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: Facts): boolean =>
   refusals.length === 0 &&
   steps.length === 0 &&
@@ -101,7 +104,7 @@ const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: Facts): b
   !line.isPaused &&
   treasury.ausdMicro > 0n
 
-/** The plan, with what the chain says of our gas limits. */
+/** Adds the chain's gas estimates, compared with our limits, to the plan. */
 async function withGas({ job, node }: Run, plan: Plan, facts: Facts): Promise<Plan> {
   const estimates = await estimateGas(node, facts, job.wanted, job.signers)
   const refusals = gasRefusals(estimates, job.gasLimits)
@@ -152,7 +155,7 @@ async function send(run: Run, step: SentStep): Promise<void> {
   await finish(run, pending)
 }
 
-/** Waits for the end of what was sent, in this run or an earlier one, and notes where it led. */
+/** Waits until a transaction of this or an earlier run is final, and records its outcome. */
 async function finish(run: Run, pending: Pending): Promise<void> {
   const { node, job } = run
   const outcome = await untilFinal(node, job.signers, pending, {
@@ -167,12 +170,12 @@ async function finish(run: Run, pending: Pending): Promise<void> {
   if (outcome.final === 'reverted')
     throw new Error(`${pending.step} reverted in transaction ${outcome.hash}`)
   if (outcome.final === 'superseded')
-    job.say(`${pending.step} gave way to another transaction of ${pending.from}`)
+    job.say(`${pending.step} was superseded by another transaction of ${pending.from}`)
 }
 
 /**
- * What a deployment that ended adds to the addresses. If another transaction of ours took the nonce
- * and left a contract (two runs at once bid different fees for the same bytes), it is that one.
+ * Returns the addresses a final deployment step adds. If another transaction of ours took the nonce
+ * and created a contract there (two runs at once bid different fees for the same bytes), uses it.
  */
 async function placesFrom({ node }: Run, pending: Pending, outcome: Outcome) {
   const { step, from, nonce } = pending
@@ -184,7 +187,7 @@ async function placesFrom({ node }: Run, pending: Pending, outcome: Outcome) {
   return { creditLine: at, ...block }
 }
 
-/** What the services are told, once it is known. */
+/** Saves the addresses the services need, as far as they are known. */
 function record(run: Run, { token, line }: Facts): void {
   const { treasury, lanes } = run.job.wanted
   const { chainId, genesisHash } = run.book
@@ -202,6 +205,6 @@ function keep(run: Run, book: AddressBook): void {
   saveAddresses(run.job.addressesFile, book)
 }
 
-/** One step in words that also tell it from every other. */
-export const nameOf = ({ do: what, ...rest }: Step): string =>
-  [what, ...Object.values(rest).map(String)].join(' ')
+/** Returns a unique, readable name of a step. */
+export const nameOf = ({ do: action, ...rest }: Step): string =>
+  [action, ...Object.values(rest).map(String)].join(' ')

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Terms } from './wanted'
 
-/** Which chain answers. */
+/** Identity of the chain behind the endpoints. */
 export type ChainFacts = {
   readonly chainId: number
   readonly genesisHash: Hex
@@ -15,7 +15,7 @@ export type Domain = {
   readonly verifyingContract: Address
 }
 
-/** Null: the contract does not answer that question. */
+/** State of the AUSD token; null fields: the contract has no such function. */
 export type TokenFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -24,7 +24,7 @@ export type TokenFacts = {
   readonly mintable: boolean
 }
 
-/** Null: the contract does not answer that question, or nobody knows. */
+/** State of the credit line; null fields: the contract has no such function, or unknown. */
 export type LineFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -50,7 +50,7 @@ export type Holder = {
   readonly ausdMicro: bigint
 }
 
-/** Everything the plan is made from. `token` and `line` are null until they are deployed. */
+/** Input of the plan. `token` and `line` are null until deployed. */
 export type Facts = ChainFacts & {
   readonly hasMulticall: boolean
   readonly maxFeeWei: bigint

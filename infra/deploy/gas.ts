@@ -7,11 +7,11 @@ import type { Facts } from './facts'
 import { type Node, textOf } from './node'
 import type { Signers, Wanted } from './wanted'
 
-// The relayer sends with fixed gas limits, measured on another chain with a stand-in token. Before
-// anything depends on them, the chain itself is asked what such transactions take, for accounts that
-// it has never seen: nothing is sent for it.
+// The relayer sends with fixed gas limits, measured on an anvil with a stand-in token. Before the
+// services rely on them, they are compared with `eth_estimateGas` of the real chain, for accounts
+// it has never seen. No transaction is sent.
 
-/** What can be estimated on a credit line that nobody has used; the rest needs debts and holds. */
+/** Operations that can be estimated on an unused credit line; the others need debts and holds. */
 const estimable = [
   'topUp',
   'heldTopUp',
@@ -24,16 +24,16 @@ const estimable = [
 ] as const
 type Estimable = (typeof estimable)[number]
 export type GasLimits = Readonly<Record<Estimable, bigint>>
-/** Gas by function; a text where the chain would not estimate it. */
+/** Gas by operation, or the node's error message. */
 export type Estimates = ReadonlyMap<Estimable, bigint | string>
 
-/** Somebody whom the chain has never seen. */
+/** Returns an address that the chain has never seen. */
 const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-40)}`
-/** A millionth of an AUSD; whoever puts the signed one on the chain gives it to our own lane. */
+/** One micro-AUSD. The signed transfer pays our own lane, so submitting it does no harm. */
 const micro = 1n
 const validSeconds = 60
 
-/** Asks the chain, once all is in place. */
+/** Estimates each operation. Requires token, credit line and a lane. */
 export async function estimateGas(
   { reader }: Node,
   { token, line, treasury, lanes }: Facts,
@@ -41,7 +41,8 @@ export async function estimateGas(
   signers: Signers,
 ): Promise<Estimates> {
   const lane = lanes[0]?.address
-  if (!token?.domain || !line || !lane) throw new Error('gas is estimated once all is in place')
+  if (!token?.domain || !line || !lane)
+    throw new Error('gas estimates need the token, the credit line and a lane')
   const salt = `${line.address} ${Date.now()}`
   const [ref, account] = [keccak256(toHex(salt)), stranger(salt)]
   const transfer = async (): Promise<Hex> => {
@@ -91,22 +92,22 @@ export async function estimateGas(
   return new Map(entries)
 }
 
-/** Limits that are lower than what the chain would use: what is sent with them reverts. */
+/** Reports limits below the chain's own estimate: transactions with them would revert. */
 export const gasRefusals = (estimates: Estimates, limits: GasLimits = gasLimits): string[] =>
   [...estimates].flatMap(([name, gas]) =>
     typeof gas === 'bigint' && gas > limits[name]
       ? [
-          `${name} takes ${gas} gas on this chain, the services send it with ${limits[name]} ` +
-            '(shared/chain/gas.ts): each would revert, and cost its limit. Measure again and raise it',
+          `${name} takes ${gas} gas on this chain, but the services send it with ${limits[name]} ` +
+            '(shared/chain/gas.ts), so it would revert and still cost its limit: raise the limit',
         ]
       : [],
   )
 
-/** What a person should know of the estimates besides. */
+/** Summarises the comparison, with operations the node would not estimate. */
 export function gasNotes(estimates: Estimates): string[] {
   const known = [...estimates].filter(([, gas]) => typeof gas === 'bigint')
   const notes = [...estimates].flatMap(([name, gas]) =>
-    typeof gas === 'bigint' ? [] : [`the gas of ${name} could not be estimated: ${gas}`],
+    typeof gas === 'bigint' ? [] : [`could not estimate the gas of ${name}: ${gas}`],
   )
   return [`gas limits compared with the chain: ${known.length} of ${estimates.size}`, ...notes]
 }

@@ -97,7 +97,7 @@ describe('a deployment that another run finished at another fee', () => {
     })
 
     const { exitCode, text } = await spawnRun(fixture, local)
-    expect(text).toContain('deploy_credit_line gave way to another transaction')
+    expect(text).toContain('deploy_credit_line was superseded by another transaction')
     expect(exitCode).toBe(0)
     const { creditLine, deployBlock } = bookOf(fixture)
     expect(await creditLinesOf(fixture, admin)).toEqual([creditLine])

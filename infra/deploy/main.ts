@@ -6,18 +6,18 @@ import { textOf } from './node'
 import { exitCodeOf, report } from './report'
 import { wantedOf } from './wanted'
 
-/** Runs one deployment and answers the exit code. */
+/** Runs one deployment and returns its exit code. */
 async function main(args: readonly string[], say: Say): Promise<number> {
   const unknown = args.filter((one) => one !== '--dry-run')
   if (unknown.length > 0)
-    throw new Misconfigured(`unknown argument ${unknown[0]}: --dry-run or none`)
+    throw new Misconfigured(`unknown argument ${unknown[0]}: the only option is --dry-run`)
   const config = readConfig('deploy', fields)
   const { wanted, signers } = wantedOf(config)
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs }
   const deployment = await deploy({ ...job, dryRun: args.length > 0, say }).catch(
     (error: unknown) => {
-      throw new Error(textOf(error)) // Without viem's wrapping: the node's own words.
+      throw new Error(textOf(error)) // The node's message, without viem's wrapping.
     },
   )
   say(report(deployment, wanted))

@@ -5,17 +5,17 @@ import type { ChainFacts } from './facts'
 
 const timeoutMs = 10_000
 
-/** The chain as the deployment asks it. viem repeats nothing: a repeat is a decision of ours. */
+/** The chain's endpoints. viem's own retries are off: the deployment decides when to retry. */
 export type Node = {
   readonly chain: ChainFacts
   readonly reader: PublicClient
-  /** Hands the bytes to every endpoint: null when one took them, else the last one's words. */
+  /** Sends the bytes to every endpoint; null if one accepted them, else the last error message. */
   readonly sendRaw: (raw: Hex) => Promise<string | null>
-  /** A method of anvil's own. */
+  /** Calls a method that only anvil has. */
   readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
 }
 
-/** Asks for up to `withinMs` until the chain says which one it is; then throws the last fault. */
+/** Identifies the chain, retrying for up to `withinMs`; then throws with the last error. */
 export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<Node> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
@@ -28,13 +28,14 @@ export async function openNode(rpcUrls: readonly string[], withinMs: number): Pr
       }
       return { chain, reader, sendRaw: senderTo(rpcUrls), tell }
     } catch (error) {
-      if (Date.now() > givesUpAt) throw new Error(`the chain does not answer: ${textOf(error)}`)
+      if (Date.now() > givesUpAt)
+        throw new Error(`no endpoint in RPC_URLS responds: ${textOf(error)}`)
       await pause(300)
     }
   }
 }
 
-/** The same node, whose reads share one call through Multicall3. */
+/** Returns the node with its reads batched through Multicall3. */
 export const withMulticall = (node: Node, rpcUrls: readonly string[]): Node => ({
   ...node,
   reader: readerAt(rpcUrls, node.chain.chainId),
@@ -75,7 +76,7 @@ function senderTo(rpcUrls: readonly string[]): Node['sendRaw'] {
   }
 }
 
-/** The node's own words, without viem's wrapping, which would repeat the URL and the request. */
+/** Returns the node's message without viem's wrapping, which repeats the URL and the request. */
 export function textOf(error: unknown): string {
   if (error instanceof BaseError) return error.details || error.shortMessage
   return error instanceof Error ? error.message : String(error)

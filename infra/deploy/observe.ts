@@ -15,7 +15,7 @@ import { type Terms, termNames, type Wanted } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
 
-/** Everything that the plan needs to know, at the newest block. Throws when no endpoint answers. */
+/** Reads the plan's input at the latest block. Throws if no endpoint answers. */
 export async function observe(
   { chain, reader }: Node,
   wanted: Wanted,
@@ -46,7 +46,7 @@ export async function observe(
   }
 }
 
-/** Monad takes nothing below 100 gwei, and charges the base fee, not the headroom over it. */
+/** Monad rejects fees below 100 gwei. It charges the base fee, so headroom is free. */
 export const maxFeeOver = (baseFeeWei: bigint): bigint =>
   baseFeeWei * 3n > 100_000_000_000n ? baseFeeWei * 3n : 100_000_000_000n
 
@@ -152,7 +152,7 @@ async function termsOf(reader: Reader, address: Address): Promise<Terms | null> 
   return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as Terms
 }
 
-/** Null when a contract answered that it has no such function; another fault is thrown on. */
+/** Returns null if the contract has no such function; rethrows every other error. */
 async function answered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

@@ -106,7 +106,7 @@ describe('the to-do list', () => {
     [
       'sends a lane what it lacks',
       { lanes: [{ address: lane, wei: parseEther('9.5'), ausdMicro: 0n }] },
-      /^send 2.5 MON to lane 0x5{40}: it holds 9.5, LANE_WEI wants 12$/,
+      /^send 2.5 MON to lane 0x5{40}: it holds 9.5, LANE_WEI requires 12$/,
     ],
     [
       'sends the admin gas for its steps',

@@ -5,7 +5,7 @@ import { gasReckoned, type SentStep, type Step, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
 import { termNames, type Wanted } from './wanted'
 
-/** What to do, in order, and what only a person can do. With refusals nothing is done. */
+/** Steps in order, and manual tasks. With refusals, nothing is sent. */
 export type Plan = {
   readonly refusals: readonly string[]
   readonly steps: readonly Step[]
@@ -13,10 +13,10 @@ export type Plan = {
   readonly notes: readonly string[]
 }
 
-/** An anvil gives this much to each account that holds less than a tenth of it. */
+/** Amount anvil gives to each account that holds less than a tenth of it. */
 export const givenWei = parseEther('1000')
 
-/** What follows from how things are and how they should be. Steps that nobody can pay for wait. */
+/** Derives the plan from actual and desired state. Steps whose sender lacks gas wait. */
 export function planFrom(facts: Facts, wanted: Wanted): Plan {
   const refusals = contractRefusals(facts, wanted)
   if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }
@@ -51,7 +51,7 @@ function sendsOf(facts: Facts, wanted: Wanted): SentStep[] {
     ...(token ? [] : [{ do: 'deploy_ausd' } as const]),
     ...(line ? [] : [{ do: 'deploy_credit_line' } as const]),
     ...(!line || line.adminHasRole ? grants : []),
-    // "Unlimited" may count down with use, so it is renewed long before it ends.
+    // Some tokens reduce even an unlimited allowance, so it is renewed long before it runs out.
     ...(line && line.treasuryAllowanceMicro >= maxUint128
       ? []
       : [{ do: 'approve_credit_line' } as const]),
@@ -75,7 +75,7 @@ function fundingOf({ token, line, admin, treasury }: Facts, wanted: Wanted): Sen
   return steps
 }
 
-/** Keeps the steps whose sender can pay for all of its own; the rest wait for native coin. */
+/** Keeps the steps of senders that can pay for all of theirs; the others wait for native coin. */
 function payable(
   wantedSteps: readonly SentStep[],
   { admin, treasury, maxFeeWei }: Facts,
@@ -89,12 +89,12 @@ function payable(
     const needWei = own.reduce((sum, step) => sum + gasReckoned(step) * maxFeeWei, 0n)
     if (wei >= needWei || given.includes(address) || broke.has(address)) continue
     broke.add(address)
-    // Twice as much as it takes now: the base fee moves, and the lending pool may come later.
+    // Twice the current need: the base fee moves, and funding the pool may come later.
     const who = address === admin.address ? 'admin' : 'treasury'
     todos.push({ send: 'native', to: address, who, amount: 2n * needWei - wei, why: 'for gas' })
   }
   const deploys = wantedSteps.some((step) => step.do === 'deploy_credit_line')
-  // Nothing can be approved for a contract that has no address yet.
+  // A contract without an address cannot be approved.
   const stalled = deploys && broke.has(admin.address)
   return {
     steps: stalled ? [] : wantedSteps.filter((step) => !broke.has(senderOf(step, wanted))),
@@ -108,6 +108,8 @@ function notesOf({ line }: Facts, wanted: Wanted): string[] {
   return termNames
     .filter((name) => terms[name] !== wanted.terms[name])
     .map(
-      (name) => `${name} of the credit line is ${terms[name]} for good, not ${wanted.terms[name]}`,
+      (name) =>
+        `${name} is ${terms[name]} in the deployed credit line and cannot be changed to ` +
+        `${wanted.terms[name]}`,
     )
 }

@@ -11,7 +11,7 @@ describe('the contracts', () => {
   test.each([
     ['are used when they are what they should be', {}, /^$/],
     ['without a token', { token: { ...token, hasCode: false } }, /no contract at AUSD_ADDRESS/],
-    ['with something else for a token', { token: { ...token, domain: null } }, /is it AUSD\?/],
+    ['with something else for a token', { token: { ...token, domain: null } }, /this is not AUSD/],
     ['with another domain name', domainWith({ name: 'AUSD' }), /the name "AUSD", not "Agora D/],
     ['with another domain version', domainWith({ version: '2' }), /the version "2", not "1"/],
     [
@@ -26,16 +26,16 @@ describe('the contracts', () => {
     ],
     ['with another separator', { token: { ...token, separator: at('9') } }, /DOMAIN_SEPARATOR/],
     ['without a credit line', { line: { ...line, hasCode: false } }, /correct CREDIT_LINE_ADDRESS/],
-    ['with something else for one', { line: { ...line, token: null } }, /is no credit line/],
+    ['with something else for one', { line: { ...line, token: null } }, /is not a credit line/],
     [
       'with an older credit line',
       { line: { ...line, version: null } },
-      /older than 2\), the services speak 2/,
+      /older than 2\), but the services need version 2/,
     ],
     [
       'with a later credit line',
       { line: { ...line, version: 3n } },
-      /is version 3, .* speak 2: to deploy a new one/,
+      /is version 3, .* need version 2: to deploy a new one/,
     ],
     [
       'with a credit line of another token',

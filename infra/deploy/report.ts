@@ -4,22 +4,22 @@ import type { Facts } from './facts'
 import { wordsOf } from './todo'
 import type { Wanted } from './wanted'
 
-/** 0: nothing is missing; 1: something is left to do; 2: refused. */
+/** 0: complete; 1: work remains; 2: refused. */
 export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
   plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
 
-/** The end of a run as a person reads it. Holds no key and no endpoint, whose path may be a key. */
+/** Formats the summary of a run. Contains no key and no endpoint, whose path may be a key. */
 export function report(deployment: Deployment, wanted: Wanted): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)
     return [
-      'refused, nothing is sent beyond what was done above:',
+      'refused; no further transactions were sent:',
       ...plan.refusals.map((one) => `  ${one}`),
     ].join('\n')
   return [
     ...(facts ? [holdings(facts)] : []),
     ...plan.notes.map((note) => `note: ${note}`),
-    ...(plan.steps.length > 0 ? [`${plan.steps.length} steps were planned and not done`] : []),
+    ...(plan.steps.length > 0 ? [`planned steps, not sent: ${plan.steps.length}`] : []),
     ...environmentOf(deployment, wanted),
     ...todoList(deployment, wanted),
   ].join('\n')
@@ -39,7 +39,7 @@ function holdings({ admin, treasury, lanes, line }: Facts): string {
   return ['balances', ...held, ...pool].join('\n')
 }
 
-/** What to paste into the environment of the services. */
+/** Variables to copy into the services' environment. */
 function environmentOf({ book, facts }: Deployment, wanted: Wanted): string[] {
   const { line, token } = facts ?? {}
   if (!line || !token) return []
@@ -59,7 +59,7 @@ function todoList({ plan }: Deployment, wanted: Wanted): string[] {
   if (plan.todos.length === 0)
     return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
   return [
-    'to do by a person, then run again:',
+    'do these by hand, then run again:',
     ...plan.todos.map((todo, index) => `  ${index + 1}. ${wordsOf(todo, wanted.ausd)}`),
   ]
 }

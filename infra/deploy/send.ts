@@ -16,9 +16,9 @@ import type { Call } from './step'
 import type { Signers } from './wanted'
 
 const priorityWei = 2_000_000_000n
-/** Monad refuses more in one transaction. */
+/** Monad's gas limit for one transaction. */
 const gasMax = 30_000_000n
-/** The pace of `untilFinal`; Monad's nodes stop forwarding a transaction after some 5 s. */
+/** Intervals of `untilFinal`; Monad nodes stop forwarding a transaction after about 5 s. */
 export type Pace = {
   readonly pollMs: number
   readonly resendAfterMs: number
@@ -26,7 +26,7 @@ export type Pace = {
 }
 const usualPace: Pace = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
 
-/** Signs a first attempt. The estimate also shows what would revert, before it costs anything. */
+/** Signs the first attempt. A call that would revert fails at the estimate, at no cost. */
 export async function prepare(
   node: Node,
   signers: Signers,
@@ -39,7 +39,7 @@ export async function prepare(
     node.reader.getBlock(),
   ])
   const gas = estimate + estimate / 5n
-  // Our own count too: a lagging endpoint may not have seen the last step yet.
+  // A lagging endpoint may not have seen our previous step yet.
   const nonce = Math.max(count, nonceLeast)
   const raw = await sign(signers, from, {
     type: 'eip1559',
@@ -56,13 +56,14 @@ export async function prepare(
 
 const sign = (signers: Signers, from: Address, fields: TransactionSerializableEIP1559) => {
   const signer = signers.get(from)
-  if (!signer) throw new Error(`${from} has a transaction on its way, and its key is not given`)
+  if (!signer)
+    throw new Error(`${from} has a pending transaction, but its key is missing: provide the key`)
   return signer.signTransaction(fields)
 }
 
 /**
- * How a pending transaction ended. `superseded`: another one of the same account took its nonce at
- * finality, so that it never can be mined.
+ * Outcome of a pending transaction. `superseded`: another transaction of the account used its nonce
+ * and is final, so this one can never be mined.
  */
 export type Outcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
@@ -75,8 +76,8 @@ type Options = {
 }
 
 /**
- * Sends until one attempt is final, however often it was sent before: the same bytes, and after a
- * while the same nonce at a higher fee, told to `keep` first. Throws when it is not final in time.
+ * Sends until one attempt is final: first the same bytes, later the same nonce with a higher fee,
+ * which `keep` stores before it is sent. Throws when no attempt is final in time.
  */
 export async function untilFinal(
   node: Node,
@@ -104,14 +105,14 @@ export async function untilFinal(
       return null
     })
     if (outcome && outcome.final !== 'superseded') return outcome
-    // One absent receipt proves nothing: the node may only be slow to index.
+    // One missing receipt proves nothing: the node may be slow to index.
     absences = outcome ? absences + 1 : 0
     if (outcome && absences > 12) return outcome
     await pause(pace.pollMs)
   }
   throw new Error(
-    `${start.step} is not final within ${withinMs} ms, its outcome is unknown` +
-      `${word === null ? '' : ` (the node says: ${word})`}; it is recorded: run again`,
+    `${start.step} was not final within ${withinMs} ms, its outcome is unknown` +
+      `${word === null ? '' : ` (last error: ${word})`}; it is recorded: run again`,
   )
 }
 
@@ -129,7 +130,7 @@ async function bumped(node: Node, signers: Signers, pending: Pending): Promise<P
   return { ...pending, attempts: [...pending.attempts, raw] }
 }
 
-/** Final is a receipt at or below `finalized` whose block still has the same hash. */
+/** An outcome is final when the receipt's block is at or below `finalized` with the same hash. */
 async function outcomeNow(
   { reader }: Node,
   { from, nonce, attempts }: Pending,

@@ -13,7 +13,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Role } from './facts'
 import type { Wanted } from './wanted'
 
-/** One thing to do on the chain. The first two are not transactions: an anvil does them when told. */
+/** One action on the chain. The first two are anvil methods, not transactions. */
 export type Step =
   | { readonly do: 'give_native'; readonly to: Address }
   | { readonly do: 'install_multicall3' }
@@ -29,25 +29,25 @@ export type SentStep =
 
 /** A transaction without nonce, gas and fees; without `to` it creates a contract. */
 export type Call = { readonly from: Address; readonly to?: Address; readonly data: Hex }
-/** Where the contracts are, as far as they are anywhere. */
+/** Contract addresses known so far. */
 export type Places = { readonly ausd?: Address; readonly creditLine?: Address }
 
 export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
 
 /**
- * Gas that a step is reckoned with before the chain is asked: above what it needs on Monad, which
- * charges the limit. The limit itself comes from an estimate.
+ * Upper bound of a step's gas on Monad, for planning funds. The limit it is sent with comes from an
+ * estimate, because Monad charges the limit.
  */
 export const gasReckoned = (step: SentStep): bigint => {
   if (step.do === 'deploy_ausd') return 3_000_000n
-  // Two contracts, some 37 KB in all, of which each byte costs 200: 7.7 million on an anvil.
+  // Two contracts of 37 KB in total, 200 gas per byte: 7.7 million on an anvil.
   return step.do === 'deploy_credit_line' ? 12_000_000n : 200_000n
 }
 
 export const senderOf = (step: SentStep, wanted: Wanted): Address =>
   step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
 
-/** What to send for a step. Throws when a contract it needs is not there yet: a plan never does so. */
+/** Builds a step's transaction. Throws if its contract is not deployed, which no plan allows. */
 export function callOf(step: SentStep, places: Places, wanted: Wanted): Call {
   const from = senderOf(step, wanted)
   switch (step.do) {
@@ -77,7 +77,7 @@ export function callOf(step: SentStep, places: Places, wanted: Wanted): Call {
   }
 }
 
-/** Calldata of `grantRole`, which a person may have to send from elsewhere. */
+/** Calldata of `grantRole`, also printed for an admin who must send it by hand. */
 export const grantData = (role: Role, account: Address): Hex =>
   encodeFunctionData({
     abi: creditLineAbi,
@@ -99,6 +99,6 @@ const creditLineCode = ({ admin, treasury, terms }: Wanted, token: Address): Hex
   })
 
 function there(place: Address | undefined): Address {
-  if (!place) throw new Error('a step came before the contract it needs')
+  if (!place) throw new Error('this step needs a contract that is not deployed yet')
   return place
 }

@@ -5,7 +5,7 @@ import type { Facts } from './facts'
 import { grantData } from './step'
 import type { Wanted } from './wanted'
 
-/** Something only a person can do. `amount` is in wei for `native`, in micro AUSD for `ausd`. */
+/** A manual task. `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
 export type Todo =
   | {
       readonly send: 'native' | 'ausd'
@@ -16,22 +16,22 @@ export type Todo =
     }
   | { readonly say: string }
 
-/** What is missing beyond the steps. `given` are accounts that an anvil is about to fund. */
+/** Lists manual tasks. `given` are accounts that anvil is about to fund. */
 export function todosOf(facts: Facts, wanted: Wanted, given: readonly Address[]): Todo[] {
   const { line } = facts
   const says: string[] = []
   if (!facts.hasMulticall && !(facts.isAnvil && wanted.testFunds))
-    says.push(`no Multicall3 at ${multicall3Address}, by which the services read: deploy it there`)
+    says.push(`no Multicall3 at ${multicall3Address}, which the services need: deploy it there`)
   if (line && !line.adminHasRole)
     for (const { lane, role } of line.rolesMissing)
       says.push(
-        `ADMIN_KEY ${wanted.admin} has no DEFAULT_ADMIN_ROLE on ${line.address}: its admin must ` +
+        `ADMIN_KEY ${wanted.admin} lacks DEFAULT_ADMIN_ROLE on ${line.address}: its admin must ` +
           `grant ${role} to lane ${lane}, calldata ${grantData(role, lane)}`,
       )
   if (line?.isPaused)
     says.push(`credit line ${line.address} is paused: a holder of PAUSER_ROLE must call unpause()`)
   if (line?.deployBlock === null)
-    says.push('set DEPLOY_BLOCK: the node could not tell in which block the credit line began')
+    says.push('set DEPLOY_BLOCK: the node could not determine the deploy block of the credit line')
   return [...sendTodos(facts, wanted, given), ...says.map((say) => ({ say }))]
 }
 
@@ -41,7 +41,7 @@ function sendTodos(facts: Facts, wanted: Wanted, given: readonly Address[]): Tod
     .filter(({ address, wei }) => wei < wanted.laneWei && !given.includes(address))
     .map(({ address, wei }) => ({
       ...({ send: 'native', to: address, who: 'lane', amount: wanted.laneWei - wei } as const),
-      why: `it holds ${formatEther(wei)}, LANE_WEI wants ${formatEther(wanted.laneWei)}`,
+      why: `it holds ${formatEther(wei)}, LANE_WEI requires ${formatEther(wanted.laneWei)}`,
     }))
   const treasuryShort = wanted.treasuryAusdMicro - facts.treasury.ausdMicro
   const poolShort = wanted.liquidityMicro - (facts.line?.liquidityMicro ?? 0n)
@@ -67,22 +67,22 @@ function sendTodos(facts: Facts, wanted: Wanted, given: readonly Address[]): Tod
             to: wanted.admin,
             who: 'admin',
             amount: adminShort,
-            why: 'to fill the lending pool at the next run',
+            why: 'the next run moves it to the lending pool',
           } as const,
         ]
       : []),
   ]
 }
 
-/** The faucet of the real AUSD on 10143: 10,000 AUSD a call, 60 s between calls. */
+/** Faucet of the real AUSD on 10143: 10,000 AUSD per call, 60 s between calls. */
 const faucet = '0xd236c18D274E54FAccC3dd9DDA4b27965a73ee6C'
 
-/** The to-do as a person reads it. */
+/** Formats a manual task. */
 export function wordsOf(todo: Todo, ausd: Address | 'deploy'): string {
   if ('say' in todo) return todo.say
   const { to, who, amount, why } = todo
   if (todo.send === 'native') return `send ${formatEther(amount)} MON to ${who} ${to}: ${why}`
   const words = `send ${formatUnits(amount, 6)} AUSD to ${who} ${to}: ${why}`
   if (ausd === 'deploy' || ausd.toLowerCase() !== realAusd.toLowerCase()) return words
-  return `${words}; faucet ${faucet} requestFunds(${to}) gives 10000 a minute`
+  return `${words}; faucet ${faucet} requestFunds(${to}) gives 10,000 per minute`
 }

@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { ConfigOf } from '#shared/config'
 import type { fields } from './config'
 
-/** What the contract fixes for good: times in seconds, the debt in 10⁻⁶ AUSD, the ratio in basis points. */
+/** Immutable terms of the contract: times in seconds, debt in micro-AUSD, ratio in basis points. */
 export type Terms = Readonly<Record<TermName, bigint>>
 export const termNames = [
   'holdSeconds',
@@ -15,7 +15,7 @@ export const termNames = [
 ] as const
 export type TermName = (typeof termNames)[number]
 
-/** What there should be. Addresses are checksummed; no key is in here. */
+/** Desired state. Addresses are checksummed; contains no key. */
 export type Wanted = {
   readonly chainId: number
   readonly genesisHash: string
@@ -33,7 +33,7 @@ export type Wanted = {
 }
 export type Signers = ReadonlyMap<Address, PrivateKeyAccount>
 
-/** Splits the configuration into what is wanted, which may be printed, and who signs for it. */
+/** Splits the configuration into the desired state, which may be printed, and the signers. */
 export function wantedOf(config: ConfigOf<typeof fields>): { wanted: Wanted; signers: Signers } {
   const account = (key: Hex) => privateKeyToAccount(key)
   const [admin, treasury] = [account(config.adminKey), account(config.treasuryKey)]
