@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The Postgres roles of those who keep rows; each is also the name of its schema. `books` is the
- * job that reads what all others wrote, and writes down what does not agree; `ops` is who operates,
- * who reads likewise and writes down what was asked of the services.
+ * Postgres roles that own a schema of the same name. `books` is the reconciliation job: it reads
+ * every schema and records discrepancies. `ops` is the operators' role: it reads every schema and
+ * records operator commands.
  */
 export const databaseRoles = [
   'gateway',
@@ -18,14 +18,14 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
-/** Everybody who logs in by a password of their own: these, and the job that removes old rows of them. */
+/** Roles with a password of their own: the above, and the job that deletes old rows. */
 export const loginRoles = [...databaseRoles, 'pruning'] as const
 export type LoginRole = (typeof loginRoles)[number]
 
 /** The service's folder under services/ and under infra/migrations/. */
 export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-')
 
-/** Where the tables of a schema are described, from the root of the repository. */
+/** Folder that defines a schema's tables, relative to the repository root. */
 export const tablesDir = (role: DatabaseRole): string =>
   role === 'books' || role === 'ops' ? `infra/${role}` : `services/${serviceOf(role)}`
 

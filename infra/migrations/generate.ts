@@ -12,8 +12,8 @@ import {
 const repositoryDir = dirname(dirname(import.meta.dir))
 
 /**
- * Writes the migration that leads from the last snapshot in `out` to the tables of the service's
- * store files, if they differ. Says which file, or `unchanged`. Throws when the tool fails.
+ * Writes the migration from the last snapshot in `out` to the tables of the service's store files.
+ * Returns the new file's name, or `unchanged`. Throws when drizzle-kit fails.
  */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
@@ -26,15 +26,18 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
       join(repositoryDir, 'node_modules/drizzle-kit/bin.cjs'),
       'generate',
       ...['--dialect', 'postgresql', '--name', name],
-      // An absolute path makes the tool of this version fail on every run but the first.
+      // With an absolute path this version of drizzle-kit fails on every run but the first.
       ...['--out', relative(repositoryDir, out)],
       ...['--schema', `${tables}/**/*.store.ts`],
     ],
     { cwd: repositoryDir, encoding: 'utf8', timeout: 60_000 },
   )
-  // It ends with status 0 also when it failed, or when it could not ask whether a column was renamed.
+  // drizzle-kit exits with 0 even if it failed or had to ask whether a column was renamed.
   if (!/No schema changes|Your SQL migration file/.test(run.stdout))
-    throw new Error(`drizzle-kit, ${service}: ${run.stdout}\n${run.stderr}`)
+    throw new Error(
+      `drizzle-kit wrote no migration for ${service} (for a renamed column, run it in a ` +
+        `terminal):\n${run.stdout}\n${run.stderr}`,
+    )
   makeSchemasRepeatable(out)
   return sqlFilesOf(out).find((file) => !before.has(file)) ?? 'unchanged'
 }
@@ -42,7 +45,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
 const sqlFilesOf = (out: string): string[] =>
   existsSync(out) ? readdirSync(out).filter((file) => file.endsWith('.sql')) : []
 
-/** The schema may exist: `migrateAll` makes it before the first migration, to grant rights on it. */
+/** Lets the first migration pass although `migrateAll` creates the schema before it. */
 function makeSchemasRepeatable(out: string): void {
   for (const file of sqlFilesOf(out)) {
     const path = join(out, file)

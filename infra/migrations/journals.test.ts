@@ -113,7 +113,7 @@ describe('a journal', () => {
     const wrong = rows.map((row, line) => ({ ...row, line, posting: `again/${line % 2}` }))
     await expect(
       Promise.resolve(payments`insert into payments.journal ${payments(wrong)}`),
-    ).rejects.toThrow('does not come to 0 in every asset')
+    ).rejects.toThrow('does not sum to 0 in every asset')
   })
 
   test.each<[string, Line[]]>([
@@ -134,14 +134,14 @@ describe('a journal', () => {
       ],
     ],
   ])('refuses %s', async (_, lines) => {
-    await expect(post(...lines)).rejects.toThrow('does not come to 0 in every asset')
+    await expect(post(...lines)).rejects.toThrow('does not sum to 0 in every asset')
   })
 
   test('refuses a line that is added to a posting later', async () => {
     const posting = await post(['treasury', 'AUSD', '-1'], ['collateral', 'AUSD', '1'])
     const more = payments`insert into payments.journal (posting, line, event, item, account, asset, amount)
       values (${posting}, 2, 'test', 'test', 'treasury', 'AUSD', 1)`
-    await expect(Promise.resolve(more)).rejects.toThrow('does not come to 0 in every asset')
+    await expect(Promise.resolve(more)).rejects.toThrow('does not sum to 0 in every asset')
   })
 
   test.each<[string, Line]>([

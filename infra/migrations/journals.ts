@@ -2,15 +2,14 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
- * What makes a table `journal` a journal, wherever a service has one: a posting that does not come
- * to 0 per asset cannot be written, nor one that takes another back and is not its exact negation: its
- * lines are written by one statement, and that is what is checked, once for all of them;
- * and no role, not even the owner, changes or removes a line.
- * And a row that the books are compared with says when it changed, whoever changed it. Triggers are
- * nothing the tables' definitions can say, so they are put there after each migration.
+ * Creates the triggers that guard the journals of all services. A posting must sum to 0 in every
+ * asset, and a reversal must be the exact negation of its posting. Both are checked once per
+ * statement, because one statement writes all lines of a posting. No role, not even the owner, can
+ * change or remove a line. Other triggers set `changed_at` on rows that are reconciled with the
+ * journals. Drizzle's table definitions have no triggers, so they are created after each migration.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
-  // A `changed_at` without a default is not ours: it is what a provider says of its own row.
+  // A `changed_at` without a default comes from a provider and keeps its value.
   const found = await sql<{ schema: DatabaseRole; table: string; isJournal: boolean }[]>`
     select table_schema as schema, table_name as table, column_name = 'booked_at' as "isJournal"
     from information_schema.columns
@@ -32,8 +31,8 @@ const stampOf = (schema: DatabaseRole, table: string): string => `
     for each row execute function ${schema}.stamp_change();`
 
 const guardsOf = (schema: DatabaseRole): string => `
-  -- Planned once: left to choose, Postgres makes a plan for each posting, which takes longer than to carry
-  -- it out. And by index, however small the journal was when that was done: the plan stays while it grows.
+  -- A generic plan: planning each posting takes longer than running the query. By index even if the
+  -- journal is small when it is planned, because the plan stays while the journal grows.
   create or replace function ${schema}.journal_balances() returns trigger language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
   declare
@@ -50,13 +49,13 @@ const guardsOf = (schema: DatabaseRole): string => `
       group by posting, asset
     ) as sums;
     if unbalanced is not null then
-      raise exception 'posting % does not come to 0 in every asset', unbalanced
+      raise exception 'posting % does not sum to 0 in every asset', unbalanced
         using errcode = 'check_violation';
     end if;
     if not has_reversal then
       return null;
     end if;
-    -- Of every line of it: one without it may have been added to a reversal.
+    -- Check every line: a line without "reverses" may have been added to a reversal.
     for one in select distinct posting, reverses from ${schema}.journal
       where posting = any (postings)
     loop
@@ -81,7 +80,7 @@ const guardsOf = (schema: DatabaseRole): string => `
 
   create or replace function ${schema}.journal_stays() returns trigger language plpgsql as $$
   begin
-    raise exception 'a line of the journal is never changed or removed: reverse its posting'
+    raise exception 'journal lines cannot be changed or removed: reverse the posting instead'
       using errcode = 'insufficient_privilege';
   end $$;
 

@@ -10,22 +10,22 @@ import { databaseUrl, text } from '#shared/config-fields'
 import { databaseUrlOf } from '#shared/db/url'
 
 export type Migrating = {
-  /** A user who may create roles and schemas and will own the tables. */
+  /** URL of a user who can create roles and schemas, and who will own the tables. */
   adminUrl: string
   passwords: RolePasswords
-  /** Without it the read-only role `auditor` exists but cannot log in. */
+  /** Enables login of the read-only role `auditor`. */
   auditorPassword?: string
 }
 
-/** Any number will do, as long as every run takes the same. */
+/** Key of the advisory lock; an arbitrary number. */
 const migrationLock = 7_262_115
 
 /**
- * Brings roles, schemas, tables and rights to what this version of the code needs. Repeatable, and
- * safe when several run at once: one works while the others wait, then find nothing to do.
+ * Brings roles, schemas, tables and rights to the state this version needs. May be run again, and
+ * concurrently: one run works while the others wait, then find nothing to do.
  */
 export async function migrateAll(options: Migrating): Promise<void> {
-  // One connection for all of it: the lock belongs to the session that took it.
+  // A single connection, because the lock belongs to its session.
   const sql = postgres(options.adminUrl, {
     max: 1,
     connect_timeout: 10,
@@ -58,11 +58,10 @@ async function applyMigrations(sql: Sql): Promise<void> {
 }
 
 const about = 'password of the Postgres role of this service'
-/** What this step is told. */
 export const fields = {
-  DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres, as who owns the tables', secret: true }),
+  DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
-    about: 'password of who owns the tables, when the URL has none',
+    about: 'password of the table owner, if the URL has none',
     secret: true,
     fallback: '',
   }),
@@ -73,18 +72,21 @@ export const fields = {
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
   DATABASE_PASSWORD_BOOKS: text({
-    about: 'password of the job that checks the books',
+    about: 'password of the reconciliation job',
     secret: true,
   }),
   DATABASE_PASSWORD_OPS: text({
-    about: 'password of operators, who read everything and write down what they asked for',
+    about: 'password of the operator role',
     secret: true,
   }),
   DATABASE_PASSWORD_PRUNING: text({
-    about: 'password of the job that removes what nothing asks for any more',
+    about: 'password of the pruning job',
     secret: true,
   }),
-  DATABASE_PASSWORD_AUDITOR: text({ about: 'empty: the auditor cannot log in', fallback: '' }),
+  DATABASE_PASSWORD_AUDITOR: text({
+    about: 'password of the read-only role auditor; empty: no login',
+    fallback: '',
+  }),
 }
 
 if (import.meta.main) {
@@ -111,7 +113,7 @@ if (import.meta.main) {
         },
         auditorPassword: config.databasePasswordAuditor,
       })
-      say(`schemas, tables and rights are as they should be (${Date.now() - startedAt} ms)`)
+      say(`schemas, tables and rights are up to date (${Date.now() - startedAt} ms)`)
     },
   )
 }

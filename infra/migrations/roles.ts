@@ -9,7 +9,7 @@ import { rules } from '#infra/pruning/rules'
 
 export type RolePasswords = Readonly<Record<LoginRole, string>>
 
-/** Makes each login role and gives it today's password; none can do more than its rows. */
+/** Creates the login roles without any admin right, and sets their current passwords. */
 export async function ensureRoles(
   sql: Sql,
   passwords: RolePasswords,
@@ -32,18 +32,18 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 }
 
 /**
- * A role reads and writes the rows of its own schema, and deletes none; the auditor, operators and the
- * job of the books read them all; the job of pruning deletes from the tables that have a rule for it, and reads
- * besides what its rules name. Granted after every migration, so that new tables need no default
- * privileges.
+ * Grants rights. A role reads, inserts and updates rows of its own schema, but deletes none.
+ * `auditor`, `ops` and `books` read every schema. `pruning` deletes from the tables that have a
+ * pruning rule, and reads the columns its rules name. Granted after every migration, so that new
+ * tables need no default privileges.
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
-  // Who took a quote is said once: not even pricing says another afterwards.
+  // The taker of a quote is written once; not even pricing may change it.
   await sql`revoke update on pricing.quotes_taken from pricing`
-  // What was done, why and by whom is written once: no operator words it otherwise afterwards.
+  // The record of an operator command is written once; no operator may change it.
   await sql`revoke update on all tables in schema ops from ops`
-  // An operator runs the job of the books by hand, and says so: as itself it writes none of its rows.
+  // To run the reconciliation by hand, an operator must switch to the role books explicitly.
   await sql`grant books to ops with inherit false, set true`
 }
 
@@ -54,7 +54,7 @@ const rightsOf = (role: DatabaseRole): string => `
   grant select on all tables in schema ${role} to auditor, books, ops;
   alter role ${role} set search_path = ${role};`
 
-/** Taken back first: a rule that is gone leaves no right behind. */
+/** Revokes everything first, so that a removed rule leaves no right behind. */
 const pruningRights = (): string =>
   [
     ...databaseRoles.flatMap((schema) => [

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { usersFile, usersPath } from '#infra/nats/generate'
 
-const remedy = 'out of date: bun run permissions'
+const remedy = 'out of date: bun run generate permissions'
 
 test('users.gen.conf is what the catalogue and the topology say today', () => {
   expect(readFileSync(usersPath, 'utf8') === usersFile() || remedy).toBe(true)

@@ -4,31 +4,31 @@ import { type Grant, rightsOf } from '#infra/nats/rights'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { type BusUser, busUsers } from '#shared/messages/topic'
 
-/** Where nats-server.conf includes the users from. */
+/** Path of the file that nats-server.conf includes. */
 export const usersPath = join(import.meta.dir, 'users.gen.conf')
 
-/** The whole of users.gen.conf as it should be now. */
+/** Returns the contents of users.gen.conf. */
 export const usersFile = (): string => `\
-# The users of the account APP. Who may say and hear what: rights.ts, from the catalogue of messages.
-# Written by \`bun run permissions\`.
+# Users of the account APP and their permissions, derived from the message catalogue by rights.ts.
+# Written by \`bun run generate permissions\`.
 
 users: [
-  # Provisioning and the NATS CLI. No service knows this password.
+  # For provisioning and the NATS CLI. No service has this password.
   { user: admin, password: $${passwordVariable('admin')} }
 ${busUsers.map(userOf).join('')}]
 `
 
-/** A question is answered once, and no later than its asker waits (`shared/bus/ask.ts`). */
+/** One response per request, within the time the caller waits (`shared/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
 /**
- * The console hears messages whose publishers wait for the word of JetStream that they are stored: it
- * must not be able to give it.
+ * The console receives messages whose publishers wait for JetStream's acknowledgement. It must not
+ * be able to send that acknowledgement itself.
  */
 const repliesOf = (user: BusUser) =>
   user === 'console' ? '' : `      allow_responses: ${replies}\n`
 
-/** An empty list would be no limit to nats-server. */
+/** nats-server treats an empty list as no restriction. */
 const nothing = '{ deny: ">" }'
 
 const userOf = (user: BusUser): string => {

@@ -6,30 +6,30 @@ import { integer, natsServers, text } from '#shared/config-fields'
 import { pause } from '#shared/deadline'
 
 export type Provisioning = {
-  /** Where nats-server listens, or each of a cluster, comma-separated. */
+  /** URL of nats-server, or of every cluster node, comma-separated. */
   url: string
   user: string
   password: string
-  /** Copies of each stream, at least; one when nobody says. What has more keeps them. */
+  /** Minimum replicas of each stream, 1 by default. Never reduced. */
   replicas?: number
-  /** After so long a message that nobody acknowledged comes again; as the topology says when left out. */
+  /** Time after which an unacknowledged message is redelivered; defaults to the topology's. */
   ackWaitMs?: number | undefined
 }
 
-/** JetStream's own numbers for "there is none" and for "it is there, but otherwise". */
+/** JetStream error codes: stream not found, consumer exists with another configuration. */
 const streamMissing = 10059
 const consumerDiffers = 10148
-/** A cluster has no leader at the moment (nats-server's `errors.json`). */
+/** Error codes of a cluster without a leader (nats-server's `errors.json`). */
 const leaderless = [10008, 10009]
-/** A node that made a stream answers before the one that is asked next has heard of it (seen on 2.14). */
+/** Another node may not know a stream yet that was just created (seen with 2.14). */
 const unheardOf = [...leaderless, streamMissing]
-/** Three nodes that start at once may need several elections, of some seconds each. */
+/** Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
 /**
- * Makes every stream, bucket and durable consumer, or changes it to what the topology says.
- * Repeatable at any time, also while services run, and after the store was lost. Throws when
- * JetStream refuses a change, e.g. to a setting that cannot be changed.
+ * Creates or updates every stream, bucket and durable consumer of the topology. May be run at any
+ * time, also while services run or after the store was lost. Throws when JetStream refuses a
+ * change, for example to an immutable setting.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
   const nc = await connect({
@@ -42,7 +42,7 @@ export async function provisionNats(options: Provisioning): Promise<void> {
     timeout: 5_000,
   })
   try {
-    // Whether there is JetStream at all is told by the first question: a cluster may have no leader yet.
+    // Without the client's own check for JetStream, which fails while a cluster has no leader.
     const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
     const replicas = options.replicas ?? 1
     await Promise.all(streams.map((plan) => ensureStream(manager, plan, replicas)))
@@ -57,9 +57,9 @@ export async function provisionNats(options: Provisioning): Promise<void> {
 }
 
 /**
- * Changing what is right already is quiet, so the usual case costs one question. Making a stream that
- * exists would not do: JetStream counts its `max_bytes` a second time and says the disk is full.
- * Copies are only ever added: whoever provisions knows what a stream is, not what stands around it.
+ * Updates first: the usual case then costs one request. Adding an existing stream can fail, because
+ * JetStream counts its `max_bytes` twice and reports a full disk. Replicas are only added, because
+ * the caller may not know how many nodes there are.
  */
 async function ensureStream(
   manager: JetStreamManager,
@@ -76,7 +76,7 @@ async function ensureStream(
     await onceAgreed(leaderless, () =>
       update().catch(async (error) => {
         if (numberOf(error) !== streamMissing) throw error
-        await add().catch(update) // Somebody else may have made it meanwhile.
+        await add().catch(update) // Another run may have added it first.
       }),
     )
   } catch (fault) {
@@ -87,7 +87,7 @@ async function ensureStream(
 const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
   ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
-/** Makes a durable consumer of a stream that was ensured, or changes it to what the topology says. */
+/** Creates or updates a durable consumer of an existing stream. */
 export async function ensureConsumer(
   manager: JetStreamManager,
   stream: string,
@@ -106,8 +106,8 @@ export async function ensureConsumer(
 }
 
 /**
- * Asks a cluster again while its nodes do not agree yet, or do not answer: each question here may be
- * asked twice. Whatever else it says is its answer.
+ * Retries while the cluster's nodes disagree or time out; every request here is idempotent. Other
+ * errors are thrown.
  */
 async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unknown>) {
   const givesUpAt = Date.now() + agreesWithinMs
@@ -127,14 +127,13 @@ async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unk
 const numberOf = (error: unknown) => (error as NatsError).api_error?.err_code
 
 const refused = (what: string, cause: unknown) =>
-  new Error(`${what} could not be provisioned: ${(cause as Error).message}`, { cause })
+  new Error(`could not provision ${what}: ${(cause as Error).message}`, { cause })
 
-/** What this step is told. */
 export const fields = {
-  NATS_URL: natsServers({ about: 'where nats-server listens' }),
+  NATS_URL: natsServers({ about: 'URL of nats-server; in a cluster every node, comma-separated' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
   NATS_REPLICAS: integer({
-    about: 'copies of each stream, never made fewer: 3 in a cluster',
+    about: 'minimum replicas of each stream, 3 in a cluster; never reduced',
     fallback: '1',
   }),
 }
@@ -151,7 +150,7 @@ if (import.meta.main) {
         password: natsPasswordAdmin,
         replicas: natsReplicas,
       })
-      say(`streams and consumers are as they should be (${Date.now() - startedAt} ms)`)
+      say(`streams and consumers are up to date (${Date.now() - startedAt} ms)`)
     },
   )
 }

@@ -4,13 +4,13 @@ import { questions, topics } from '#shared/messages/catalogue'
 import { type BusUser, type Question, type ServiceName, serviceNames } from '#shared/messages/topic'
 import { metricsSubject } from '#shared/metrics/answer'
 
-/** Subjects that their user needs for one thing. `why` stands over them in users.gen.conf. */
+/** Subjects a user needs for one purpose. `why` becomes their comment in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
 
-/** All that a user may say and hear: nats-server refuses the rest. */
+/** Permissions of a user; nats-server refuses everything else. */
 export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
 
-/** Everything that a service needs, worked out from who says, asks, answers and reads what. */
+/** Derives a user's permissions from the catalogue: messages, requests, responses and consumers. */
 export const rightsOf = (user: BusUser): Rights => ({
   publish: [
     ...messagesOf(user),
@@ -37,14 +37,14 @@ function messagesOf(user: BusUser): Grant[] {
   const said = topics.filter(({ publishers }) => publishers.some((name) => name === user))
   const asked = questions.filter(({ askers }) => askers.some((name) => name === user))
   return [
-    { why: 'What it says.', subjects: said.map(({ subject }) => subject) },
-    { why: 'What it asks.', subjects: asked.map(({ subject }) => subject) },
+    { why: 'Messages it publishes.', subjects: said.map(({ subject }) => subject) },
+    { why: 'Requests it sends.', subjects: asked.map(({ subject }) => subject) },
   ]
 }
 
 const isRepeated = ({ repeat }: Question) => repeat !== undefined
 
-/** What it asks of another copy when one is silent; and how many copies of its own there are. */
+/** Subjects to retry a request at another instance, and to count instances of its own service. */
 function otherCopiesOf(user: BusUser): Grant[] {
   const repeated = questions
     .filter(isRepeated)
@@ -54,22 +54,22 @@ function otherCopiesOf(user: BusUser): Grant[] {
   if (self) owners.add(self)
   return [
     {
-      why: 'To find the copies of those it asks, and its own.',
+      why: 'Instance discovery: the services it calls, and its own.',
       subjects: [...owners].map(copiesSubject),
     },
     {
-      why: 'What it asks of one copy, when another is silent.',
+      why: 'Requests retried at one instance when another does not respond.',
       subjects: repeated.map(({ owner, subject }) => copySubject(owner, '*', subject)),
     },
   ]
 }
 
-/** To fetch from its own consumers and to acknowledge; making and changing them is the admin's. */
+/** Fetching from its consumers and acknowledging. Only the admin creates or changes consumers. */
 const readingOf = (user: BusUser): Grant[] =>
   Object.entries(consumers)
     .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
     .map(([stream]) => ({
-      why: `Its consumer of ${stream}.`,
+      why: `Its consumer on ${stream}.`,
       subjects: [
         `$JS.API.CONSUMER.INFO.${stream}.${user}`,
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.${user}`,
@@ -78,32 +78,32 @@ const readingOf = (user: BusUser): Grant[] =>
     }))
 
 /**
- * What pricing needs to write a key and to read a key. Never `$JS.API.DIRECT.GET`: it answers with
- * the bare value under whatever subject the asker names as its inbox, so that a value written to a
- * bucket could be sent on as somebody else's message.
+ * Reading and writing keys of pricing's bucket. Never `$JS.API.DIRECT.GET`: the server sends the
+ * bare value to any reply subject the caller names, so a value in a bucket could be forged into
+ * another service's message.
  */
 const rates: Grant = {
-  why: 'Its bucket. Never $JS.API.DIRECT.GET: rights.ts says why.',
+  why: 'Its bucket. Never $JS.API.DIRECT.GET: see rights.ts.',
   subjects: [
     '$KV.rates.>',
     '$JS.API.STREAM.MSG.GET.KV_rates',
-    '$JS.API.INFO', // The client asks it before it opens a bucket.
+    '$JS.API.INFO', // Requested by the client before it opens a bucket.
   ],
 }
 
-/** What a user publishes besides the messages of the catalogue. */
+/** Subjects outside the catalogue that a user publishes. */
 const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
     {
-      why: 'It gathers what all processes measure, for /metrics.',
+      why: 'Collects metrics of all processes for /metrics.',
       subjects: [metricsSubject],
     },
     {
-      why: 'It asks who is there, for /ready, and for their figures, for the console.',
+      why: 'Instance presence for /ready, and service statistics for the console.',
       subjects: ['$SRV.PING', '$SRV.PING.*.*', '$SRV.STATS'],
     },
     {
-      why: 'It says how full each stream is, and calls somebody.',
+      why: 'Stream usage, for metrics and the alert on nearly full streams.',
       subjects: streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
     },
   ],
@@ -112,16 +112,16 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   payouts: [],
   'chain-relayer': [
     {
-      why: 'It looks for copies of an earlier version, and writes nothing that they would misread.',
+      why: 'Finds instances of an earlier version, so that it writes nothing they would misread.',
       subjects: ['$SRV.PING.chain-relayer'],
     },
   ],
   'indexer-reader': [],
   books: [],
   ops: [
-    { why: 'Who is there, and their figures.', subjects: ['$SRV.PING', '$SRV.STATS'] },
+    { why: 'Instance presence and service statistics.', subjects: ['$SRV.PING', '$SRV.STATS'] },
     {
-      why: 'How full each stream is, and how far each reader is.',
+      why: 'Stream usage and consumer progress.',
       subjects: [
         ...streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
         ...Object.entries(consumers).flatMap(([stream, plans]) =>
@@ -130,50 +130,50 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
       ],
     },
     {
-      why: 'To look up one delivery. Never $JS.API.DIRECT.GET: see above.',
+      why: 'Look-up of one webhook delivery. Never $JS.API.DIRECT.GET: see rights.ts.',
       subjects: ['$JS.API.STREAM.MSG.GET.WEBHOOKS'],
     },
   ],
   console: [
     {
-      why: 'How far each reader is. It asks no service anything.',
+      why: 'Consumer progress. The console sends no requests to services.',
       subjects: Object.keys(consumers).map((stream) => `$JS.API.CONSUMER.LIST.${stream}`),
     },
     {
-      why: 'To look for the deliveries about one payment. Never $JS.API.DIRECT.GET: see above.',
+      why: 'Look-up of webhook deliveries of one payment. Never $JS.API.DIRECT.GET: see rights.ts.',
       subjects: ['$JS.API.STREAM.INFO.WEBHOOKS', '$JS.API.STREAM.MSG.GET.WEBHOOKS'],
     },
   ],
 }
 
-/** The console shows what moves: it alone hears messages as they are published, beside their readers. */
+/** Only the console receives every message as it is published, for its live view. */
 const heardBy = (user: BusUser): Grant => ({
   why: 'Every message, as it is published.',
   subjects: user === 'console' ? topics.map(({ subject }) => subject) : [],
 })
 
 const inboxOf = (user: BusUser): Grant => ({
-  why: 'Its inbox, which nobody else hears.',
+  why: 'Its private inbox.',
   subjects: [`_INBOX_${user}.>`],
 })
 
-/** The queue group of the NATS services API, which the copies of a service share. */
+/** Queue group of the NATS services API, shared by a service's instances. */
 const queue = 'q'
 
-/** Only in the queue group: outside of it a service could listen along unseen. */
+/** Only in the queue group: outside it, a service could listen in unnoticed. */
 const answersOf = (user: BusUser): Grant => ({
-  why: 'What it answers.',
+  why: 'Requests it answers.',
   subjects: questions
     .filter(({ owner }) => owner === user)
     .map(({ subject }) => `${subject} ${queue}`),
 })
 
-/** What one copy of it hears alone: who is looked for, and what another copy did not answer. */
+/** Subjects of a single instance: discovery, and requests another instance left unanswered. */
 function copyOf(user: BusUser): Grant[] {
   const [self] = serviceNames.filter((name) => name === user)
   if (!self) return []
   const answered = questions.filter(isRepeated).filter(({ owner }) => owner === self)
-  const why = 'To be found and asked as one copy.'
+  const why = 'Discovery of this instance, and requests sent to it directly.'
   const named = answered.map(({ subject }) => copySubject(self, '*', subject))
   return [{ why, subjects: [copiesSubject(self), ...named] }]
 }
@@ -181,28 +181,31 @@ function copyOf(user: BusUser): Grant[] {
 const leavingOf = (user: BusUser): Grant[] =>
   serviceNames
     .filter((name) => name === user)
-    .map((self) => ({ why: 'To say that a copy leaves in order.', subjects: [leftSubject(self)] }))
-const whoLeft: Grant = { why: 'To know who is gone without a word.', subjects: [leftSubject('*')] }
+    .map((self) => ({ why: 'Notice of an orderly shutdown.', subjects: [leftSubject(self)] }))
+const whoLeft: Grant = {
+  why: 'Shutdown notices, to tell them from crashes.',
+  subjects: [leftSubject('*')],
+}
 
-/** The services API shows figures of an endpoint alone: the job of the books has this one for that. */
+/** Endpoint of the reconciliation job: the services API shows statistics of endpoints only. */
 export const figuresSubject = 'books.figures'
 const figuresOf = (user: BusUser): Grant[] =>
   user === 'books'
-    ? [{ why: 'Its figures, for `nats micro stats`.', subjects: [`${figuresSubject} ${queue}`] }]
+    ? [{ why: 'Statistics for `nats micro stats`.', subjects: [`${figuresSubject} ${queue}`] }]
     : []
 
-/** What each process answers about itself alone; whoever operates is no process. */
+/** Metrics requests, which every process answers; operators and the console are not processes. */
 const measuresOf = (user: BusUser): Grant => ({
-  why: 'To tell what it measures, for /metrics.',
+  why: 'Metrics requests for /metrics.',
   subjects: user === 'ops' || user === 'console' ? [] : [metricsSubject],
 })
 
 /**
- * Every service registers with the NATS services API, also the gateway, which answers nothing; whoever
- * operates or listens is no service.
+ * Every process registers with the NATS services API, including the gateway, which serves no
+ * requests there. Operators and the console do not.
  */
 const presenceOf = (user: BusUser): Grant => ({
-  why: 'To be found by `nats micro`.',
+  why: 'Registration with `nats micro`.',
   subjects:
     user === 'ops' || user === 'console'
       ? []

@@ -1,26 +1,26 @@
 import { busUsers } from '#shared/messages/topic'
 
-/** Every user of the account APP: the processes under their names, operators, and who provisions. */
+/** Users of the account APP: the processes by name, operators and the admin. */
 export const natsUsers = [...busUsers, 'admin'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
-/** The variable that carries a user's password into nats-server.conf. */
+/** Returns the variable that nats-server.conf reads a user's password from. */
 export const passwordVariable = (user: string): string =>
   `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
 
 /**
- * The environment nats-server.conf reads. nats-server parses a variable as a piece of its file:
- * unquoted, a password like `3e5-x` ends the start with an error and `12k` is a number (tried with
- * 2.14.0), so that strings carry their quotes.
+ * Builds the environment for nats-server.conf. nats-server parses a variable as part of its file,
+ * so strings include their quotes: an unquoted password such as `3e5-x` is a syntax error, and `12k`
+ * is a number (tried with 2.14.0).
  */
 export function serverEnvironment(options: {
   host: string
   port: number
-  /** Bound to this machine alone, whatever the host. */
+  /** Always bound to 127.0.0.1. */
   monitorPort: number
   storeDir: string
   passwords: Readonly<Record<NatsUser, string>>
-  /** For one node of a cluster, which starts from nats-cluster.conf. */
+  /** Settings of a cluster node, which starts from nats-cluster.conf. */
   cluster?: ClusterNode
 }): Record<string, string> {
   const passwords = natsUsers.map((user) => [
@@ -37,14 +37,14 @@ export function serverEnvironment(options: {
   }
 }
 
-/** What a node of a cluster knows beside what a single server does. */
+/** Settings that a cluster node adds to those of a single server. */
 export type ClusterNode = {
-  /** Stays the same for as long as the cluster lives, also when its store was lost. */
+  /** Must stay the same for the life of the cluster, even after the node's store is lost. */
   name: string
   port: number
-  /** Where every node listens for the others, this one too. */
+  /** Route ports of all nodes, including this one. */
   ports: readonly number[]
-  /** Whoever knows it may join, and then sees and says everything. */
+  /** Shared secret for joining. A node that joins can read and publish everything. */
   password: string
 }
 
@@ -56,6 +56,7 @@ const clusterEnvironment = (host: string, { name, port, ports, password }: Clust
 })
 
 function quoted(value: string): string {
-  if (/["\\\n]/.test(value)) throw new Error('a value for nats-server has a quote or backslash')
+  if (/["\\\n]/.test(value))
+    throw new Error('a value for nats-server must not contain a quote, backslash or line break')
   return `"${value}"`
 }

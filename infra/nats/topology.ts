@@ -20,8 +20,8 @@ const minute = nanos(60_000)
 const day = 24 * 60 * minute
 
 /**
- * Exactly the catalogue's subjects, no `payments.*`: a stream that also covered the question
- * `payments.activity` would store it and answer it before its owner does.
+ * Returns exact subjects only. A stream on `payments.*` would also store the request
+ * `payments.activity`, and answer it before the service does.
  */
 const subjectsOf = (stream: Topic['stream']): string[] =>
   topics.filter((topic) => topic.stream === stream).map((topic) => topic.subject)
@@ -29,8 +29,8 @@ const subjectsOf = (stream: Topic['stream']): string[] =>
 const mebibyte = 1024 * 1024
 
 /**
- * So much of the disk is each stream's own: without a bound a flood of one fills what all share, and
- * nothing can be published any more. Together they fit under `max_file_store` of nats-server.conf.
+ * Disk limit of each stream. Without it, a flood of one stream would fill the disk and block all.
+ * Together they fit under `max_file_store` of nats-server.conf.
  */
 const mebibytesMax = {
   WEBHOOKS: 4096,
@@ -41,13 +41,13 @@ const mebibytesMax = {
 } as const
 
 /**
- * What was accepted stays until its age: no limit, deletion or acknowledgement removes it. A stream
- * that is full refuses what is published, and whoever published knows.
+ * An accepted message stays until it expires: no limit, deletion or acknowledgement removes it. A
+ * full stream refuses new messages, and the publisher gets the error.
  */
 const kept = {
   retention: RetentionPolicy.Limits,
   storage: StorageType.File,
-  compression: StoreCompression.S2, // JSON that is alike: infra/nats/README.md has what it saves.
+  compression: StoreCompression.S2, // 12,000 recorded webhooks of 1.6 kB: 4.7 MB instead of 19.0.
   discard: DiscardPolicy.New,
   deny_delete: true,
   deny_purge: true,
@@ -55,8 +55,8 @@ const kept = {
 }
 
 /**
- * What the client makes of a bucket, so that its KV view works on a stream made here; but without
- * direct reads, which would let a writer of the bucket have its words sent under any subject.
+ * The settings the client's KV view expects of a bucket, but without direct reads: they would let a
+ * writer of the bucket send its value to any subject.
  */
 const bucket = (name: 'rates', history: number) => ({
   name: `KV_${name}`,
@@ -71,12 +71,12 @@ const bucket = (name: 'rates', history: number) => ({
   duplicate_window: 2 * minute,
 })
 
-/** Every stream there is; a KV bucket is a stream named `KV_<bucket>`. */
+/** Every stream; a KV bucket is a stream named `KV_<bucket>`. */
 export const streams: readonly StreamPlan[] = [
   {
     ...kept,
     name: 'WEBHOOKS',
-    description: 'Deliveries of the providers; one message per delivery for as long as it is kept',
+    description: 'Provider webhooks, one message per delivery',
     subjects: subjectsOf('WEBHOOKS'),
     max_msgs_per_subject: 1,
     discard_new_per_subject: true,
@@ -86,7 +86,7 @@ export const streams: readonly StreamPlan[] = [
   {
     ...kept,
     name: 'COMMANDS',
-    description: 'Orders to the relayer',
+    description: 'Commands to the relayer',
     subjects: subjectsOf('COMMANDS'),
     max_bytes: mebibytesMax.COMMANDS * mebibyte,
     max_age: 30 * day,
@@ -94,7 +94,7 @@ export const streams: readonly StreamPlan[] = [
   {
     ...kept,
     name: 'EVENTS',
-    description: 'What happened, told by its owner',
+    description: 'Domain events, published by their owner',
     subjects: subjectsOf('EVENTS'),
     max_bytes: mebibytesMax.EVENTS * mebibyte,
     max_age: 30 * day,
@@ -102,9 +102,9 @@ export const streams: readonly StreamPlan[] = [
   {
     ...kept,
     name: 'ADVISORIES',
-    discard: DiscardPolicy.Old, // The server says them to nobody who could try again: the newest stay.
+    discard: DiscardPolicy.Old, // The server cannot retry a refused advisory, so keep the newest.
     max_bytes: mebibytesMax.ADVISORIES * mebibyte,
-    description: 'Deliveries that ended without an acknowledgement: nothing dies unseen',
+    description: 'Deliveries that ended without an acknowledgement',
     subjects: [
       '$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>',
       '$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>',
@@ -114,7 +114,7 @@ export const streams: readonly StreamPlan[] = [
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 
-/** A durable has its reader's name; many copies of a service share it. */
+/** A durable consumer, named after its service and shared by its instances. */
 const reader = (service: ServiceName, filters: readonly string[]): ConsumerPlan => ({
   durable_name: service,
   ack_policy: AckPolicy.Explicit,
@@ -127,7 +127,7 @@ const reader = (service: ServiceName, filters: readonly string[]): ConsumerPlan 
 const outcomesOf = (...kinds: RelayKind[]): string[] =>
   kinds.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject])
 
-/** Who reads what: a filter names exactly what its service reacts to. */
+/** Consumers by stream; a filter lists exactly the subjects its service handles. */
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
   WEBHOOKS: [
     reader('payments', [PaymentsWebhook.subject]),

@@ -164,7 +164,7 @@ export async function restore({ shell }: Deployment): Promise<void> {
       30_000,
       500,
     )
-    await says(inShell('dc up -d nats\ndc run --rm provision'), /as they should be/)
+    await says(inShell('dc up -d nats\ndc run --rm provision'), /up to date/)
     await says(inShell('dc run --rm migrate'))
     await says(inShell('oper infra/ops/restore/main.ts --since "$T"'), /nothing to decide/)
     await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /restored/)

@@ -34,7 +34,7 @@ export const rightGuards: readonly Guard[] = [
       ),
       edit(
         journals.source,
-        `raise exception 'a line of the journal is never changed or removed: reverse its posting'
+        `raise exception 'journal lines cannot be changed or removed: reverse the posting instead'
       using errcode = 'insufficient_privilege';`,
         'return null;',
       ),
