@@ -12,35 +12,33 @@ const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
   ...more,
 })
 
-/** What compose.yaml itself takes from the env file; the processes do not read these. */
+/** Variables that only compose.yaml reads from the env file. */
 export const composeVariables: readonly Row[] = [
-  row('STACK', 'name of the deployment: its containers and volumes carry it'),
-  row('IMAGE_TAG', 'tag of the image that is built', { fallback: 'local' }),
-  row('GATEWAY_PORT', 'port of this machine that leads to the gateway', {
+  row('STACK', 'name of the deployment, a prefix of its containers and volumes'),
+  row('IMAGE_TAG', 'tag of the built image', { fallback: 'local' }),
+  row('GATEWAY_PORT', 'host port of the gateway', {
     type: 'integer',
     fallback: '3000',
   }),
-  row('SANDBOX_PORT', 'the same for the sandbox, with compose/local.yaml', {
+  row('SANDBOX_PORT', 'host port of the sandbox, with compose/local.yaml', {
     type: 'integer',
     fallback: '3100',
   }),
-  row('CHAIN_PORT', 'the same for the chain, with compose/local.yaml', {
+  row('CHAIN_PORT', 'host port of the chain, with compose/local.yaml', {
     type: 'integer',
     fallback: '8545',
   }),
-  row('SECRETS_DIR', 'folder of the secrets, with compose/secrets.yaml', { fallback: '' }),
-  row('POSTGRES_PASSWORD', 'password of the owner of all tables; letters and digits', {
+  row('SECRETS_DIR', 'folder with the secret files, with compose/secrets.yaml', { fallback: '' }),
+  row('POSTGRES_PASSWORD', 'Postgres password of the table owner', {
     secret: true,
   }),
   ...busUsers.map((name) =>
-    row(passwordVariable(name), `password of the NATS user ${name}; letters and digits`, {
-      secret: true,
-    }),
+    row(passwordVariable(name), `NATS password of ${name}`, { secret: true }),
   ),
-  row('DEPLOY_AUSD_ADDRESS', 'AUSD_ADDRESS as deploy gets it: empty for the real one', {
+  row('DEPLOY_AUSD_ADDRESS', 'AUSD_ADDRESS of the deploy job; empty: the real AUSD', {
     fallback: '',
   }),
-  row('DEPLOY_CREDIT_LINE_ADDRESS', 'CREDIT_LINE_ADDRESS as deploy gets it: empty to deploy', {
+  row('DEPLOY_CREDIT_LINE_ADDRESS', 'CREDIT_LINE_ADDRESS of the deploy job; empty: a new one', {
     fallback: '',
   }),
 ]

@@ -9,11 +9,11 @@ import { type Row, rowsOf } from './rows'
 import { tableOf } from './table'
 import { neverKept, testnetValues } from './testnet'
 
-/** Where the generated documents are. */
+/** Paths of the generated documents. */
 export const tablePath = join(repositoryDir, 'infra/CONFIGURATION.md')
 export const examplePath = join(repositoryDir, 'infra/env.example')
 
-/** What an env file for these services may set: names handed on, and names put in. */
+/** Returns the variables an env file may set: those passed to services and those substituted. */
 export function variablesOf(composition: Composition): string[] {
   const services = Object.values(composition.services)
   const handedOn = services.flatMap(({ environment }) =>
@@ -28,7 +28,7 @@ export function variablesOf(composition: Composition): string[] {
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
-/** Both documents as they should be now. */
+/** Returns the current text of both documents. */
 export function documents(): { table: string; example: string } {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))

@@ -1,24 +1,24 @@
 import type { Row } from './rows'
 
-const head = `# A deployment on the test chain: copy to testnet.env, fill in, keep it from everybody else (chmod 0600).
+const head = `# A deployment on the test chain: copy to testnet.env (chmod 0600), fill in, and start it with
 #
 #   docker compose --env-file testnet.env up -d --build
 #
-# A line that ends in = must be filled in. A line behind "# " shows a default; take the "# " away to
-# change it. No quotes, and nothing after a value. README.md says where each of them comes from.
-# Secrets that move money may be given in files instead: see compose/secrets.yaml.
-# Passwords: letters and digits alone, e.g. from: openssl rand -hex 24
+# Fill in every line that ends in "=". A line that starts with "# NAME=" shows a default; remove the
+# "# " to change it. No quotes and no comments after a value. README.md: where to get the values.
+# Secrets that move money can be given as files instead: see compose/secrets.yaml.
+# Passwords: letters and digits only, for example from: openssl rand -hex 24
 `
 
 export type Section = { title: string; names: readonly string[] }
 
 export type Proposals = {
-  /** What the deployment sets otherwise than the default; empty: it must be filled in. */
+  /** Values that differ from the defaults; an empty one must be filled in. */
   readonly values: ReadonlyMap<string, string>
   readonly neverKept: ReadonlyMap<string, string>
 }
 
-/** The whole of env.example: each variable once, under the first process that reads it. */
+/** Returns env.example: each variable once, under the first process that reads it. */
 export function exampleOf(
   sections: readonly Section[],
   rows: readonly Row[],

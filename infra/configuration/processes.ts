@@ -11,7 +11,7 @@ import { fields as payments } from '../../services/payments/config'
 import { fields as payouts } from '../../services/payouts/config'
 import { fields as pricing } from '../../services/pricing/config'
 
-/** Everything that reads its configuration by `readConfig`, by its name in compose.yaml. */
+/** Processes that call `readConfig`, by their names in compose.yaml. */
 export const processes: Readonly<Record<string, Fields>> = {
   gateway,
   pricing,

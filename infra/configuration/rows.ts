@@ -1,6 +1,6 @@
 import type { Field, Fields } from '#shared/config'
 
-/** One meaning of one variable, and who reads it so. */
+/** A variable with one default and description, and the processes that read it so. */
 export type Row = {
   name: string
   type: string
@@ -26,7 +26,7 @@ const sameMeaning = (left: Row, right: Row) =>
   left.secret === right.secret &&
   left.about === right.about
 
-/** Every variable by name; one that is explained or preset differently is there once for each. */
+/** Returns the variables by name; one with several defaults or descriptions has a row for each. */
 export function rowsOf(processes: Readonly<Record<string, Fields>>): Row[] {
   const rows: Row[] = []
   for (const [reader, fields] of Object.entries(processes)) {

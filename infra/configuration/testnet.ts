@@ -1,15 +1,15 @@
 /**
- * What a deployment on the public test chain sets otherwise than the defaults, as env.example
- * proposes it. Chain 10143 and its AUSD: docs.monad.xyz and the token's issuer; the provider's test
- * mode allows 60 calls a minute; Monad keeps 10 coins of an account in reserve, and reverts what
- * moves value out of them: one more is left for the gas of what is on its way.
+ * Values for the public test chain that differ from the defaults, proposed by env.example. Sources:
+ * docs.monad.xyz and the token's issuer for chain 10143 and AUSD. The provider allows 60 calls a
+ * minute in test mode. Monad reserves 10 coins per account and reverts transfers out of them; the
+ * lane floor adds one coin for the gas of pending transactions.
  */
 export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
   // QuickNode's, then the Monad Foundation's: docs.monad.xyz/developer-essentials/testnet.
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
-  // Three blocks: a shorter pause asks more often than anything new is there.
+  // About three blocks; polling faster finds nothing new.
   ['POLL_MS', '1000'],
   ['CHAIN_ID', '10143'],
   ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
@@ -20,11 +20,11 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['IDENTITY_APP_TOKEN', ''],
   ['GENESIS_HASH', ''],
   ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
-  // To be chosen by whoever deploys: pricing does not start without.
+  // A business decision of each deployment; pricing does not start without it.
   ['SPREADS_BPS', ''],
 ])
 
-/** What is kept in no file, and why. */
+/** Variables that belong in no file, with the reason. */
 export const neverKept: ReadonlyMap<string, string> = new Map([
-  ['ADMIN_KEY', 'Not kept here: given by the shell to `deploy` alone, see README.md.'],
+  ['ADMIN_KEY', 'Not kept in this file: pass it to `deploy` from the shell, see README.md.'],
 ])

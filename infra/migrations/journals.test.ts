@@ -158,6 +158,6 @@ describe('a journal', () => {
     ['emptied', 'truncate payments.journal'],
   ])('security: is never %s, not by its service and not by its owner', async (_, statement) => {
     await expect(Promise.resolve(payments.unsafe(statement))).rejects.toThrow('permission denied')
-    await expect(Promise.resolve(owner.unsafe(statement))).rejects.toThrow('reverse its posting')
+    await expect(Promise.resolve(owner.unsafe(statement))).rejects.toThrow('reverse the posting')
   })
 })

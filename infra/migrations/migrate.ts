@@ -57,11 +57,11 @@ async function applyMigrations(sql: Sql): Promise<void> {
   }
 }
 
-const about = 'password of the Postgres role of this service'
+const about = 'Postgres password of this role'
 export const fields = {
   DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
-    about: 'password of the table owner, if the URL has none',
+    about: 'its password, if the URL has none',
     secret: true,
     fallback: '',
   }),
@@ -72,19 +72,19 @@ export const fields = {
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
   DATABASE_PASSWORD_BOOKS: text({
-    about: 'password of the reconciliation job',
+    about: 'Postgres password of the reconciliation job',
     secret: true,
   }),
   DATABASE_PASSWORD_OPS: text({
-    about: 'password of the operator role',
+    about: 'Postgres password of the operators',
     secret: true,
   }),
   DATABASE_PASSWORD_PRUNING: text({
-    about: 'password of the pruning job',
+    about: 'Postgres password of the pruning job',
     secret: true,
   }),
   DATABASE_PASSWORD_AUDITOR: text({
-    about: 'password of the read-only role auditor; empty: no login',
+    about: 'Postgres password of the read-only role; empty: no login',
     fallback: '',
   }),
 }

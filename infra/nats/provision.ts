@@ -131,7 +131,7 @@ const refused = (what: string, cause: unknown) =>
 
 export const fields = {
   NATS_URL: natsServers({ about: 'URL of nats-server; in a cluster every node, comma-separated' }),
-  NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
+  NATS_PASSWORD_ADMIN: text({ about: 'NATS password of admin', secret: true }),
   NATS_REPLICAS: integer({
     about: 'minimum replicas of each stream, 3 in a cluster; never reduced',
     fallback: '1',
