@@ -19,10 +19,10 @@ import { ausdBytecode, creditLineBytecode, multicall3Runtime } from '#infra/cont
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Where viem and every public chain expect Multicall3. */
+/** Address of Multicall3 on every public chain, and viem's default. */
 export const multicall3Address: Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** What a local deployment is made of; AUSD in micro units, times in seconds. */
+/** Parameters of a local deployment; AUSD in micro-AUSD, times in seconds. */
 export type DeployTerms = {
   rpcUrl: string
   adminKey: Hex
@@ -33,15 +33,15 @@ export type DeployTerms = {
   liquidityMicro: bigint
   holdSeconds: number
   minCycleSeconds: number
-  /** A cycle counts when its debt times its seconds reaches this times `minCycleSeconds`. */
+  /** A cycle counts if debt × seconds reaches this × `minCycleSeconds`. */
   minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
-  /** Basis points of the collateral a new account may draw; 5000 unless given. */
+  /** Share of its collateral a new account may draw, in basis points; 5000 by default. */
   initialRatioBps?: number
 }
 
-/** Where everything is; `genesisHash` tells this chain from an earlier one at the same address. */
+/** Deployed addresses; `genesisHash` tells this chain from an earlier one at the same URL. */
 export type Deployment = {
   ausd: Address
   creditLine: Address
@@ -53,7 +53,7 @@ export type Deployment = {
 type LocalClient = ReturnType<typeof openClient>
 type Step = { to?: Address; data: Hex }
 
-/** Together under anvil's default block gas of 30 million, so that all steps share a block. */
+/** Gas of a deployment; all steps together fit into anvil's default block of 30 million. */
 const deployGas = 12_000_000n
 const callGas = 200_000n
 const maxFeePerGas = parseGwei('1000')
@@ -61,9 +61,8 @@ const nativeFloorWei = parseEther('1000')
 const waitMs = 10_000
 
 /**
- * Deploys both contracts to an anvil, funds and connects them. The same keys on a fresh chain give
- * the same addresses. Uses anvil's own methods, so it refuses every other node; throws if a step
- * reverts.
+ * Deploys, funds and connects both contracts on an anvil. The same keys on a fresh chain give the
+ * same addresses. Works only on anvil, whose own methods it calls; throws if a step reverts.
  */
 export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const client = openClient(terms.rpcUrl)
@@ -77,7 +76,7 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const creditLine = addressAt(admin.address, firstNonce + 1)
   const steps = adminSteps(terms, admin.address, treasury.address, { ausd, creditLine })
   const [, deployed] = await sendAll(client, admin, steps)
-  // Its own round: before the token has code an approval would succeed and do nothing.
+  // Sent separately: an approval sent before the token has code succeeds without any effect.
   await sendAll(client, treasury, [approval(ausd, creditLine, maxUint256)])
 
   const genesis = await client.getBlock({ blockNumber: 0n })
@@ -181,7 +180,7 @@ async function fundNative(client: LocalClient, addresses: readonly Address[]) {
   )
 }
 
-/** Sends in nonce order, mines at once instead of waiting for the block time, returns receipts. */
+/** Sends in nonce order, mines a block at once, and returns the receipts. */
 async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: readonly Step[]) {
   const [chainId, firstNonce] = await Promise.all([
     client.getChainId(),

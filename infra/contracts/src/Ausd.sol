@@ -8,15 +8,15 @@ import {Eip3009} from "./Eip3009.sol";
 
 /// @title Stand-in for Agora's AUSD on local chains
 /// @notice ERC-20 with EIP-2612 and ERC-3009 under the EIP-712 domain of the real token, which is
-/// named "Agora Dollar" while the ERC-20 name is "AUSD". Minting replaces the faucet. The issuer's
-/// switches are there too, with the real token's errors and views (github.com/agora-finance): he
-/// may freeze an account, pause all transfers, or pause those that a signature allows.
+/// "Agora Dollar" although the ERC-20 name is "AUSD". Minting replaces the faucet. The issuer's
+/// switches have the real token's errors and views (github.com/agora-finance): freezing an account,
+/// pausing all transfers, or pausing transfers by signature.
 contract Ausd is Eip3009, AccessControl {
     bytes32 public constant MINTER_ROLE = keccak256("MINTER_ROLE");
 
     mapping(address account => bool) public isAccountFrozen;
-    /// @dev Frozen accounts are looked up only while there are any: the real token keeps the flag in
-    /// the slot of the balance, so it costs a transfer nothing there either.
+    /// @dev Frozen accounts are looked up only if there are any: the real token stores the flag in
+    /// the balance's slot, so checking it adds no gas there either.
     uint64 private _frozenCount;
     bool public isTransferPaused;
     bool public isSignatureVerificationPaused;
@@ -43,7 +43,7 @@ contract Ausd is Eip3009, AccessControl {
         _mint(to, amount);
     }
 
-    /// @notice Freezes or releases an account: nothing leaves or reaches it meanwhile.
+    /// @notice Freezes or unfreezes an account. A frozen account can neither send nor receive.
     function setAccountFrozen(address account, bool frozen) external onlyRole(DEFAULT_ADMIN_ROLE) {
         if (isAccountFrozen[account] == frozen) return;
         isAccountFrozen[account] = frozen;

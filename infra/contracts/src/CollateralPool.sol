@@ -7,11 +7,11 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CreditLineTypes} from "./CreditLineTypes.sol";
 
-/// @title The collateral of all accounts, owned in shares
-/// @notice Every conversion rounds against the account: minting down, burning up, valuing down. So
-/// the price of a share never falls.
-/// @dev Virtual shares and a virtual unit of AUSD take part in the price, as in ERC-4626 with a
-/// decimals offset of 6: whoever inflates the price pays half of it to nobody.
+/// @title Collateral of all accounts, owned in shares
+/// @notice Every conversion rounds against the account (minting down, burning up, valuing down), so
+/// the share price never falls.
+/// @dev Virtual shares and a virtual unit of AUSD are part of the price, as in ERC-4626 with a
+/// decimals offset of 6: an attacker who inflates the price loses half of the donation.
 abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
     using SafeCast for uint256;
 
@@ -19,7 +19,7 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
     uint256 internal constant VIRTUAL_AUSD = 1;
 
     IERC20 internal immutable _token;
-    /// @dev Pays for top-ups and relayed repayments, receives what is revoked.
+    /// @dev Pays top-ups and relayed repayments, receives revoked amounts.
     address internal immutable _treasury;
 
     uint128 internal _totalCollateral;
@@ -53,7 +53,7 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
         );
     }
 
-    /// @dev The caller has taken `shares` from an account and moves `amount` out of the pool.
+    /// @dev The caller takes `shares` from an account and moves `amount` out of the pool.
     function _burnShares(uint256 shares, uint256 amount) internal {
         _totalShares -= shares.toUint128();
         _totalCollateral -= amount.toUint128();

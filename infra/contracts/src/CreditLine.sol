@@ -13,12 +13,12 @@ import {RelayedOps} from "./RelayedOps.sol";
 /// @title Collateralised credit line in AUSD
 /// @notice Verified accounts borrow from a lending pool against their share of a collateral pool.
 /// The two pools never mix: the contract's balance is at least `totalCollateral` + `poolBalance`.
-/// @dev A contract's code is limited to 24,576 bytes. What is called for every payment is here; all
-/// views, and what operators and helpers call, is in the extension, reached at this address too.
+/// @dev Code is limited to 24,576 bytes. This contract has the functions called for every payment;
+/// the extension has the views and the functions for operators and helpers, at the same address.
 contract CreditLine is RelayedOps, Proxy {
     using SafeERC20 for IERC20;
 
-    /// @dev Code that shares this contract's storage; made with the same terms, and for good.
+    /// @dev Immutable code that runs on this contract's storage, deployed with the same terms.
     address private immutable _extension;
 
     constructor(Terms memory terms) CreditLineBase(terms) {
@@ -39,13 +39,13 @@ contract CreditLine is RelayedOps, Proxy {
         _token.safeTransfer(to, amount);
     }
 
-    /// @notice Repays `amount` or what is owed, whichever is less, from the caller's AUSD.
+    /// @notice Repays `amount` or the debt, whichever is less, from the caller's AUSD.
     function repay(uint256 amount) external nonReentrant {
         _repay(amount);
     }
 
-    /// @notice As `repay`, setting the allowance by a signature first. A permit that somebody else
-    /// submitted already does no harm: the allowance it gave is what counts.
+    /// @notice As `repay`, after setting the allowance by signature. If the permit was already
+    /// submitted, the allowance it gave is used.
     function repayWithPermit(uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s)
         external
         nonReentrant
@@ -56,7 +56,7 @@ contract CreditLine is RelayedOps, Proxy {
         _repay(amount);
     }
 
-    /// @notice Repays `amount` or what is owed, whichever is less, from the caller's collateral.
+    /// @notice Repays `amount` or the debt, whichever is less, from the caller's collateral.
     function repayFromCollateral(uint256 amount) external nonReentrant {
         uint256 repaid = _requireOwed(amount);
         uint256 shares = _takeCollateral(repaid);
@@ -65,7 +65,7 @@ contract CreditLine is RelayedOps, Proxy {
         _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
     }
 
-    /// @notice Takes out collateral that neither the debt nor what is encumbered needs.
+    /// @notice Withdraws collateral that neither the debt nor the encumbered debt needs.
     function withdrawCollateral(uint256 amount, address to) external whenNotPaused nonReentrant {
         _requirePayable(amount, to);
         if (_lines[msg.sender].frozen) revert AccountFrozen(msg.sender);
@@ -109,7 +109,7 @@ contract CreditLine is RelayedOps, Proxy {
         revert LimitExceeded(limit, used);
     }
 
-    /// @dev True while matured holds wait in a queue: a refusal may be too early.
+    /// @dev True while matured holds are not folded, so that the call may succeed after folding.
     function _hasMatured(address account) private view returns (bool) {
         Line storage line = _lines[account];
         (uint256 lots,,) = HoldQueue.survey(_lots[account], line.lotHead, line.lotTail);
@@ -118,7 +118,7 @@ contract CreditLine is RelayedOps, Proxy {
         return lots + repayments > 0;
     }
 
-    /// @dev What this contract does not know itself, its extension does.
+    /// @dev Functions this contract lacks are delegated to the extension.
     function _implementation() internal view override returns (address) {
         return _extension;
     }

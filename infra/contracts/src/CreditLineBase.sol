@@ -6,9 +6,9 @@ import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {CollateralPool} from "./CollateralPool.sol";
 import {Cycles} from "./Cycles.sol";
 
-/// @title What the credit line and its extension have in common: the terms, the state, the roles
-/// @dev Both keep their state in the credit line's storage. Whoever adds a variable here or in a
-/// contract this one is made of adds it to both; a variable of one of them alone comes after these.
+/// @title Terms, state and roles shared by the credit line and its extension
+/// @dev Both use the credit line's storage. A variable added here or in a base contract exists in
+/// both; a variable of only one of them must come after these.
 abstract contract CreditLineBase is Cycles, AccessControl, Pausable {
     bytes32 public constant RELAYER_ROLE = keccak256("RELAYER_ROLE");
     bytes32 public constant VERIFIER_ROLE = keccak256("VERIFIER_ROLE");

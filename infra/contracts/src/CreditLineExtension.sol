@@ -7,17 +7,17 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
 import {HoldQueue} from "./HoldQueue.sol";
 
-/// @title The credit line's views, and what its operators and helpers call
-/// @notice Always called at the credit line's own address, which runs this code on its own state.
+/// @title Views of the credit line, and functions for operators and helpers
+/// @notice Called at the credit line's address, which runs this code on its own storage.
 contract CreditLineExtension is CreditLineBase {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
     using HoldQueue for HoldQueue.Hold;
 
-    /// @notice Of this interface; whoever works with the contract checks it first.
+    /// @notice Version of this interface; clients check it at startup.
     uint256 public constant version = 2;
 
-    /// @dev This code's own address: a call there would act on nobody's state.
+    /// @dev Address of this code. A direct call there would act on empty storage.
     address private immutable _self = address(this);
 
     modifier onlyThroughLine() {
@@ -27,52 +27,52 @@ contract CreditLineExtension is CreditLineBase {
 
     constructor(Terms memory terms) CreditLineBase(terms) {}
 
-    /// @notice How long held money stays revocable, unless its hold is extended.
+    /// @notice Length of a hold before any extension, in seconds.
     function holdSeconds() external view returns (uint256) {
         return _holdSeconds;
     }
 
-    /// @notice A cycle that closes sooner does not count.
+    /// @notice Minimum length of a cycle that counts, in seconds.
     function minCycleSeconds() external view returns (uint256) {
         return _minCycleSeconds;
     }
 
-    /// @notice Debt times seconds of a cycle that counts: this times `minCycleSeconds`.
+    /// @notice A cycle counts if debt × seconds reaches this × `minCycleSeconds`.
     function minDebt() external view returns (uint256) {
         return _minDebt;
     }
 
-    /// @notice How long a cycle may stay open.
+    /// @notice Time after which an open cycle is overdue, in seconds.
     function termSeconds() external view returns (uint256) {
         return _termSeconds;
     }
 
-    /// @notice How long after its term an account cannot be defaulted yet.
+    /// @notice Time after the term before an account can be defaulted, in seconds.
     function graceSeconds() external view returns (uint256) {
         return _graceSeconds;
     }
 
-    /// @notice What of its collateral a new account may use.
+    /// @notice Share of its collateral a new account may draw, in basis points.
     function initialRatioBps() external view returns (uint256) {
         return _initialRatioBps;
     }
 
-    /// @notice AUSD.
+    /// @notice The AUSD token.
     function token() external view returns (address) {
         return address(_token);
     }
 
-    /// @notice Pays for top-ups and relayed repayments, receives what is revoked.
+    /// @notice Account that pays top-ups and relayed repayments, and receives revoked amounts.
     function treasury() external view returns (address) {
         return _treasury;
     }
 
-    /// @notice AUSD that backs all shares, held ones included.
+    /// @notice AUSD backing all shares, including held ones.
     function totalCollateral() external view returns (uint256) {
         return _totalCollateral;
     }
 
-    /// @notice Shares of all accounts, held ones included.
+    /// @notice Shares of all accounts, including held ones.
     function totalShares() external view returns (uint256) {
         return _totalShares;
     }
@@ -82,17 +82,17 @@ contract CreditLineExtension is CreditLineBase {
         return _ausdOfSharesFloor(shares);
     }
 
-    /// @notice AUSD of the lending pool that is there to be drawn.
+    /// @notice AUSD in the lending pool that can be drawn.
     function liquidity() external view returns (uint256) {
         return _liquidity();
     }
 
-    /// @notice AUSD of the lending pool that is not lent: `liquidity` and what is still held.
+    /// @notice AUSD in the lending pool that is not lent: `liquidity` plus held repayments.
     function poolBalance() external view returns (uint256) {
         return uint256(_pool.free) + _pool.held;
     }
 
-    /// @notice The account at the time of this block, whatever has matured counted.
+    /// @notice State of the account at this block's time, including matured holds.
     function accountOf(address account) external view returns (Account memory answer) {
         Line storage line = _lines[account];
         (uint256 matured,, uint256 pendingUntil) =
@@ -116,12 +116,12 @@ contract CreditLineExtension is CreditLineBase {
         answer.available = _availableOf(line, answer.limit, answer.drawn + answer.encumbered);
     }
 
-    /// @notice What is held under the ref of a top-up or a repayment; all zero if nothing ever was.
-    /// @return account Whose it is.
-    /// @return encumbered Debt that was repaid by it, in AUSD.
-    /// @return shares Collateral that came of it; less the part that was seized, if only a part was.
-    /// @return until When the hold ends.
-    /// @return state Where it stands at the time of the block.
+    /// @notice The hold under the ref of a top-up or repayment; all zero if there never was one.
+    /// @return account Account of the hold.
+    /// @return encumbered Debt it repaid, in AUSD.
+    /// @return shares Collateral it added, less a part that was seized.
+    /// @return until End of the hold.
+    /// @return state State at this block's time.
     function holdOf(bytes32 ref)
         external
         view
@@ -156,7 +156,7 @@ contract CreditLineExtension is CreditLineBase {
         else state = hold.isHeld(index, head) ? HoldState.Held : HoldState.Released;
     }
 
-    /// @notice Records whether the holder of `account` is identified. Setting it again is quiet.
+    /// @notice Sets whether the holder of `account` is verified. Repeating it has no effect.
     function setVerified(address account, bool verified) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
         Line storage line = _lines[account];
@@ -165,7 +165,7 @@ contract CreditLineExtension is CreditLineBase {
         emit VerifiedSet(account, verified);
     }
 
-    /// @notice Stops an account from drawing and withdrawing, or ends that. Again is quiet.
+    /// @notice Blocks or unblocks drawing and withdrawing. Repeating it has no effect.
     function setFrozen(address account, bool frozen) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
         Line storage line = _lines[account];
@@ -174,7 +174,7 @@ contract CreditLineExtension is CreditLineBase {
         emit FrozenSet(account, frozen);
     }
 
-    /// @notice Folds up to `lotsMax` matured holds of `account`; anybody may help.
+    /// @notice Folds up to `lotsMax` matured holds of `account`. Anyone may call.
     function settleLots(address account, uint256 lotsMax) external nonReentrant {
         _foldHolds(account, lotsMax);
     }
@@ -184,8 +184,8 @@ contract CreditLineExtension is CreditLineBase {
         _default(account);
     }
 
-    /// @notice Goes on seizing from a defaulted account that still owes: collateral that arrived
-    /// since, or lots beyond the number one call takes. Anyone may call.
+    /// @notice Seizes more from a defaulted account that still owes: newer collateral, or lots
+    /// beyond the maximum of one call. Anyone may call.
     function seizeMore(address account, uint256 lotsMax) external whenNotPaused nonReentrant {
         Line storage line = _lines[account];
         if (!line.defaulted) revert NotDefaulted(account);
@@ -202,7 +202,7 @@ contract CreditLineExtension is CreditLineBase {
         _token.safeTransferFrom(msg.sender, address(this), amount);
     }
 
-    /// @notice Takes AUSD that is not lent out from the lending pool.
+    /// @notice Withdraws unlent AUSD from the lending pool.
     function withdrawLiquidity(uint256 amount, address to)
         external
         onlyRole(DEFAULT_ADMIN_ROLE)
@@ -214,8 +214,8 @@ contract CreditLineExtension is CreditLineBase {
         _token.safeTransfer(to, amount);
     }
 
-    /// @notice Stops money going out to accounts and coming in by the relayer. Repaying oneself and
-    /// taking held money back go on. Every term stands still, so a pause makes nobody late.
+    /// @notice Stops draws, withdrawals and relayed payments. Repaying and revoking continue. Terms
+    /// stop too, so a pause makes no cycle late.
     function pause() external onlyRole(PAUSER_ROLE) {
         _pause();
         _stopClock();
@@ -227,7 +227,7 @@ contract CreditLineExtension is CreditLineBase {
         _startClock();
     }
 
-    /// @notice Raises the value of every share by a payment of the caller's.
+    /// @notice Adds the caller's AUSD to the value of all shares.
     function addYield(uint256 amount) external onlyThroughLine nonReentrant {
         if (amount == 0) revert ZeroAmount();
         _totalCollateral += amount.toUint128();
@@ -235,7 +235,7 @@ contract CreditLineExtension is CreditLineBase {
         _token.safeTransferFrom(msg.sender, address(this), amount);
     }
 
-    /// @notice Folds up to `most` matured repayments into the lending pool; anybody may help.
+    /// @notice Folds up to `most` matured repayments into the lending pool. Anyone may call.
     function settleLiquidity(uint256 most) external nonReentrant {
         _foldLiquidity(most);
     }

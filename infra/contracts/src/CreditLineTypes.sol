@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title Vocabulary of the credit line: its structs, events and errors
+/// @title Structs, events and errors of the credit line
 /// @notice AUSD amounts are in 10^-6 AUSD, times in unix seconds, ratios in basis points.
 abstract contract CreditLineTypes {
-    /// @notice Everything the constructor fixes for good.
+    /// @notice Immutable terms, set by the constructor.
     struct Terms {
         address token;
         address treasury;
         address admin;
         uint256 holdSeconds;
         uint256 minCycleSeconds;
-        /// A cycle counts when its debt times its seconds reaches `minDebt` times `minCycleSeconds`.
+        /// A cycle counts if debt × seconds reaches `minDebt` × `minCycleSeconds`.
         uint256 minDebt;
         uint256 termSeconds;
-        /// At least a day: as far back as a relayed payment may have been made.
+        /// At least a day, because a relayed payment may be a day old.
         uint256 graceSeconds;
         uint256 initialRatioBps;
     }
 
-    /// @notice One account as its owner sees it at the time of the block.
+    /// @notice State of an account at the block's time, matured holds included.
     struct Account {
         bool verified;
         bool defaulted;
-        /// Neither draws nor withdraws until the verifier ends it.
+        /// Cannot draw or withdraw until the verifier unfreezes it.
         bool frozen;
         uint256 score;
         uint256 ratioBps;
@@ -33,20 +33,20 @@ abstract contract CreditLineTypes {
         uint256 collateral;
         uint256 shares;
         uint256 pendingShares;
-        /// When the last pending lot matures; 0 if none is pending.
+        /// Time at which the last pending lot matures; 0 if none is pending.
         uint256 pendingUntil;
-        /// Debt repaid by money that its payer may still take back.
+        /// Debt repaid with money that its payer can still reverse.
         uint256 encumbered;
-        /// When the last of it is free; 0 if nothing is encumbered.
+        /// Time at which the last encumbered amount is freed; 0 if nothing is encumbered.
         uint256 encumberedUntil;
         uint256 limit;
         uint256 drawn;
-        /// What a `draw` would be given now: of the limit, and of the pool.
+        /// Amount that can be drawn now, within limit and pool.
         uint256 available;
     }
 
     /// @notice One relayed operation. Kinds: 0 top-up, 1 held top-up, 2 repayFor, 3 revokeTopUp,
-    /// 4 held repayFor, 5 revokeRepayment, 6 extendHold. A field that a kind has no use for is 0.
+    /// 4 held repayFor, 5 revokeRepayment, 6 extendHold. Fields a kind does not use are 0.
     struct Op {
         uint8 kind;
         bytes32 ref;
@@ -55,13 +55,14 @@ abstract contract CreditLineTypes {
         uint64 paidAt;
     }
 
-    /// @notice `Released` money is its account's, or was seized; both are beyond revoking.
+    /// @notice State of a hold. `Released`: credited to the account or seized, and no longer
+    /// revocable.
     enum HoldState { None, Held, Released, Revoked }
 
-    /// @notice How a cycle ended. `Reversed`: money that had counted in it was taken back.
+    /// @notice Outcome of a cycle. `Reversed`: a payment that counted in it was revoked.
     enum Outcome { Qualified, Short, Late, Defaulted, Reversed }
 
-    /// @dev Stored account, by the word. `ratioBps` 0 is the initial ratio.
+    /// @dev Stored account, packed by storage word. `ratioBps` 0 means the initial ratio.
     struct Line {
         uint128 shares;
         uint128 pendingShares;
@@ -71,16 +72,16 @@ abstract contract CreditLineTypes {
         bool verified;
         bool defaulted;
         bool frozen;
-        /// The open cycle. `openedAt` 0: none is open.
+        /// Opening time of the current cycle; 0 if none is open.
         uint40 openedAt;
-        /// When its term ends, on the clock that stands while the contract is paused.
+        /// End of its term, on the clock that stops during a pause.
         uint40 dueAt;
-        /// The latest time at which any of it was paid.
+        /// Time of its latest payment.
         uint40 paidAt;
-        /// Until when `debtSeconds` is counted.
+        /// Time up to which `debtSeconds` is counted.
         uint40 countedAt;
         uint88 debtSeconds;
-        /// A repayment that had counted in it was revoked.
+        /// True if a repayment that counted in it was revoked.
         bool reversed;
         uint112 peakDrawn;
         uint112 totalRepaid;
@@ -90,13 +91,14 @@ abstract contract CreditLineTypes {
         uint40 lotTail;
         uint40 repaymentHead;
         uint40 repaymentTail;
-        /// Position + 1 of the held repayment of the open cycle that is free last; 0: none.
+        /// Position + 1 of the open cycle's held repayment that matures last; 0 if none.
         uint40 lastHeld;
     }
 
     event VerifiedSet(address indexed account, bool verified);
     event FrozenSet(address indexed account, bool frozen);
-    /// @notice `heldUntil` is 0 if the shares count at once.
+    /// @notice Collateral from a top-up, or from the excess of a repayment. `heldUntil` is 0 if the
+    /// shares count at once.
     event CollateralAdded(
         bytes32 indexed ref,
         address indexed account,
@@ -104,16 +106,17 @@ abstract contract CreditLineTypes {
         uint256 shares,
         uint256 heldUntil
     );
-    /// @notice A held top-up, or the held excess of a repayment, went back to the treasury.
+    /// @notice A held top-up, or the held excess of a repayment, was returned to the treasury.
     event TopUpRevoked(
         bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares
     );
-    /// @notice `to` is this contract when the collateral repaid the account's own debt.
+    /// @notice `to` is this contract if the collateral repaid the account's debt; a `Repaid`
+    /// follows.
     event CollateralWithdrawn(
         address indexed account, address indexed to, uint256 amount, uint256 shares
     );
     event Drawn(address indexed account, address indexed to, uint256 amount, uint256 drawnAfter);
-    /// @notice `ref` is 0 for repayments the account made itself.
+    /// @notice `ref` is 0 for repayments by the account itself.
     event Repaid(
         bytes32 indexed ref,
         address indexed account,
@@ -121,12 +124,13 @@ abstract contract CreditLineTypes {
         uint256 amount,
         uint256 drawnAfter
     );
-    /// @notice Beside `Repaid`: the same amount stays encumbered until then.
+    /// @notice Emitted directly before `Repaid`: the same amount stays encumbered until
+    /// `heldUntil`. The amount is 0, and no `Repaid` follows, if the payment was all excess.
     event RepaymentHeld(
         bytes32 indexed ref, address indexed account, uint256 amount, uint256 heldUntil
     );
-    /// @notice The amount is owed again and went back to the treasury. `openedAt` is that of the
-    /// cycle it is owed in, 0 if there is none because the account is defaulted.
+    /// @notice The amount is owed again and was returned to the treasury. `openedAt` belongs to the
+    /// cycle it is owed in; 0 if the account is defaulted and has no cycle.
     event RepaymentRevoked(
         bytes32 indexed ref,
         address indexed account,
@@ -135,8 +139,10 @@ abstract contract CreditLineTypes {
         uint256 openedAt
     );
     event HoldExtended(bytes32 indexed ref, address indexed account, uint256 heldUntil);
-    /// @notice `openedAt` lies in the past when the cycle goes on with a debt that came back.
+    /// @notice Numbers start at 1. `openedAt` is in the past if the cycle continues a restored
+    /// debt.
     event CycleOpened(address indexed account, uint256 indexed number, uint256 openedAt);
+    /// @notice `totalRepaid` includes collateral seized by a default, and excludes revoked amounts.
     event CycleClosed(
         address indexed account,
         uint256 indexed number,
@@ -146,14 +152,15 @@ abstract contract CreditLineTypes {
         uint256 scoreAfter,
         uint256 ratioBpsAfter
     );
-    /// @notice A closed cycle is `Reversed` for good: `amount` of what had counted in it was revoked.
+    /// @notice A closed cycle becomes `Reversed`: a repayment of `amount` that counted was revoked.
     event CycleReversed(
         address indexed account, uint256 indexed number, uint256 amount, uint256 scoreAfter
     );
+    /// @notice Emitted directly before its `CycleClosed`.
     event DefaultMarked(
         address indexed account, uint256 indexed number, uint256 seized, uint256 stillOwed
     );
-    /// @notice Collateral taken for a defaulted debt after `DefaultMarked`, never within it.
+    /// @notice Collateral seized for a defaulted debt after `DefaultMarked`.
     event CollateralSeized(
         address indexed account, uint256 amount, uint256 shares, uint256 drawnAfter
     );
@@ -166,17 +173,17 @@ abstract contract CreditLineTypes {
     error ZeroAddress();
     error ZeroAmount();
     error ZeroRef();
-    /// @notice The amount is too small to buy a single share.
+    /// @notice The amount is too small to buy one share.
     error ZeroShares();
     error InvalidTerms();
     error InvalidRecipient(address to);
     error UnknownKind(uint8 kind);
     error RefConflict(bytes32 ref);
     error NotHeld(bytes32 ref);
-    /// @notice The hold was extended by a day already, or would not end later than it does.
+    /// @notice The hold was already extended by a day, or would not end any later.
     error HoldNotExtendable(bytes32 ref);
     error OnlySelf();
-    /// @notice `many` was sent with too little gas to give the operation at `index` a fair run.
+    /// @notice `many` has too little gas left to run the operation at `index`.
     error GasTooLow(uint256 index);
     error NotVerified(address account);
     error AccountFrozen(address account);
@@ -185,12 +192,12 @@ abstract contract CreditLineTypes {
     error TermPassed(address account);
     error TermNotPassed(address account);
     error NothingOwed(address account);
-    /// @notice Debt and what is encumbered would be more than the matured collateral carries.
+    /// @notice Debt plus encumbered debt would exceed the limit of the matured collateral.
     error LimitExceeded(uint256 limit, uint256 used);
     error InsufficientCollateral(uint256 available, uint256 wanted);
     error InsufficientLiquidity(uint256 available, uint256 wanted);
-    /// @notice It might pass once `settleLots` folds in what has matured in the account's queues.
+    /// @notice The call may succeed after `settleLots` folds the account's matured holds.
     error SettleLotsFirst(address account);
-    /// @notice It might pass once `settleLiquidity` folds in held repayments that have matured.
+    /// @notice The call may succeed after `settleLiquidity` folds matured held repayments.
     error SettleLiquidityFirst();
 }

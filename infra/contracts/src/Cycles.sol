@@ -6,11 +6,11 @@ import {HeldLots} from "./HeldLots.sol";
 import {HeldRepayments} from "./HeldRepayments.sol";
 import {HoldQueue} from "./HoldQueue.sol";
 
-/// @title Debt, its cycles, and what they do to score and ratio
-/// @notice A cycle opens with the first draw and closes when nothing is owed any more. Paid back
-/// within the term it qualifies and is rewarded; too soon, or with too little debt for the time, it
-/// is neutral. Score and outcome move when it closes, the reward in ratio when no money that counted
-/// in it can be taken back any more. Money that is taken back makes the cycle `Reversed` for good.
+/// @title Debt, its cycles, and their effect on score and ratio
+/// @notice A cycle opens with the first draw and closes when nothing is owed. Repaid within the
+/// term, it qualifies for a reward; too short or with too little debt, it is neutral. Score and
+/// outcome change when it closes, the ratio reward comes when no payment of the cycle can be
+/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently.
 abstract contract Cycles is HeldRepayments {
     using SafeCast for uint256;
 
@@ -19,7 +19,7 @@ abstract contract Cycles is HeldRepayments {
     uint256 internal constant RATIO_REWARD_BPS = 250;
     uint256 internal constant RATIO_PENALTY_BPS = 500;
     uint256 internal constant RATIO_CAP_BPS = 9_000;
-    /// @dev How far back a relayed payment may have been made.
+    /// @dev Maximum age of a relayed payment.
     uint256 internal constant PAID_AGO_MAX = 1 days;
 
     uint256 internal immutable _minCycleSeconds;
@@ -28,19 +28,19 @@ abstract contract Cycles is HeldRepayments {
     uint256 internal immutable _graceSeconds;
     uint256 internal immutable _initialRatioBps;
 
-    /// @dev What must be undone if a repayment that counted in a closed cycle is revoked.
+    /// @dev Data to undo a closed cycle when one of its repayments is revoked.
     struct ClosedCycle {
         uint40 openedAt;
         uint40 dueAt;
         uint88 debtSeconds;
-        /// Position + 1 of its held repayment that is free last; that one carries the reward.
+        /// Position + 1 of its held repayment that matures last and carries the reward.
         uint40 lastHeld;
         uint16 scoreGiven;
         bool reversed;
     }
 
     mapping(address account => mapping(uint256 number => ClosedCycle)) private _closedCycles;
-    /// @dev How long the contract was paused in all, and since when it is; 0 if it is not.
+    /// @dev Total paused time, and start of the current pause; 0 if not paused.
     uint40 private _pausedSeconds;
     uint40 private _pausedSince;
 
@@ -57,7 +57,7 @@ abstract contract Cycles is HeldRepayments {
         _initialRatioBps = terms.initialRatioBps;
     }
 
-    // The clock that stands while the contract is paused: a pause makes nobody late.
+    // A clock that stops during a pause, so that a pause makes no cycle late.
 
     function _stopClock() internal {
         _pausedSince = uint40(block.timestamp);
@@ -73,7 +73,7 @@ abstract contract Cycles is HeldRepayments {
         if (_pausedSince != 0) total += block.timestamp - _pausedSince;
     }
 
-    /// @dev When the open cycle is due, in real time.
+    /// @dev Due date of the open cycle in real time.
     function _dueAt(Line storage line) internal view returns (uint256) {
         return line.dueAt + _stoodStill();
     }
@@ -85,7 +85,7 @@ abstract contract Cycles is HeldRepayments {
         if (bps > RATIO_CAP_BPS) bps = RATIO_CAP_BPS;
     }
 
-    /// @dev What `shares` let the account use, rounded down; nothing after a default.
+    /// @dev Limit that `shares` give the account, rounded down; 0 after a default.
     function _limitFloor(Line storage line, uint256 shares, uint256 rewards)
         internal
         view
@@ -95,7 +95,7 @@ abstract contract Cycles is HeldRepayments {
         return _ausdOfSharesFloor(shares) * _ratioBpsOf(line, rewards) / 10_000;
     }
 
-    /// @dev Folds lots, then held repayments, at most `most` of both together.
+    /// @dev Folds lots, then held repayments, at most `most` in total.
     function _foldHolds(address account, uint256 most) internal returns (uint256 left) {
         Line storage line = _lines[account];
         left = most - _foldLots(line, account, most);
@@ -104,7 +104,7 @@ abstract contract Cycles is HeldRepayments {
         if (rewards > 0) line.ratioBps = _ratioBpsOf(line, rewards).toUint16();
     }
 
-    /// @dev Counts debt times seconds up to now; before every change of the debt.
+    /// @dev Counts debt × seconds up to now. Called before every change of the debt.
     function _count(Line storage line) private {
         uint256 seconds_ = block.timestamp - line.countedAt;
         uint256 total = line.debtSeconds + uint256(line.drawn) * seconds_;
@@ -125,7 +125,7 @@ abstract contract Cycles is HeldRepayments {
         if (drawnAfter > line.peakDrawn) line.peakDrawn = uint112(drawnAfter);
     }
 
-    /// @dev `foldsMax`: how many matured repayments may be folded into the pool for it.
+    /// @dev `foldsMax`: maximum number of matured repayments to fold into the pool.
     function _addDebt(address account, uint256 amount, uint256 foldsMax)
         internal
         returns (uint256 drawnAfter)
@@ -141,7 +141,7 @@ abstract contract Cycles is HeldRepayments {
         return _raiseDebt(line, amount);
     }
 
-    /// @dev `amount` is at most the debt. Where it goes from here, pool or queue, is the caller's.
+    /// @dev `amount` is at most the debt. The caller moves the AUSD to the pool or the queue.
     function _subtractDebt(
         bytes32 ref,
         address account,
@@ -161,7 +161,7 @@ abstract contract Cycles is HeldRepayments {
         if (drawnAfter == 0 && line.openedAt != 0) _closeRepaid(account, line);
     }
 
-    /// @dev Into the bounds that the contract itself can vouch for; never a reason to revert.
+    /// @dev Clamps `paidAt` to the range the contract accepts; never reverts.
     function _paidAtWithin(address account, uint256 paidAt) internal view returns (uint256) {
         uint256 least = block.timestamp - PAID_AGO_MAX;
         uint256 openedAt = _lines[account].openedAt;
@@ -173,7 +173,7 @@ abstract contract Cycles is HeldRepayments {
     function _closeRepaid(address account, Line storage line) private {
         Outcome outcome = _outcomeOf(line);
         uint256 lastHeld = line.lastHeld;
-        // By its time alone: if the last one was revoked, others of the cycle may still be held.
+        // Only its time counts: even if it was revoked, others of the cycle may still be held.
         bool waits = lastHeld != 0 && _repayments[account][lastHeld - 1].until > block.timestamp;
         if (outcome == Outcome.Late) {
             line.score = line.score > SCORE_PENALTY ? uint32(line.score - SCORE_PENALTY) : 0;
@@ -197,7 +197,7 @@ abstract contract Cycles is HeldRepayments {
         _closeCycle(account, line, outcome);
     }
 
-    /// @dev Late by the latest time at which any of it was paid, not by when we were told.
+    /// @dev Late is decided by the time of the latest payment, not by when it was relayed.
     function _outcomeOf(Line storage line) private view returns (Outcome) {
         if (line.paidAt > _dueAt(line)) return Outcome.Late;
         if (line.reversed) return Outcome.Reversed;
@@ -207,8 +207,8 @@ abstract contract Cycles is HeldRepayments {
             : Outcome.Qualified;
     }
 
-    /// @dev Takes back a repayment: its amount is owed again, with the due date it had, and what the
-    /// cycle it counted in had earned is lost.
+    /// @dev Reverses a repayment: its amount is owed again with the original due date, and its
+    /// cycle loses its rewards.
     function _returnDebt(bytes32 ref, address account, uint256 amount, uint256 number) internal {
         Line storage line = _lines[account];
         bool stillOpen = line.openedAt != 0 && number == uint256(line.cyclesClosed) + 1;
@@ -218,7 +218,7 @@ abstract contract Cycles is HeldRepayments {
             _count(line);
         } else {
             ClosedCycle storage closed = _closedCycles[account][number];
-            // Without an entry it ended in a default, and a default stays one.
+            // Without an entry it ended in a default, which is permanent.
             if (closed.openedAt != 0) _reverse(account, line, closed, number, amount);
             if (!line.defaulted) _reopen(account, line, closed);
         }
@@ -243,7 +243,7 @@ abstract contract Cycles is HeldRepayments {
         emit CycleReversed(account, number, amount, line.score);
     }
 
-    /// @dev Into the open cycle, or a new one; in both the debt is as old as it was.
+    /// @dev Returns the debt to the open cycle or a new one, with its original age.
     function _reopen(address account, Line storage line, ClosedCycle storage closed) private {
         if (line.openedAt == 0) {
             _open(account, line, closed.openedAt, closed.dueAt);
@@ -255,7 +255,7 @@ abstract contract Cycles is HeldRepayments {
         if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
     }
 
-    /// @dev After an extension: the reward of a cycle waits for the last of its repayments.
+    /// @dev After an extension, moves the cycle's reward to its repayment that matures last.
     function _moveReward(address account, uint256 index, uint256 until) internal {
         Line storage line = _lines[account];
         uint256 number = _repayments[account][index].cycle;
@@ -277,7 +277,7 @@ abstract contract Cycles is HeldRepayments {
         closed.lastHeld = uint40(index + 1);
     }
 
-    /// @dev Seizes what collateral there is; the rest of the debt stays, without a cycle.
+    /// @dev Seizes the collateral; remaining debt stays without a cycle.
     function _default(address account) internal {
         Line storage line = _lines[account];
         if (line.defaulted) revert AccountDefaulted(account);
@@ -292,7 +292,7 @@ abstract contract Cycles is HeldRepayments {
         _closeCycle(account, line, Outcome.Defaulted);
     }
 
-    /// @dev Turns collateral into liquidity and takes its value off the debt.
+    /// @dev Turns collateral into liquidity and reduces the debt by its value.
     function _seizeForDebt(address account, uint256 lotsMax)
         internal
         returns (uint256 amount, uint256 shares)

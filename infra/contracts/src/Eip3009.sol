@@ -6,8 +6,8 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title ERC-3009: token transfers authorised by an off-chain signature
-/// @notice Errors, overloads and the order of the checks follow Agora's AUSD. One thing
-/// is stricter here: a high-s ECDSA signature is refused, where Agora's checker lets it through.
+/// @notice Errors, overloads and the order of checks follow Agora's AUSD, with one difference:
+/// a high-s ECDSA signature is refused here and accepted there.
 /// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. Shares the EIP-712 domain
 /// and its `eip712Domain()` with permit.
 abstract contract Eip3009 is ERC20Permit {
@@ -22,7 +22,7 @@ abstract contract Eip3009 is ERC20Permit {
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
 
-    /// @dev What the authorizer signed; a struct so that both overloads share one path.
+    /// @dev The signed authorization; a struct so that both overloads share one path.
     struct Authorization {
         address from;
         address to;
@@ -48,12 +48,12 @@ abstract contract Eip3009 is ERC20Permit {
     /// @notice The (authorizer, nonce) pair was used or cancelled before.
     error UsedOrCanceledAuthorization();
 
-    /// @notice True once the nonce was used or cancelled; the events tell which.
+    /// @notice True once the nonce was used or cancelled; the events show which.
     function authorizationState(address authorizer, bytes32 nonce) external view returns (bool) {
         return _authorizationStates[authorizer][nonce];
     }
 
-    /// @notice Moves `value` from `from` to `to`; anybody may submit.
+    /// @notice Moves `value` from `from` to `to`. Anyone may submit.
     function transferWithAuthorization(
         address from,
         address to,
@@ -89,7 +89,7 @@ abstract contract Eip3009 is ERC20Permit {
         );
     }
 
-    /// @notice Pulls `value` from `from`; only the payee itself may submit.
+    /// @notice Pulls `value` from `from`. Only the payee may submit.
     function receiveWithAuthorization(
         address from,
         address to,
@@ -127,7 +127,7 @@ abstract contract Eip3009 is ERC20Permit {
         );
     }
 
-    /// @notice Makes an unused authorization unusable; signed by its authorizer.
+    /// @notice Cancels an unused authorization, signed by its authorizer.
     function cancelAuthorization(
         address authorizer,
         bytes32 nonce,
@@ -172,7 +172,7 @@ abstract contract Eip3009 is ERC20Permit {
         emit AuthorizationCanceled(authorizer, nonce);
     }
 
-    /// @dev Whether the issuer lets signatures move tokens at all, which is looked at first.
+    /// @dev True if the issuer allows transfers by signature; checked first.
     function _requireSignaturesAccepted() internal view virtual;
 
     function _onlyPayee(address to) private view {
@@ -183,7 +183,8 @@ abstract contract Eip3009 is ERC20Permit {
         if (_authorizationStates[authorizer][nonce]) revert UsedOrCanceledAuthorization();
     }
 
-    /// @dev ECDSA comes first even for accounts with code: a delegated EOA keeps its key.
+    /// @dev ECDSA is tried first even for accounts with code, because a delegated EOA keeps its
+    /// key.
     function _requireSigned(address signer, bytes32 structHash, bytes memory signature)
         private
         view

@@ -5,19 +5,19 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {HeldLots} from "./HeldLots.sol";
 import {HoldQueue} from "./HoldQueue.sol";
 
-/// @title Repayments by money that its payer may still take back, and the lending pool
-/// @notice Two facts are kept apart. What an account repaid so stays encumbered in a queue of its
-/// own: until it matures it frees nothing of the limit. The AUSD itself waits in one queue of the
-/// pool: until it matures it is not lent out, and nobody's inaction keeps it there for longer.
+/// @title Repayments with money that its payer can still reverse, and the lending pool
+/// @notice Two queues. The repaid amount stays encumbered in the account's queue and frees none of
+/// the limit until it matures. The AUSD waits in the pool's queue and is not lent until it matures;
+/// since that queue is shared, an inactive account cannot keep it there longer.
 abstract contract HeldRepayments is HeldLots {
     using SafeCast for uint256;
     using HoldQueue for HoldQueue.Hold;
 
-    /// @dev One word, read and written by every draw and repayment.
+    /// @dev One storage word, read and written by every draw and repayment.
     struct Pool {
-        /// There to be drawn.
+        /// Available to draw.
         uint96 free;
-        /// Held, or matured and not folded.
+        /// Held, or matured but not folded.
         uint80 held;
         uint40 head;
         uint40 tail;
@@ -28,14 +28,14 @@ abstract contract HeldRepayments is HeldLots {
         uint104 amount;
     }
 
-    /// @dev What comes into the queue folds this many matured ones, so that it cannot grow for ever.
+    /// @dev Matured entries folded by each new entry, so that the queue cannot grow without bound.
     uint256 private constant FOLDS_PER_HOLD = 2;
 
     Pool internal _pool;
     mapping(uint256 position => HeldLiquidity) private _heldLiquidity;
     mapping(address account => mapping(uint256 index => HoldQueue.Hold)) internal _repayments;
 
-    /// @dev AUSD of the lending pool that is there to be drawn, matured repayments included.
+    /// @dev AUSD in the lending pool that can be drawn, including matured repayments.
     function _liquidity() internal view returns (uint256 amount) {
         Pool memory pool = _pool;
         amount = pool.free;
@@ -77,7 +77,7 @@ abstract contract HeldRepayments is HeldLots {
         _pool = pool;
     }
 
-    /// @dev At the end of the queue, and never to mature before what is in front of it.
+    /// @dev Appends to the queue; the entry matures no earlier than the one before it.
     function _pushLiquidity(uint256 amount, uint40 until) private returns (uint48 position) {
         _foldLiquidity(FOLDS_PER_HOLD);
         Pool memory pool = _pool;
@@ -90,7 +90,8 @@ abstract contract HeldRepayments is HeldLots {
         _pool.tail = pool.tail + 1;
     }
 
-    /// @dev Encumbers what was repaid, an amount of 0 included: a ref of excess alone is held too.
+    /// @dev Encumbers the repaid amount. It may be 0, because a ref with only an excess is held
+    /// too.
     function _pushRepayment(
         bytes32 ref,
         address account,
@@ -116,7 +117,7 @@ abstract contract HeldRepayments is HeldLots {
         emit RepaymentHeld(ref, account, amount, until);
     }
 
-    /// @dev Frees what has matured. `rewards` cycles have earned their ratio now.
+    /// @dev Frees matured repayments. `rewards` is the number of ratio rewards now due.
     function _foldRepayments(Line storage line, address account, uint256 most)
         internal
         returns (uint256 read, uint256 rewards)
@@ -131,7 +132,7 @@ abstract contract HeldRepayments is HeldLots {
         if (freed > 0) line.encumbered -= freed.toUint104();
     }
 
-    /// @dev Ends a held repayment. Its AUSD is the caller's to send back to the treasury.
+    /// @dev Revokes a held repayment. The caller must send its AUSD to the treasury.
     function _dropRepayment(address account, uint256 index) internal returns (uint256 amount) {
         HoldQueue.Hold storage held = _repayments[account][index];
         held.state = HoldQueue.State.Revoked;
@@ -142,7 +143,7 @@ abstract contract HeldRepayments is HeldLots {
         _pool.held -= amount.toUint80();
     }
 
-    /// @dev Puts off the end of a held repayment, and of its AUSD in the pool's queue.
+    /// @dev Extends a held repayment, and its AUSD in the pool's queue.
     function _extendRepayment(bytes32 ref, address account, uint256 index)
         internal
         returns (uint256 until)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title A first-in first-out queue of held amounts
-/// @notice A hold matures by the clock alone. Every hold lasts equally long, so they mature in the
-/// order they came, but for those that were extended.
-/// @dev `head` and `tail` are its account's: what lies before `head` was folded or seized.
+/// @title First-in, first-out queue of held amounts
+/// @notice A hold matures by time alone. All holds have the same length, so they mature in order,
+/// except extended ones.
+/// @dev `head` and `tail` are stored with the account; entries before `head` were folded or seized.
 library HoldQueue {
     enum State { None, Held, HeldWithReward, Released, Revoked }
 
-    /// @dev One word, because folding reads many. `cycle` and `position` are of repayments alone:
-    /// the cycle it counted in, and its position in the queue of held liquidity.
+    /// @dev One storage word, because folding reads many. Repayments only: `cycle` is the cycle it
+    /// counted in, `position` its place in the queue of held liquidity.
     struct Hold {
         uint40 until;
-        /// By how many seconds its end was put off.
+        /// Total extension so far, in seconds.
         uint24 extendedSeconds;
         State state;
         uint104 value;
@@ -20,7 +20,7 @@ library HoldQueue {
         uint48 position;
     }
 
-    /// @notice The longest that one hold can be put off in all.
+    /// @notice Maximum total extension of a hold.
     uint256 internal constant EXTENSION_MAX = 1 days;
 
     function isHeld(Hold memory hold, uint256 index, uint256 head) internal view returns (bool) {
@@ -28,8 +28,8 @@ library HoldQueue {
             && hold.until > block.timestamp && index >= head;
     }
 
-    /// @dev Folds what has matured among the first `most` holds. A hold that was extended is left
-    /// where it is and passed over.
+    /// @dev Folds the matured ones of the first `most` holds. An extended hold that has not matured
+    /// is skipped and keeps its place.
     function fold(
         mapping(uint256 index => Hold) storage holds,
         uint256 head,
@@ -53,7 +53,8 @@ library HoldQueue {
         }
     }
 
-    /// @dev What has matured and was not folded, its rewards, and when the last of the rest matures.
+    /// @dev Returns the matured, unfolded amount, its rewards, and when the last other hold
+    /// matures.
     function survey(mapping(uint256 index => Hold) storage holds, uint256 head, uint256 tail)
         internal
         view
@@ -71,7 +72,7 @@ library HoldQueue {
         }
     }
 
-    /// @dev When it ends if put off now; no later than it may be.
+    /// @dev Returns the end of the hold if extended now, within the maximum.
     function extended(Hold memory hold, uint256 holdSeconds) internal view returns (uint256 until) {
         until = block.timestamp + (holdSeconds < 1 hours ? holdSeconds : 1 hours);
         uint256 most = uint256(hold.until) - hold.extendedSeconds + EXTENSION_MAX;

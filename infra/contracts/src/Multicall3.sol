@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @title The part of Multicall3 that clients use for batched reads
-/// @notice ABI-compatible with the one at 0xcA11bde05977b3631167028862bE2a173976CA11, so that a
-/// local chain answers as the public ones do. Stateless.
+/// @title The functions of Multicall3 that clients use for batched reads
+/// @notice ABI-compatible with the contract at 0xcA11bde05977b3631167028862bE2a173976CA11, so that
+/// a local chain behaves like the public ones. Stateless.
 contract Multicall3 {
     struct Call3 {
         address target;
@@ -16,10 +16,10 @@ contract Multicall3 {
         bytes returnData;
     }
 
-    /// @notice A call that may not fail did fail.
+    /// @notice A call that must not fail failed.
     error CallFailed(uint256 index);
 
-    /// @notice Runs the calls in order; a failure is reported in its result or reverts all.
+    /// @notice Runs the calls in order. A failure is reported in its result, or reverts the batch.
     function aggregate3(Call3[] calldata calls) external payable returns (Result[] memory results) {
         results = new Result[](calls.length);
         for (uint256 i = 0; i < calls.length; i++) {
@@ -29,12 +29,12 @@ contract Multicall3 {
         }
     }
 
-    /// @notice Number of the block the batch is answered from.
+    /// @notice Number of the block the batch runs in.
     function getBlockNumber() external view returns (uint256) {
         return block.number;
     }
 
-    /// @notice Unix seconds of the block the batch is answered from.
+    /// @notice Unix time of the block the batch runs in.
     function getCurrentBlockTimestamp() external view returns (uint256) {
         return block.timestamp;
     }

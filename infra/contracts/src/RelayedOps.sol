@@ -6,11 +6,11 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {CreditLineBase} from "./CreditLineBase.sol";
 import {HoldQueue} from "./HoldQueue.sol";
 
-/// @title What the relayer does with the treasury's AUSD, at most once per reference
-/// @notice A `ref` names one payment for ever. The same content again is answered quietly, so a
-/// relayer may resend from any key at any time; other content is refused.
+/// @title Relayer operations with the treasury's AUSD, applied at most once per reference
+/// @notice A `ref` permanently identifies one payment. Repeating the same content changes nothing,
+/// so the relayer may resend from any key at any time; other content is refused.
 /// @dev No relayed operation walks an account's queues, so its gas does not depend on the account's
-/// history. What takes money back works while the contract is paused; what brings money in does not.
+/// history. Revoking works during a pause; crediting and repaying do not.
 abstract contract RelayedOps is CreditLineBase {
     using SafeERC20 for IERC20;
     using HoldQueue for HoldQueue.Hold;
@@ -23,11 +23,11 @@ abstract contract RelayedOps is CreditLineBase {
     uint8 internal constant KIND_REVOKE_REPAYMENT = 5;
     uint8 internal constant KIND_EXTEND_HOLD = 6;
 
-    /// @notice Gas that must be left before each operation of `many`. More than any operation uses,
-    /// so that a short gas limit reverts the batch and never fakes a failed operation.
+    /// @notice Gas required before each operation of `many`. More than any operation uses, so a
+    /// short gas limit reverts the batch and cannot look like a failed operation.
     uint256 public constant OP_GAS_FLOOR = 450_000;
 
-    /// @notice Hash of what was applied under a ref, as `contentOf` computes it; 0 if unused.
+    /// @notice Content hash applied under a ref, as computed by `contentOf`; 0 if unused.
     mapping(bytes32 ref => bytes32 contentHash) public refUsed;
 
     /// @notice Content hash of an operation; kinds as in `Op`.
@@ -39,7 +39,7 @@ abstract contract RelayedOps is CreditLineBase {
         return keccak256(abi.encode(kind, account, amount, paidAt));
     }
 
-    /// @notice Turns treasury AUSD into collateral of `account`, held for `holdSeconds` if `held`.
+    /// @notice Credits treasury AUSD as collateral of `account`, held for `holdSeconds` if `held`.
     function topUp(bytes32 ref, address account, uint256 amount, bool held)
         external
         onlyRole(RELAYER_ROLE)
@@ -48,9 +48,9 @@ abstract contract RelayedOps is CreditLineBase {
         _topUp(ref, account, amount, held);
     }
 
-    /// @notice Repays up to what `account` owes; the excess becomes its collateral. If `held`, what
-    /// was repaid stays encumbered and the excess pending until the hold ends. `paidAt` is when the
-    /// payer paid, and decides whether the cycle closed in time.
+    /// @notice Repays the debt of `account`; any excess becomes its collateral. If `held`, the
+    /// repaid amount stays encumbered and the excess pending until the hold ends. `paidAt`, the
+    /// time of the payment, decides whether the cycle closed in time.
     function repayFor(bytes32 ref, address account, uint256 amount, bool held, uint64 paidAt)
         external
         onlyRole(RELAYER_ROLE)
@@ -59,24 +59,24 @@ abstract contract RelayedOps is CreditLineBase {
         _repayFor(ref, account, amount, held, paidAt);
     }
 
-    /// @notice Takes a top-up back while it is held: its value at this time goes to the treasury.
+    /// @notice Revokes a held top-up; its current value goes to the treasury.
     function revokeTopUp(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
         _revokeTopUp(ref);
     }
 
-    /// @notice Takes a repayment back while it is held: the debt is owed again, as old as it was, and
-    /// the AUSD, the held excess included, goes to the treasury.
+    /// @notice Revokes a held repayment: the debt is owed again with its original age, and the
+    /// AUSD, including the held excess, goes to the treasury.
     function revokeRepayment(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
         _revokeRepayment(ref);
     }
 
-    /// @notice Puts off the end of a hold, by a day in all at most: an hour, or the length of a hold
-    /// if that is less, from now.
+    /// @notice Extends a hold to one hour from now, or to `holdSeconds` if that is less; at most a
+    /// day in total.
     function extendHold(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
         _extendHold(ref);
     }
 
-    /// @notice Runs the operations in order. One that reverts leaves nothing but an `OpFailed`.
+    /// @notice Runs the operations in order. One that reverts only emits `OpFailed`.
     function many(Op[] calldata ops) external onlyRole(RELAYER_ROLE) nonReentrant {
         for (uint256 i = 0; i < ops.length; i++) {
             if (gasleft() < OP_GAS_FLOOR) revert GasTooLow(i);
@@ -87,7 +87,7 @@ abstract contract RelayedOps is CreditLineBase {
         }
     }
 
-    /// @notice One operation of `many`; only this contract calls it, to confine a revert.
+    /// @notice Runs one operation of `many`. Called only by this contract, to isolate a revert.
     function applyOp(Op calldata op) external {
         if (msg.sender != address(this)) revert OnlySelf();
         if (op.kind == KIND_TOP_UP) _topUp(op.ref, op.account, op.amount, false);
@@ -115,7 +115,7 @@ abstract contract RelayedOps is CreditLineBase {
         if (!_claim(ref, kind, account, amount, paidAt)) return;
         Line storage line = _lines[account];
         uint256 repaid = amount < line.drawn ? amount : line.drawn;
-        // Encumbered before the cycle closes: its reward then knows what it has to wait for.
+        // Encumbered before the cycle closes, so that its reward waits for this hold.
         if (held) {
             uint32 cycle = line.openedAt == 0 ? 0 : line.cyclesClosed + 1;
             _pushRepayment(ref, account, repaid, _holdUntil(), cycle);
@@ -166,7 +166,7 @@ abstract contract RelayedOps is CreditLineBase {
         if (!held.isHeld(index, line.repaymentHead)) revert NotHeld(ref);
         uint256 value = _dropRepayment(key.account, index);
         if (value > 0) _returnDebt(ref, key.account, value, held.cycle);
-        // A lot that was seized paid for a debt, and stays.
+        // A seized lot has paid a debt and is not revoked.
         if (key.lot != 0) {
             HoldQueue.Hold memory lot = _lots[key.account][key.lot - 1];
             if (lot.isHeld(key.lot - 1, line.lotHead)) {
@@ -196,7 +196,7 @@ abstract contract RelayedOps is CreditLineBase {
         emit HoldExtended(ref, account, until);
     }
 
-    /// @dev True if `ref` is new and now taken by this content; false if it was applied before.
+    /// @dev Claims `ref` for this content. Returns false if it was applied before.
     function _claim(bytes32 ref, uint8 kind, address account, uint256 amount, uint64 paidAt)
         private
         returns (bool fresh)

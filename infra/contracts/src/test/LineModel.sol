@@ -7,19 +7,19 @@ import {CreditLineExtension} from "../CreditLineExtension.sol";
 import {CreditLineTypes} from "../CreditLineTypes.sol";
 import {Person} from "./Person.sol";
 
-/// @title What must be true of the credit line, kept beside it in plain sums
-/// @notice Written without the contract's queues: every hold has its end, and sums are taken over
-/// the holds that have not ended. Amounts in micro AUSD; there is no yield, so all is exact.
+/// @title Model of the credit line that checks it with plain sums
+/// @notice Has no queues: each hold stores its end, and sums run over the holds that have not
+/// ended. Amounts in micro-AUSD; without yield every value is exact.
 abstract contract LineModel {
     struct User {
         Person person;
         uint256 walletBefore;
-        /// Credited by the relayer, less what was taken back.
+        /// Credited by the relayer, less revoked amounts.
         uint256 relayed;
         uint256 drawn;
         uint256 encumbered;
         uint256 cycles;
-        /// Cycles that a revoked repayment had counted in, and those plus the ones that may be.
+        /// Cycles with a revoked repayment, and those plus the ones that can still be revoked.
         uint256 reversed;
         uint256 tainted;
         bool verified;
@@ -34,7 +34,7 @@ abstract contract LineModel {
         bool revoked;
         uint40 until;
         uint40 first;
-        /// When its AUSD can be lent out: never before what was held earlier.
+        /// When its AUSD can be lent, no earlier than that of earlier holds.
         uint40 lendableAt;
         bool lendable;
         uint32 cycle;
@@ -68,17 +68,17 @@ abstract contract LineModel {
     bytes32[] internal _live;
     mapping(uint256 user => mapping(uint256 cycle => Taint)) private _taints;
     uint256 private immutable _treasuryBefore;
-    /// @dev By the relayer to all users, less what was taken back.
+    /// @dev Credited by the relayer to all users, less revoked amounts.
     uint256 private _credited;
     uint256 private _pool;
     uint256 private _notLendable;
     uint40 private _lastLendableAt;
     bool internal _paused;
-    /// @dev Of the call that is being checked.
+    /// @dev State before the call that is being checked.
     uint256 internal _call;
     uint256 internal _kind;
 
-    /// @notice Something that must hold did not, after this call of this kind.
+    /// @notice An invariant failed after this call of this kind.
     error Broken(bytes32 what, uint256 call, uint256 kind, uint256 found, uint256 wanted);
 
     constructor(address line, uint256 users) {
@@ -106,9 +106,9 @@ abstract contract LineModel {
         return _views.accountOf(address(_users[user].person));
     }
 
-    // What happened, told to the model.
+    // Updates of the model.
 
-    /// @dev Ends what has ended since the last block.
+    /// @dev Ends the holds that matured since the last block.
     function _tick() internal {
         for (uint256 i = _live.length; i > 0; i--) {
             Hold storage hold = _holds[_live[i - 1]];
@@ -180,8 +180,8 @@ abstract contract LineModel {
         if (hold.repaid > 0) _queue(hold);
     }
 
-    /// @dev Whether the contract must accept it. A default never needs what is held, so what is held
-    /// can always be taken back.
+    /// @dev True if the contract must accept it. A default never needs held money, so held money
+    /// can always be revoked.
     function _expected(Step memory step) internal view returns (bool) {
         uint8 kind = step.op.kind;
         if (kind > 6) return false;
@@ -196,7 +196,7 @@ abstract contract LineModel {
         return hold.until > block.timestamp && !hold.revoked;
     }
 
-    /// @dev `back` is what the treasury received.
+    /// @dev `back` is the amount the treasury received.
     function _revoke(Hold storage hold, uint256 back) internal {
         User storage user = _users[hold.user];
         hold.revoked = true;
@@ -224,7 +224,7 @@ abstract contract LineModel {
         _pool -= amount;
     }
 
-    /// @dev Closes the cycle when it was all.
+    /// @dev Closes the cycle if nothing is owed any more.
     function _payBack(uint256 index, uint256 amount) internal {
         User storage user = _users[index];
         user.drawn -= amount;
@@ -237,14 +237,14 @@ abstract contract LineModel {
         _users[index].defaulted = true;
     }
 
-    // What must be true now.
+    // Invariants.
 
     function _checkTotals() internal view {
         uint256 pool = _views.poolBalance();
         _same("pool", pool, _pool);
         _same("treasury", _token.balanceOf(_treasury), _treasuryBefore - _credited);
         _same("balance", _token.balanceOf(address(_line)), _views.totalCollateral() + pool);
-        // Never what is still held, and nobody's inaction keeps back what is not.
+        // Excludes all held money, and includes matured money even of inactive accounts.
         _same("liquidity", _views.liquidity(), _pool - _notLendable);
     }
 
@@ -255,7 +255,7 @@ abstract contract LineModel {
         _same("encumbered", account.encumbered, user.encumbered);
         _same("cycles", account.cycles, user.cycles);
         _same("whole units", account.pendingShares % SHARES_PER_UNIT, 0);
-        // All that came in and did not go back is collateral, in the wallet, or not owed any more.
+        // Every amount credited and not revoked is collateral, in the wallet, or repaid debt.
         _same(
             "conservation",
             account.collateral + account.pendingShares / SHARES_PER_UNIT
@@ -271,7 +271,7 @@ abstract contract LineModel {
         view
     {
         uint256 used = account.drawn + account.encumbered;
-        // If all held money is taken back now, nobody walked off.
+        // Even if all held money is revoked now, collateral covers the debt.
         _atMost("secured", used, account.collateral);
         if (account.defaulted) _same("limit", account.limit, 0);
         bool open = account.verified && !account.defaulted && !account.frozen;
@@ -282,10 +282,10 @@ abstract contract LineModel {
         _same("defaulted", account.defaulted ? 1 : 0, user.defaulted ? 1 : 0);
     }
 
-    /// @dev No more score than good cycles, no more ratio than good ones that are beyond revoking.
+    /// @dev Score only for qualified cycles, ratio only for those that can no longer be revoked.
     function _checkRecord(uint256 index, CreditLineTypes.Account memory account) private view {
         User storage user = _users[index];
-        // Of the open cycle, which has not counted yet.
+        // Repayments of the open cycle, which has not counted yet.
         Taint storage open = _taints[index][user.cycles + 1];
         uint256 reversed = user.reversed - (open.reversed ? 1 : 0);
         uint256 tainted = user.tainted - (open.reversed || open.held > 0 ? 1 : 0);

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 
-/// @title A user of the credit line whose calls a test decides
+/// @title A user of the credit line, controlled by a test
 contract Person {
     address private immutable _owner = msg.sender;
     address private immutable _line;

@@ -7,7 +7,7 @@ import {CreditLineTypes} from "../CreditLineTypes.sol";
 import {RelayedOps} from "../RelayedOps.sol";
 import {LineModel} from "./LineModel.sol";
 
-/// @title Random calls to a credit line by everyone who may call it, checked after each
+/// @title Random calls to a credit line by all roles, checked after each call
 /// @notice Holds the relayer's, verifier's and pauser's role and owns the users. Time passes
 /// between the transactions that run it. The same seeds and times make the same calls.
 contract RandomCalls is LineModel {
@@ -35,7 +35,7 @@ contract RandomCalls is LineModel {
         Unpause
     }
 
-    /// @dev The kinds up to `SetFrozen`, each as often as it is wanted.
+    /// @dev The kinds up to `SetFrozen`, repeated by weight.
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
@@ -53,18 +53,18 @@ contract RandomCalls is LineModel {
 
     constructor(address line, uint256 users) LineModel(line, users) {}
 
-    /// @notice Whom to give AUSD before `begin`.
+    /// @notice Accounts that need AUSD before `begin`.
     function people() external view returns (address[] memory all) {
         all = new address[](_users.length);
         for (uint256 i = 0; i < all.length; i++) all[i] = _addressOf(i);
     }
 
-    /// @notice By kind: how many calls were made, and how many of them the contract accepted.
+    /// @notice Number of calls made and accepted, by kind.
     function counts() external view returns (uint256[21] memory, uint256[21] memory) {
         return (_tried, _accepted);
     }
 
-    /// @notice Verifies the users and remembers what they have.
+    /// @notice Verifies the users and stores their balances.
     function begin() external {
         for (uint256 i = 0; i < _users.length; i++) {
             address person = _addressOf(i);
@@ -74,9 +74,9 @@ contract RandomCalls is LineModel {
         }
     }
 
-    /// @notice Makes `calls` random calls, and checks after each what it can have changed.
+    /// @notice Makes `calls` random calls and checks the invariants after each.
     function run(uint256 seed, uint256 calls) external {
-        // Not the seed itself: seeds may be a chain of the same hash.
+        // Hashed again, because seeds may be a chain of the same hash.
         _random = uint256(keccak256(abi.encode(seed, address(this))));
         _tick();
         for (uint256 i = 0; i < calls; i++) {
@@ -85,7 +85,7 @@ contract RandomCalls is LineModel {
             Kind kind = Kind(uint8(WEIGHTS[_pick(WEIGHTS.length)]));
             if (_paused && _pick(25) == 0) kind = Kind.Unpause;
             else if (!_paused && _pick(400) == 0) kind = Kind.Pause;
-            // Before the others, who repay most of what is overdue.
+            // Runs before the others, which repay most overdue debt.
             else if (i < 2 && _pick(3) == 0) kind = Kind.MarkDefault;
             _kind = uint256(kind);
             _tried[_kind]++;
@@ -96,15 +96,15 @@ contract RandomCalls is LineModel {
         _checkAll();
     }
 
-    /// @notice Ends a pause: while one lasts no term ends.
+    /// @notice Ends a pause, because no term ends during one.
     function rest() external {
         _tick();
         if (_paused) _views.unpause();
         _paused = false;
     }
 
-    /// @notice To be called when every hold and term is over: all debts end, everyone leaves with
-    /// what is theirs, and nothing is left that is nobody's.
+    /// @notice Called after every hold and term ended: closes all debts, withdraws every account's
+    /// exact balance and checks that nothing is left.
     function finish() external {
         _tick();
         _views.settleLiquidity(type(uint256).max);
@@ -152,7 +152,7 @@ contract RandomCalls is LineModel {
         return _random % below;
     }
 
-    /// @dev An amount from one unit to `most`, with its ends more often than chance would have it.
+    /// @dev An amount from one unit to `most`, biased towards both ends.
     function _amount(uint256 most) private returns (uint256) {
         if (most == 0) return 1;
         uint256 way = _pick(8);
@@ -160,7 +160,7 @@ contract RandomCalls is LineModel {
         return way == 1 ? most : 1 + _pick(most);
     }
 
-    // Making the calls.
+    // Calls.
 
     function _make(Kind kind, uint8 user) private returns (bool) {
         if (kind <= Kind.ExtendHold) return _relay(_step(uint8(kind), user), user);
@@ -173,7 +173,7 @@ contract RandomCalls is LineModel {
         return _operate(kind, user);
     }
 
-    /// @dev Whatever the contract refuses, it refuses on purpose.
+    /// @dev A refused call must revert with an error of the contract, never panic.
     function _sane(bool accepted, bytes memory answer) private view returns (bool) {
         if (accepted) return true;
         _same("a refusal says why", answer.length >= 4 ? 1 : 0, 1);
@@ -191,7 +191,7 @@ contract RandomCalls is LineModel {
         return (_sane(accepted, answer), accepted ? bytes4(0) : bytes4(answer));
     }
 
-    /// @dev A new operation, or one on something that is or was held.
+    /// @dev A new operation, or one on a current or past hold.
     function _step(uint8 kind, uint8 user) private returns (Step memory step) {
         CreditLineTypes.Op memory op = step.op;
         step.user = user;
@@ -215,7 +215,7 @@ contract RandomCalls is LineModel {
         else if (way == 0) op.amount = drawn;
         else if (way == 1) op.amount = _amount(drawn);
         else op.amount = drawn + _amount(10 * AUSD);
-        // From three days ago to a day ahead, or no time at all.
+        // From three days ago to a day ahead, or zero.
         if (repays && _pick(4) > 0) op.paidAt = uint64(block.timestamp + _pick(4 days) - 3 days);
     }
 
@@ -242,7 +242,7 @@ contract RandomCalls is LineModel {
         if (step.user != user) _check(step.user);
     }
 
-    /// @dev Tells the model of an operation that was accepted.
+    /// @dev Applies an accepted operation to the model.
     function _apply(Step memory step, uint256 back) private {
         CreditLineTypes.Op memory op = step.op;
         Hold storage hold = _holds[op.ref];
@@ -264,7 +264,7 @@ contract RandomCalls is LineModel {
         else _history[_pick(HISTORY_MAX)] = step;
     }
 
-    /// @dev The same again is quiet, other content is refused; neither changes anything.
+    /// @dev Repeating the content has no effect, other content is refused; neither changes state.
     function _repeat() private returns (bool accepted) {
         if (_history.length == 0) return false;
         Step memory step = _history[_pick(_history.length)];
@@ -341,14 +341,14 @@ contract RandomCalls is LineModel {
         if (accepted) _payBack(user, repaid);
     }
 
-    /// @dev What is allowed may be refused only until matured holds are folded.
+    /// @dev An allowed call may be refused only until matured holds are folded.
     function _expect(bytes32 what, bool accepted, bytes4 why, bool allowed) private view {
         bool later = why == CreditLineTypes.SettleLotsFirst.selector
             || why == CreditLineTypes.SettleLiquidityFirst.selector;
         if (accepted || !later) _same(what, accepted ? 1 : 0, allowed ? 1 : 0);
     }
 
-    /// @dev On the first of some users for whom it is time, which for most it is not.
+    /// @dev Marks a default or seizes more, for the first user to whom it applies.
     function _claim(Kind kind, uint8 user) private returns (bool accepted) {
         bool defaults = kind == Kind.MarkDefault;
         for (uint256 i = 0; i < _users.length && !accepted; i++) {

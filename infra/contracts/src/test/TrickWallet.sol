@@ -3,10 +3,10 @@ pragma solidity ^0.8.28;
 
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 
-/// @title A contract wallet that tells a simulation from a transaction, for tests
-/// @notice Accepts any signature while nobody pays, and burns all gas it is given when somebody does.
+/// @title A test wallet that distinguishes a simulation from a transaction
+/// @notice Accepts any signature in a simulation, and burns all its gas in a real transaction.
 contract TrickWallet is IERC1271 {
-    /// @notice What it looks at.
+    /// @notice Value that reveals a transaction.
     enum Tell {
         GasPrice,
         Origin,
@@ -17,7 +17,7 @@ contract TrickWallet is IERC1271 {
     Tell public immutable tell;
     address public immutable lane;
 
-    /// @param lane_ a sender it accepts; of no matter unless `tell_` is `Origin`
+    /// @param lane_ a sender it accepts; used only if `tell_` is `Origin`
     constructor(Tell tell_, address lane_) {
         tell = tell_;
         lane = lane_;
