@@ -5,7 +5,7 @@ import { interpolate, readEnvFile, type Variables } from './interpolation'
 export type Condition = 'service_started' | 'service_healthy' | 'service_completed_successfully'
 export type Dependency = { condition: Condition; required?: boolean }
 
-/** What this repository uses of a service in a compose file; other keys are there, but unread. */
+/** Keys of a compose service that this repository reads. */
 export type Service = {
   image: string
   pull_policy?: string
@@ -40,18 +40,18 @@ export type Composition = {
 
 export const infraDir = join(import.meta.dir, '..')
 
-/** A compose file as it is written, anchors merged and nothing put in for `${…}`. */
+/** Reads a compose file with anchors merged and `${…}` left as written. */
 export const readComposition = (file: string): Composition =>
   Bun.YAML.parse(readFileSync(join(infraDir, file), 'utf8')) as Composition
 
-/** What every deployment runs; and the same with what a stack on this machine has besides. */
+/** Every deployment; `localStack` adds the chain and sandbox of a stack on this machine. */
 export const deployment = (): Composition => readComposition('compose.yaml')
 export const localStack = (): Composition =>
   merged(deployment(), readComposition('compose/local.yaml'))
 
 /**
- * Two files as compose takes them together (compose-spec, chapter "Merge"): what is named is merged
- * by its name, lists follow each other but for commands, and any other value is the later one's.
+ * Merges two files as compose does (compose-spec, chapter "Merge"): mappings by key, lists by
+ * appending, except commands; for other values the later file wins.
  */
 export function merged(first: Composition, second: Partial<Composition>): Composition {
   const names = new Set([first, second].flatMap(({ services }) => Object.keys(services ?? {})))
@@ -80,11 +80,11 @@ function mergedKeys(under: Service | undefined, over: Service): Service {
   return Object.fromEntries(entries) as Service
 }
 
-/** The variables of `.env`: a stack on this machine. */
+/** Variables of `.env`, for a stack on this machine. */
 export const localVariables = (): Variables =>
   readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
 
-/** The services that the given profiles start. */
+/** Returns the services that the given profiles start. */
 export function activeServices(
   { services }: Composition,
   profiles: readonly string[],
@@ -97,8 +97,8 @@ export function activeServices(
 }
 
 /**
- * The environment a container gets: values put in, and a name without a value only when it is set.
- * Throws where `${NAME:?}` has no value.
+ * Returns the environment of a container. A variable without a value is included only if it is set.
+ * Throws if `${NAME:?}` has no value.
  */
 export function environmentOf(service: Service, variables: Variables): Record<string, string> {
   const entries = Object.entries(service.environment ?? {}).flatMap(([name, value]) => {
@@ -108,6 +108,6 @@ export function environmentOf(service: Service, variables: Variables): Record<st
   return Object.fromEntries(entries)
 }
 
-/** The words of a command, `$$` read as compose reads it. */
+/** Returns the words of a command, interpolated as compose does. */
 export const wordsOf = (words: readonly string[] | undefined, variables: Variables): string[] =>
   (words ?? []).map((word) => interpolate(word, variables))

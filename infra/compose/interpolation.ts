@@ -4,8 +4,8 @@ const reference =
   /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?])([^}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)/g
 
 /**
- * Puts variables in as compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`,
- * `${A-d}`, `${A:-d}`, `${A?m}`, `${A:?m}`. Throws when a variable that must be set is not.
+ * Interpolates variables as compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`,
+ * `${A-d}`, `${A:-d}`, `${A?m}`, `${A:?m}`. Throws if a required variable is not set.
  */
 export function interpolate(value: string, variables: Variables): string {
   return value.replaceAll(reference, (whole, braced, operator, word, bare) => {
@@ -19,11 +19,11 @@ export function interpolate(value: string, variables: Variables): string {
   })
 }
 
-/** Every variable that a text refers to. */
+/** Returns the variables that a text refers to. */
 export const referencesIn = (value: string): string[] =>
   [...value.matchAll(reference)].flatMap(([, braced, , , bare]) => braced ?? bare ?? [])
 
-/** `NAME=value` per line; blank lines and lines that begin with # say nothing. No quotes. */
+/** Reads `NAME=value` lines without quotes; skips blank lines and lines that start with #. */
 export function readEnvFile(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   return Object.fromEntries(

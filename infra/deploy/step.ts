@@ -29,7 +29,7 @@ export type SentStep =
 
 /** A transaction without nonce, gas and fees; without `to` it creates a contract. */
 export type Call = { readonly from: Address; readonly to?: Address; readonly data: Hex }
-/** Contract addresses known so far. */
+/** Known contract addresses. */
 export type Places = { readonly ausd?: Address; readonly creditLine?: Address }
 
 export const roleHash = (role: string): Hex => keccak256(stringToHex(role))

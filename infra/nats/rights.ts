@@ -183,7 +183,7 @@ const leavingOf = (user: BusUser): Grant[] =>
     .filter((name) => name === user)
     .map((self) => ({ why: 'Notice of an orderly shutdown.', subjects: [leftSubject(self)] }))
 const whoLeft: Grant = {
-  why: 'Shutdown notices, to tell them from crashes.',
+  why: 'Shutdown notices, to distinguish them from crashes.',
   subjects: [leftSubject('*')],
 }
 

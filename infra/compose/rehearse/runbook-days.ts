@@ -4,7 +4,7 @@ import { type Deployment, hex, ready, says } from './deployment'
 import { expecting, step } from './report'
 import { blocksOf } from './runbook-text'
 
-// The second half of the runbook: people, new keys, the commands of a day, and a restore.
+// The second half of the runbook: a first user, key rotation, daily commands and a restore.
 
 /** Commands in the text and tables of the runbook. `filled` replaces their placeholders. */
 export const commandsOfADay: readonly string[] = [

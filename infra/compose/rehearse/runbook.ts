@@ -9,10 +9,10 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// The runbook from an empty file of variables to a restore, by its own lines: what stands in
-// infra/README.md is what runs here, in a shell as an operator has one.
+// Executes the shell blocks of infra/README.md, from an empty env file to a restore, in a shell like
+// an operator's.
 
-/** `bun run rehearse`, second part: from nothing to a deployment, its keys, its day, its restore. */
+/** Second part: runs the runbook from an empty env file to key rotation, daily work and restore. */
 export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Promise<void> {
   const made = await layDeployment(engine, stack)
   await using _outside = made.outside
@@ -48,8 +48,8 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
       const [key = '', dry = '', ...rest] = lines
       const first = await shell(`${key}\n${dry}`, { ADMIN_KEY: adminKey })
       expecting(
-        first.text.includes('planned and not done'),
-        `the dry run says nothing: ${first.text.slice(-1_500)}`,
+        first.text.includes('planned steps, not sent'),
+        `the dry run lists no planned steps: ${first.text.slice(-1_500)}`,
       )
       const text = await says(
         shell(`${key}\n${rest.join('\n')}`, { ADMIN_KEY: adminKey }),

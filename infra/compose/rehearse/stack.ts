@@ -15,21 +15,21 @@ export type Container = {
   readonly pid: number
 }
 
-/** A copy of this repository, as compose runs it. */
+/** A copy of this repository, run by compose. */
 export type ComposeStack = {
   readonly dir: string
   readonly compose: (
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => Promise<Ran>
-  /** Every container of a project, ended ones too. */
+  /** Lists the containers of a project, including stopped ones. */
   readonly containers: (project?: string) => Promise<Container[]>
   readonly gateway: string
-  /** ms until everything runs, is healthy, and the gateway says that it is ready. */
+  /** Waits until every container is healthy and the gateway is ready; returns the time in ms. */
   readonly allWell: (withinMs?: number) => Promise<number>
 }
 
-/** How many containers of a stack on one machine are to stay. */
+/** Number of long-running containers of a local stack. */
 const expected = Object.values(activeServices(localStack(), [])).filter(
   ({ restart }) => restart !== 'no',
 ).length
@@ -38,7 +38,7 @@ const left = new Set(['node_modules', '.git', '.local'])
 const inspected =
   '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
 
-/** Copies the repository to where the engine can build it. */
+/** Copies the repository to a folder that the engine can build from. */
 export function layStack(engine: Engine): ComposeStack {
   const dir = join(engine.dir, 'repository')
   rmSync(dir, { recursive: true, force: true })
@@ -68,7 +68,7 @@ export function layStack(engine: Engine): ComposeStack {
   }
   const allWell = async (withinMs = 90_000) => {
     const startedAt = Date.now()
-    await waitUntil('everything being well', isWell, withinMs, 300)
+    await waitUntil('all containers becoming healthy', isWell, withinMs, 300)
     return Date.now() - startedAt
   }
   return { dir, compose, containers, gateway, allWell }

@@ -12,7 +12,7 @@ library HoldQueue {
     /// counted in, `position` its place in the queue of held liquidity.
     struct Hold {
         uint40 until;
-        /// Total extension so far, in seconds.
+        /// Total extension to date, in seconds.
         uint24 extendedSeconds;
         State state;
         uint104 value;

@@ -106,8 +106,8 @@ export const rightGuards: readonly Guard[] = [
     edits: [
       edit(
         'infra/nats/users.gen.conf',
-        '        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # It says how full',
-        '        "relay.credit"\n        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # It says how full',
+        '        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # Stream usage',
+        '        "relay.credit"\n        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # Stream usage',
       ),
     ],
     test: { file: 'infra/nats/permissions.test.ts', name: 'security: is refused to publish %s' },

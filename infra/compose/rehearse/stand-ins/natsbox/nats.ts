@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 
-// Stands in for the NATS CLI, on the services' own client: those of its words that the runbook uses.
+// Replaces the NATS CLI with the services' client, for the commands the runbook uses.
 
 const words = process.argv.slice(2)
 const [what = '', verb = '', name = ''] = words
@@ -72,6 +72,6 @@ else {
   else if (what === 'stream') await streams(nc)
   else if (what === 'kv') await values(nc)
   else if (what === 'consumer') await consumers(nc)
-  else throw new Error(`${what} is not one of the words that this stands in for`)
+  else throw new Error(`${what} is not a command of this stand-in`)
   await nc.close()
 }

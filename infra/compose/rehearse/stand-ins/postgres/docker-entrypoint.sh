@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the official image promises, as far as it is used here: a password, or a file with one, and
-# the files of /docker-entrypoint-initdb.d, for a folder that is empty.
+# The part of the official image's behaviour that is used here: initialises an empty data folder with
+# a password, given directly or in a file.
 set -e
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p "$PGDATA" && chmod 700 "$PGDATA"
