@@ -1,6 +1,6 @@
 import { afterAll } from 'bun:test'
+import { folderInMemory } from './runner/temporary'
 import { closeSharedStack } from './support/stack'
-import { folderInMemory } from './support/temporary'
 
 const folder = process.env.TMPDIR ? undefined : folderInMemory()
 if (folder) process.env.TMPDIR = folder

@@ -3,8 +3,8 @@ import { hashDomain, parseAbi } from 'viem'
 import { deployContracts, multicall3Address } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { startAnvil } from '#test/support/anvil'
 import { actorKeys, actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
+import { startAnvil } from '#test/support/engines/anvil'
 
 const multicall3Abi = parseAbi([
   'function getBlockNumber() view returns (uint256)',

@@ -19,7 +19,7 @@ import { natsAnswers } from '#infra/local/nats'
 import { postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
 import { serviceNames } from '#shared/messages/topic'
-import { startAnvil } from '#test/support/anvil'
+import { startAnvil } from '#test/support/engines/anvil'
 import { type Rehearsal, rehearse } from './rehearsal'
 
 const variables = localVariables()

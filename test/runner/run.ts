@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { repositoryDir } from '#infra/local/folders'
-import { folderInMemory } from '../support/temporary'
 import { openReader } from './output'
 import { openProgress } from './progress'
 import { serveSharedStack } from './shared-stack'
 import { allSuites, recordedSeconds, select, type Tier, timingsPath } from './suites'
+import { folderInMemory } from './temporary'
 import { watchWrappers } from './wrappers'
 
 const usage = `bun run test [PATH…]            the suites a newcomer runs, or those whose path contains PATH

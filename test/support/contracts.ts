@@ -18,7 +18,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Deployment, type DeployTerms, deployContracts } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { startAnvil } from './anvil'
+import { startAnvil } from './engines/anvil'
 
 export {
   ownedWalletAbi,

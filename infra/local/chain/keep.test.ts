@@ -8,7 +8,7 @@ import { anvil } from 'viem/chains'
 import { dumpState, saveState, withoutEmptyBlocks } from '#infra/local/chain/keep'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
-import { type AnvilProcess, startAnvil } from '#test/support/anvil'
+import { type AnvilProcess, startAnvil } from '#test/support/engines/anvil'
 
 const chain = { ...anvil, id: 10_143 }
 /** Writes one log and nothing else. */

@@ -6,7 +6,7 @@ import { startPacing } from '#infra/local/chain/pace'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
 import { pause } from '#shared/deadline'
-import { startAnvil } from '#test/support/anvil'
+import { startAnvil } from '#test/support/engines/anvil'
 
 // The first account of anvil's own words: worthless, and in every tutorial.
 const account = privateKeyToAccount(

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestClient, http, numberToHex, parseGwei, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
-import { type AnvilProcess, startAnvil } from '#test/support/anvil'
+import { type AnvilProcess, startAnvil } from '#test/support/engines/anvil'
 import { openRpcProxy, type RpcProxy } from './proxy'
 
 const account = privateKeyToAccount(

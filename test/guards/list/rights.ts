@@ -110,7 +110,7 @@ export const rightGuards: readonly Guard[] = [
         '        "relay.credit"\n        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # Stream usage',
       ),
     ],
-    test: { file: 'infra/nats/permissions.test.ts', name: 'security: is refused to publish %s' },
+    test: { file: 'infra/nats/permissions.test.ts', name: 'what %s may publish' },
   },
   {
     guard: 'a delivery is kept once, for as long as its stream keeps anything',

@@ -22,7 +22,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { readConfig } from '#shared/config'
-import { startAnvil } from '../anvil'
+import { startAnvil } from '../engines/anvil'
 
 export type Env = Readonly<Record<string, string>>
 export const admin = devAccount('admin').address
