@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 
-const generators: Readonly<Record<string, string>> = {
-  contracts: 'infra/contracts/compile.ts',
-  migrations: 'infra/migrations/generate.ts',
-  permissions: 'infra/nats/generate.ts',
-  configuration: 'infra/configuration/write.ts',
-  documents: 'infra/documents/write.ts',
+const generators: Readonly<Record<string, readonly string[]>> = {
+  contracts: ['infra/contracts/compile.ts'],
+  migrations: ['infra/migrations/generate.ts'],
+  permissions: ['infra/nats/generate.ts'],
+  configuration: ['infra/configuration/write.ts'],
+  documents: ['infra/documents/write.ts', 'test/prove/document.ts'],
 }
 
 const usage = `bun run generate [${Object.keys(generators).join('|')}]
@@ -22,13 +22,15 @@ Without a name: everything but migrations.`
 const [name, ...words] = process.argv.slice(2)
 const chosen = name ? [name] : Object.keys(generators).filter((one) => one !== 'migrations')
 for (const one of chosen) {
-  const script = generators[one]
-  if (!script) {
+  const scripts = generators[one]
+  if (!scripts) {
     console.error(`${one} is unknown.\n\n${usage}`)
     process.exit(2)
   }
-  const run = Bun.spawnSync([process.execPath, join(repositoryDir, script), ...words], {
-    stdio: ['inherit', 'inherit', 'inherit'],
-  })
-  if (!run.success) process.exit(1)
+  for (const script of scripts) {
+    const run = Bun.spawnSync([process.execPath, join(repositoryDir, script), ...words], {
+      stdio: ['inherit', 'inherit', 'inherit'],
+    })
+    if (!run.success) process.exit(1)
+  }
 }

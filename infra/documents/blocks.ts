@@ -28,7 +28,8 @@ export const blocks: readonly Block[] = [
 const code = (text: string) => `\`${text}\``
 const row = (cells: readonly string[]) =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
+/** Returns a Markdown table, a line for each row. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
   row(head),
   `|${head.map(() => '---|').join('')}`,
   ...rows.map(row),

@@ -4,12 +4,12 @@ import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { blocks } from './blocks'
-import { pages, withBlock } from './write'
+import { pagesOf, withBlock } from './write'
 
 const remedy = 'out of date: bun run generate documents'
 
 describe('generated blocks', () => {
-  test.each(pages())('$path has current blocks', ({ found, wanted }) => {
+  test.each(pagesOf(blocks))('$path has current blocks', ({ found, wanted }) => {
     expect(found === wanted || remedy).toBe(true)
   })
 

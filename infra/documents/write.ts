@@ -14,15 +14,22 @@ export function withBlock(text: string, { page, name, lines }: Block): string {
   return `${text.slice(0, from)}${start}\n\n${lines().join('\n')}\n\n${text.slice(to)}`
 }
 
-/** Every page that has blocks: its path, its text on disk, and the text it should have. */
-export const pages = (): { path: string; found: string; wanted: string }[] =>
-  [...Map.groupBy(blocks, ({ page }) => page)].map(([path, own]) => {
+/** A page's path, its text on disk, and the text it should have. */
+export type Page = { readonly path: string; readonly found: string; readonly wanted: string }
+
+/** Returns every page that has one of these blocks. */
+export const pagesOf = (some: readonly Block[]): Page[] =>
+  [...Map.groupBy(some, ({ page }) => page)].map(([path, own]) => {
     const found = readFileSync(join(repositoryDir, path), 'utf8')
     return { path, found, wanted: own.reduce(withBlock, found) }
   })
 
-if (import.meta.main)
-  for (const { path, found, wanted } of pages()) {
+/** Writes every page whose blocks are out of date. */
+export function writePages(some: readonly Block[]): void {
+  for (const { path, found, wanted } of pagesOf(some)) {
     if (found !== wanted) writeFileSync(join(repositoryDir, path), wanted)
     console.log(`${found === wanted ? 'unchanged' : 'wrote'} ${path}`)
   }
+}
+
+if (import.meta.main) writePages(blocks)

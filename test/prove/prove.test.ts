@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pagesOf } from '#infra/documents/write'
+import { repositoryDir } from '#infra/local/folders'
+import { allSuites, tierOf } from '../runner/suites'
+import { enginesBlock } from './document'
+import { engines } from './engines'
+import { outcomeIn, outcomeLine } from './outcome'
+
+test('every engine has a name of its own and files that exist', () => {
+  const names = engines.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  const files = engines.flatMap(({ run }) => run.filter((word) => word.endsWith('.ts')))
+  expect(files.filter((file) => !existsSync(join(repositoryDir, file)))).toEqual([])
+})
+
+test('every suite of proof belongs to an engine', () => {
+  const run = new Set(engines.flatMap((engine) => engine.run.map((word) => word.replace('./', ''))))
+  const proofs = allSuites().filter((path) => tierOf(path) === 'proof')
+  expect(proofs.filter((path) => !run.has(path))).toEqual([])
+})
+
+test('test/README.md lists every engine, or is out of date: bun run generate documents', () => {
+  for (const { found, wanted } of pagesOf([enginesBlock])) expect(found).toBe(wanted)
+})
+
+test('the outcome of an engine is read from its last line', () => {
+  const outcome = { amount: '392 faults, 1,645 flows', found: 2 }
+  expect(outcomeIn(`a table\n${outcomeLine(outcome)}\n`)).toEqual(outcome)
+})
+
+test('the outcome of suites is read from the counts of bun', () => {
+  expect(outcomeIn('\n 12 pass\n 1 fail\n 40 expect() calls\n')).toEqual({
+    amount: '13 tests',
+    found: 1,
+  })
+})
+
+test('an engine that was broken off has no outcome', () => {
+  expect(outcomeIn('a table, and then nothing')).toBeUndefined()
+})
