@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** The reader moves no messages, so its schema has no messaging: a projection and nothing else. */
+/** Schema of the projection; the reader has no messages, so no messaging tables. */
 export const schema = pgSchema('indexer_reader')

@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** Pricing moves no messages, so its schema has no messaging: takings, and numbers of copies. */
+/** Schema of taken quotes and instance numbers; pricing has no messages, so no messaging tables. */
 export const schema = pgSchema('pricing')

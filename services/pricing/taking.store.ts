@@ -19,8 +19,8 @@ export const quotesTaken = schema.table('quotes_taken', {
 })
 
 /**
- * Takes the quote unless it is taken or has expired by the database clock. Of several concurrent
- * takers exactly one gets true.
+ * Takes the quote unless it is taken or has expired by the database clock. Exactly one of several
+ * concurrent takers gets true.
  */
 export async function insertTaking(
   db: Db,

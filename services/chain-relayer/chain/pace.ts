@@ -13,7 +13,7 @@ export function paceAfter(before: Pace | undefined, blockNumber: bigint, now: nu
 }
 
 /**
- * Returns true if no newer block was seen for `stillMs`, or none yet. While the chain stands, an
+ * Returns true if no newer block was seen for `stillMs`, or none yet. While the chain is halted, an
  * unmined transaction does not indicate a low fee.
  */
 export const stands = ({ movedAt }: Pace, now: number, stillMs: number): boolean =>

@@ -50,7 +50,7 @@ export function useOf(
     throw fault
   }
   if (known) return undefined
-  // Drop unclaimed answers, whose operation another instance has ended.
+  // Drop answers of operations that another instance has ended.
   if (lookUps.size >= lookUpsMax)
     for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
