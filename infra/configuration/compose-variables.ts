@@ -32,9 +32,7 @@ export const composeVariables: readonly Row[] = [
   row('POSTGRES_PASSWORD', 'Postgres password of the table owner', {
     secret: true,
   }),
-  ...busUsers.map((name) =>
-    row(passwordVariable(name), `NATS password of ${name}`, { secret: true }),
-  ),
+  ...busUsers.map((name) => row(passwordVariable(name), 'NATS password', { secret: true })),
   row('DEPLOY_AUSD_ADDRESS', 'AUSD_ADDRESS of the deploy job; empty: the real AUSD', {
     fallback: '',
   }),

@@ -34,7 +34,8 @@ export function documents(): { table: string; example: string } {
   rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
   const names = variablesOf(deployment())
   const proposals = { values: testnetValues, neverKept }
-  return { table: tableOf(rows), example: exampleOf(sections(names), rows, proposals) }
+  const table = tableOf(rows, [...Object.keys(processes), 'compose'])
+  return { table, example: exampleOf(sections(names), rows, proposals) }
 }
 
 function sections(names: readonly string[]): Section[] {

@@ -46,19 +46,34 @@ function merged(rows: readonly Row[], textOf: (row: Row) => string): string {
     .join('; ')
 }
 
-const lineOf = (rows: readonly Row[]): string => {
-  const readers = namesOf(rows.flatMap((row) => row.readers))
-  return [code(rows[0]!.name), merged(rows, defaultOf), readers, merged(rows, helpOf)].join(' | ')
+/** One line: name, default, the readers if there are several, and help. */
+function lineOf(rows: readonly Row[]): string {
+  const readers = readersOf(rows)
+  const help = merged(rows, helpOf)
+  const cells = [code(rows[0]!.name), merged(rows, defaultOf)]
+  return [...cells, ...(readers.length > 1 ? [namesOf(readers)] : []), help].join(' | ')
 }
 
-/** Returns CONFIGURATION.md: one line per variable. */
-export const tableOf = (rows: readonly Row[]): string =>
-  [
-    head,
-    'Variable | Default | Read by | Help',
-    '---|---|---|---',
-    ...[...new Set(rows.map(({ name }) => name))].map((name) =>
-      lineOf(rows.filter((row) => row.name === name)),
-    ),
-    '',
-  ].join('\n')
+const readersOf = (rows: readonly Row[]): string[] => rows.flatMap(({ readers }) => readers)
+
+const headers = {
+  one: ['Variable | Default | Help', '---|---|---'],
+  several: ['Variable | Default | Read by | Help', '---|---|---|---'],
+}
+
+/** Returns CONFIGURATION.md: each variable once, under its process or under "Several processes". */
+export function tableOf(rows: readonly Row[], order: readonly string[]): string {
+  const variables = [...new Set(rows.map(({ name }) => name))].map((name) =>
+    rows.filter((row) => row.name === name),
+  )
+  const shared = variables.filter((one) => readersOf(one).length > 1)
+  const section = (title: string, header: readonly string[], group: readonly Row[][]) =>
+    [`## ${title}`, '', ...header, ...group.map(lineOf), ''].join('\n')
+  const own = order.map((name) => {
+    const group = variables.filter((one) => readersOf(one).join() === name)
+    return group.length === 0 ? '' : section(name, headers.one, group)
+  })
+  return [head, section('Several processes', headers.several, shared), ...own.filter(Boolean)].join(
+    '\n',
+  )
+}

@@ -35,11 +35,14 @@ const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints, comma-separated, preferred one first',
+    about: 'JSON-RPC endpoint URLs, comma-separated, in order of preference',
     secret: true,
   }),
-  CHAIN_ID: integer({ about: 'expected chain id of the endpoints', fallback: '10143' }),
-  GENESIS_HASH: text({ about: 'expected hash of block 0; unchecked: any', fallback: 'unchecked' }),
+  CHAIN_ID: integer({ about: 'chain id that the endpoints must report', fallback: '10143' }),
+  GENESIS_HASH: text({
+    about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
+    fallback: 'unchecked',
+  }),
   AUSD_ADDRESS: orWord(
     'deploy',
     address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd }),

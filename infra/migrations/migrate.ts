@@ -57,7 +57,7 @@ async function applyMigrations(sql: Sql): Promise<void> {
   }
 }
 
-const about = 'Postgres password of this role'
+const about = 'Postgres password'
 export const fields = {
   DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
@@ -72,7 +72,7 @@ export const fields = {
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
   DATABASE_PASSWORD_BOOKS: text({
-    about: 'Postgres password of the reconciliation job',
+    about: 'Postgres password of the books job',
     secret: true,
   }),
   DATABASE_PASSWORD_OPS: text({

@@ -130,7 +130,10 @@ const refused = (what: string, cause: unknown) =>
   new Error(`could not provision ${what}: ${(cause as Error).message}`, { cause })
 
 export const fields = {
-  NATS_URL: natsServers({ about: 'URL of nats-server; in a cluster every node, comma-separated' }),
+  NATS_URL: natsServers({
+    about:
+      'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas',
+  }),
   NATS_PASSWORD_ADMIN: text({ about: 'NATS password of admin', secret: true }),
   NATS_REPLICAS: integer({
     about: 'minimum replicas of each stream, 3 in a cluster; never reduced',
