@@ -9,7 +9,7 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// Executes the shell blocks of infra/README.md, from an empty env file to a restore, in a shell like
+// Executes the shell blocks of the runbook, from an empty env file to a restore, in a shell like
 // an operator's.
 
 /** Second part: runs the runbook from an empty env file to key rotation, daily work and restore. */
