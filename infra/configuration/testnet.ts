@@ -26,5 +26,8 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
 
 /** Variables that belong in no file, with the reason. */
 export const neverKept: ReadonlyMap<string, string> = new Map([
-  ['ADMIN_KEY', 'Not kept in this file: pass it to `deploy` from the shell, see runbook/deploy.md.'],
+  [
+    'ADMIN_KEY',
+    'Not kept in this file: pass it to `deploy` from the shell, see runbook/deploy.md.',
+  ],
 ])
