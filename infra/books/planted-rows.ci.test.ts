@@ -117,7 +117,7 @@ describe('a planted wrong row is found:', () => {
     const where = `where wallet = '${person.wallet}'`
     await changed(`update indexer_reader.records set repay_count = repay_count + 1 ${where}`)
     const found = () => checkRecord(placeOf(stack.info), person.wallet, hasty)
-    await becomes(found, ['history.repayCount: the chain says 0, /verify 1'])
+    await becomes(found, ['history.repayCount: the chain has 0, /verify 1'])
     await changed(`update indexer_reader.records set repay_count = repay_count - 1 ${where}`)
   })
 })
