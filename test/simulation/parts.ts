@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plugin } from 'bun'
 
-// The simulation runs the services' own verbs, decisions and loops. What they reach the world through
-// is put in its place here, before any of them is loaded: their rows, timers, publishing, figures, and a hash.
+// Replaces the modules through which the services reach the world, before any of them is loaded: their
+// stores, timers, publishing, metrics and a hash. Everything else is the services' own code.
 
 const root = join(import.meta.dir, '..', '..')
 
-/** What stands in for a module, as far as it exports something of the same name. */
+/** Stand-in per module; it replaces the exports that have the same name. */
 const standIns: Readonly<Record<string, string>> = {
   'services/payments/payment.store.ts': 'rows/payments.ts',
   'services/payments/checks/check.store.ts': 'rows/payments.ts',
@@ -42,7 +42,7 @@ const exported = /^export (?:const|async function|function) (\w+)/gm
 const namesIn = (path: string) =>
   new Set([...readFileSync(path, 'utf8').matchAll(exported)].map(([, name]) => name!))
 
-/** Which names of a module are put in its place, and from where. */
+/** Replaced exports of each module, and the file that has them. */
 export const replaced = Object.entries(standIns).map(([path, standIn]) => {
   const own = namesIn(join(root, path))
   const from = join(import.meta.dir, standIn)

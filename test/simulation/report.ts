@@ -1,16 +1,13 @@
 import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
-/** With fewer flows a rare sight may be missing by chance. */
+/** Below this number of flows a rare event may be missing by chance. */
 const sightsFrom = 15_000
 const progressEveryMs = 30_000
 
 export const count = (many: number): string => Math.round(many).toLocaleString('en')
 
-/**
- * Adds up what came of the worlds of a run, each of so many flows, and tells it: while it lasts, and
- * in the end.
- */
+/** Sums the results of the worlds of a run; prints progress and a final report. */
 export function openReport(run: { worlds: number; flows: number; seed: number; isOnce: boolean }) {
   const seen = new Map<string, number>()
   const began = performance.now()
@@ -21,7 +18,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       worlds += 1
       steps += world.steps
       cpuMs += world.cpuMs
-      // Of all worlds, in whatever order they end.
+            // Independent of the order in which worlds end.
       digest = (digest + Math.imul(world.digest, 2 * world.world + 1)) >>> 0
       for (const [sight, times] of world.sights) seen.set(sight, (seen.get(sight) ?? 0) + times)
       if (performance.now() - toldAt < progressEveryMs) return
@@ -30,7 +27,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
       )
     },
-    /** Tells all of it. False: something never happened that must have, in so many flows. */
+        /** Prints the report. Returns false if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
       const { missingAmong } = await import('./sights')
       const flows = worlds * run.flows
@@ -38,7 +35,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       console.log(
         `${count(flows)} flows of seed ${run.seed} in ${count(worlds)} worlds, ${count(steps)} steps: ${name}`,
       )
-      console.log(run.isOnce ? 'each once' : 'each twice, the same both times')
+            console.log(run.isOnce ? 'each once' : 'each twice, with the same result')
       console.log(
         `${count((flows * 1_000) / cpuMs)} flows a second of processor time; ${seconds()} s in all`,
       )
@@ -48,10 +45,10 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       const isEnough = flows >= sightsFrom
       if (missing.length > 0)
         console.log(
-          `\nnever happened${isEnough ? '' : ' (too few flows to tell)'}:\n  ${missing.join('\n  ')}`,
+                    `\nnever happened${isEnough ? '' : ' (too few flows to judge)'}:\n  ${missing.join('\n  ')}`,
         )
       if (missing.length > 0 && isEnough) return false
-      console.log('\nnothing lost, nothing doubled, all of it explained')
+            console.log('\nnothing lost, nothing doubled, everything accounted for')
       printOutcome({ amount: `${count(flows)} flows of seed ${run.seed}`, found: 0 })
       return true
     },

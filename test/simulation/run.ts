@@ -23,7 +23,7 @@ import {
 import { treasury, type Wallet } from './world/wallets'
 import { beginsAt, type Process, World } from './world/world'
 
-/** What came of a world. */
+/** Result of one world. */
 export type Outcome = {
   readonly findings: readonly Finding[]
   readonly digest: number
@@ -31,9 +31,9 @@ export type Outcome = {
   readonly endedAfterMs: number
 }
 
-/** Flows begin within so long: as many a second in a small world as in a large one. */
+/** Period in which flows begin. The rate is the same in small and large worlds. */
 const beginMs = (flows: number) => Math.max(25_000, flows * 625)
-/** So long after the last things go wrong; after that everything must come to its end. */
+/** Time from the last new flow to the last fault; afterwards every flow must reach its end. */
 const calmAfterMs = 55_000
 const endsAfterMs = 3_600_000
 const lookEveryMs = 4_000
@@ -41,7 +41,7 @@ const quietLooks = 5
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired', 'replaced']
 
-/** What is still under way, in words; undefined: nothing. */
+/** Describes the first unfinished item; returns undefined if there is none. */
 function underWay({ world, broker }: Surroundings, people: People): string | undefined {
   const { rows } = world
   if (people.pending > 0) return 'people'
@@ -63,7 +63,7 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
   return undefined
 }
 
-/** Lets a world with so many flows go on until everything in it has come to its end. */
+/** Runs a world until every flow in it has ended. */
 export function runWorld(options: {
   readonly choices: Choices
   readonly flows: number
@@ -129,7 +129,7 @@ export function runWorld(options: {
   look()
   while (!isOver && world.step());
   const left = underWay(around, people)
-  const findings = [...(left ? [`it does not come to an end: ${left}`] : []), ...audit(around)]
+    const findings = [...(left ? [`did not finish: ${left}`] : []), ...audit(around)]
   const endedAfterMs = world.now - beginsAt
   return { findings, digest: world.digest, steps: world.steps, endedAfterMs }
 }

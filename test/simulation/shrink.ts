@@ -2,7 +2,7 @@ import type { runWorld as Run } from './run'
 import { recorded, replayed, seeded } from './world/choices'
 import type { Wallet } from './world/wallets'
 
-/** What fails, apart from whose it is: two findings of the same words are one fault. */
+/** Removes ids and numbers from a finding, so that the same fault in another world compares equal. */
 export const kindOf = (finding: string): string =>
   finding.replaceAll(/pay_[\w-]+|op_[\w-]+|0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f-]+|\d+/g, '#')
 
@@ -13,8 +13,8 @@ const searchesMax = 40
 const attemptsMax = 120
 
 /**
- * Makes a short story of a world in which something is wrong: the same fault in a world of one or two
- * flows, if there is one, and of what is left to chance there all that can be the plainest.
+ * Shortens a failure: finds the same fault in a world of one or two flows, if there is one, and
+ * replaces each random choice there with the plainest one that still shows the fault.
  */
 export function shrink(
   runWorld: typeof Run,

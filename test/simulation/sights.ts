@@ -4,25 +4,24 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { faultSights } from './world/faults'
 
-// What must have happened in a run that passes: a simulation that never meets what it is for proves
-// nothing. Every fault of everything that leaves a process is among it, and every step of every
-// lifecycle, but for those below.
+// Events that must occur in a run that passes: every kind of fault, every step of every lifecycle and
+// the list below. Otherwise a run could pass without having tested anything.
 
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
 
-/** An operator takes these steps, and there is none here; `review.test.ts` of payments has them. */
+/** States that only an operator leaves; `review.test.ts` of payments covers them. */
 const ofOperators = ['review', 'refunding', 'accepted']
 
-/** Steps that are too rare to wait for, and why. */
+/** Lifecycle steps that are too rare to require, and how each arises. */
 const rare: Readonly<Record<string, string>> = {
-  'settlement: opening → refunded': 'paid without an address, and refunded before anybody is told',
+    'settlement: opening → refunded': 'paid without an address, and refunded before any notification',
   'settlement: opening → review': 'paid without an address, and the wrong amount',
   'settlement: opening → replaced': 'a second one, while the first has no checkout for ten minutes',
-  'settlement: opening → expired': 'nobody asks again for ten minutes',
+    'settlement: opening → expired': 'not requested again for ten minutes',
   'settlement: opening → paid': 'paid without an address',
-  'top-up: opening → expired': 'nobody asks again for ten minutes',
-  'top-up: opening → refunded': 'paid without an address, and refunded before anybody is told',
+    'top-up: opening → expired': 'not requested again for ten minutes',
+    'top-up: opening → refunded': 'paid without an address, and refunded before any notification',
   'top-up: opening → review': 'paid without an address, and the wrong amount',
   'settlement: replaced → refunded': 'paid after another was opened, and refunded at once',
   'settlement: expired → refunded': 'paid late, and refunded at once',
@@ -76,7 +75,7 @@ const moments = [
   'a part of a payment went back',
 ] as const
 
-/** Everything that must have happened. */
+/** All events that must occur. */
 export const wanted: readonly string[] = [
   ...moments,
   ...faultSights,
@@ -88,6 +87,6 @@ export const wanted: readonly string[] = [
   (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
 )
 
-/** What of it did not. */
+/** Returns the required events that did not occur. */
 export const missingAmong = (seen: ReadonlyMap<string, number>): string[] =>
   wanted.filter((sight) => !seen.has(sight))

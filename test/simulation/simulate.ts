@@ -7,13 +7,13 @@ import type { Task, World } from './worker'
 import { flowsMax, seedOf, walletsFor } from './worlds'
 
 const usage = `bun run prove simulation [--flows N] [--seed S]
-  --flows N   how many flows in all, in worlds of ${flowsMax} at most (20000)
-  --seed S    what everything that is left to chance follows from (1)
-  --minutes M no new world after so long, however many flows are left
-  --world W   this world of the seed alone, told as a story if it fails
-  --workers N over how many processes the worlds are spread (one a core); the result is the same
-  --walk W    instead, every interleaving of one payment and of one cash-out: short, long, or words of a name
-  --once      each world once; otherwise twice, and both runs must be the same`
+  --flows N   number of flows, in worlds of at most ${flowsMax} (20000)
+  --seed S    seed of every random choice (1)
+  --minutes M start no new world after M minutes
+  --world W   only world W of the seed; prints a story if it fails
+  --workers N worker processes (one per core); the result does not depend on it
+  --walk W    instead, every interleaving of one payment and one cash-out: short, long, or words of a name
+  --once      run each world once; otherwise twice, and both runs must be identical`
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +47,7 @@ const from = only ?? 0
 const flows = Math.min(Number(values.flows), flowsMax)
 const to = from + (only === undefined ? Math.ceil(Number(values.flows) / flows) : 1)
 
-/** The first world in which something is wrong: worlds end in another order than they began in. */
+/** The failed world with the lowest number; worlds end in any order. */
 let failed: World | undefined
 let given = from
 const isOver = () => performance.now() > Number(values.minutes) * 60_000
@@ -67,21 +67,21 @@ process.exit((await report.end()) ? 0 : 1)
 
 async function fail({ world, finding }: World): Promise<never> {
   if (finding === undefined) {
-    console.log(`world ${world} of seed ${seed} went another way the second time`)
+        console.log(`world ${world} of seed ${seed}: the second run differed from the first`)
     process.exit(1)
   }
   console.log(`\nworld ${world} of seed ${seed}: ${finding}`)
   console.log(
-    `again: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
+        `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
-  // Loaded after the parts are in their place.
+    // Imported after the stand-ins are installed.
   const { runWorld } = await import('./run')
   const { shrink } = await import('./shrink')
   const { openWallets } = await import('./world/wallets')
   const failing = { seed: seedOf(seed, world), flows, finding }
   const { findings, lines } = shrink(runWorld, await openWallets(walletsFor(flows)), failing)
-  console.log('A short story of it:\n')
+    console.log('Shortest failing story:\n')
   for (const line of lines) console.log(line)
-  console.log(`\nWhat is wrong in the end:\n  ${findings.join('\n  ')}`)
+    console.log(`\nFindings:\n  ${findings.join('\n  ')}`)
   process.exit(1)
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 
-/** What a process says once it can be given something. */
+/** Message of a worker that is ready for its first task. */
 export type Told = { readonly isReady: true }
 
 /**
- * Gives tasks to so many processes, one after the other as each is done with its last. `next` answers
- * the next task, or undefined when there is none left. Resolves when all that were given are done.
+ * Distributes tasks over worker processes. `next` returns the next task, or undefined if there is none
+ * left. Resolves when all distributed tasks are done.
  */
 export async function spread<Task, Result>(options: {
   readonly workers: number
@@ -27,7 +27,7 @@ export async function spread<Task, Result>(options: {
       },
     })
     const code = await child.exited
-    if (!isOver) throw new Error(`a process of the simulation ended with ${code}`)
+        if (!isOver) throw new Error(`a worker of the simulation exited with code ${code}`)
   }
   await Promise.all(Array.from({ length: workers }, work))
 }

@@ -2,9 +2,9 @@ import './parts'
 import type { Told } from './spread'
 import type { Wallet } from './world/wallets'
 
-// A process of a run: it is told one world, or one walk, after the other.
+// A worker process: runs one world, or one walk, per message.
 
-// Loaded after the parts are in their place.
+// Imported after the stand-ins are installed.
 const { runWorld } = await import('./run')
 const { seeded } = await import('./world/choices')
 const { openWallets } = await import('./world/wallets')
@@ -19,11 +19,11 @@ export type Task =
     }
   | { readonly walk: string }
 
-/** What came of a world. */
+/** Result of one world. */
 export type World = {
   readonly world: number
   readonly finding: string | undefined
-  /** Both runs of it were the same; of a world that is run once, too. */
+    /** Both runs had the same result; always true if the world ran once. */
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number
@@ -55,7 +55,7 @@ async function run({
   return { world, finding: findings[0], isSame, digest, steps, cpuMs: took, sights: [...seen] }
 }
 
-/** Whoever walks hears of nothing: that the command was killed is asked. */
+/** A walk blocks the event loop, so it checks for itself whether its parent process still exists. */
 const command = process.ppid
 const endWithCommand = () => {
   if (process.ppid !== command) process.exit(1)

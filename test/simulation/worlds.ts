@@ -1,8 +1,8 @@
-/** Enough that what a loop does that finds nothing is not most of what there is to do. */
+/** Flows per world: enough that idle loop iterations are not most of the work. */
 export const flowsMax = 320
 
-/** Several flows are of the same wallet, and meet each other. */
+/** Fewer wallets than flows, so that flows of one wallet meet. */
 export const walletsFor = (flows: number): number => Math.ceil(flows * 0.6)
 
-/** What everything in a world of a run follows from. */
+/** Seed of one world, derived from the seed of its run. */
 export const seedOf = (seed: number, world: number): number => seed * 1_000_003 + world
