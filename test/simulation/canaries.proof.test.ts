@@ -28,7 +28,7 @@ test.each([
     expect(out).toContain(finding)
     // A story: what happened, one step after the other.
     expect(out).toContain(
-      args === random ? 'A short story of it:' : 'relay.take is done on the chain',
+      args === random ? 'Shortest failing story:' : 'relay.take is done on the chain',
     )
     expect(code).toBe(1)
   },

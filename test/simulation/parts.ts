@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plugin } from 'bun'
 
-// Replaces the modules through which the services reach the world, before any of them is loaded: their
-// stores, timers, publishing, metrics and a hash. Everything else is the services' own code.
+// Replaces the modules through which the services reach the world, before any of them is loaded:
+// their stores, timers, publishing, metrics and a hash. Everything else is the services' own code.
 
 const root = join(import.meta.dir, '..', '..')
 

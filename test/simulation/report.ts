@@ -18,7 +18,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       worlds += 1
       steps += world.steps
       cpuMs += world.cpuMs
-            // Independent of the order in which worlds end.
+      // Independent of the order in which worlds end.
       digest = (digest + Math.imul(world.digest, 2 * world.world + 1)) >>> 0
       for (const [sight, times] of world.sights) seen.set(sight, (seen.get(sight) ?? 0) + times)
       if (performance.now() - toldAt < progressEveryMs) return
@@ -27,7 +27,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
       )
     },
-        /** Prints the report. Returns false if an expected event never occurred in enough flows. */
+    /** Prints the report. Returns false if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
       const { missingAmong } = await import('./sights')
       const flows = worlds * run.flows
@@ -35,7 +35,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       console.log(
         `${count(flows)} flows of seed ${run.seed} in ${count(worlds)} worlds, ${count(steps)} steps: ${name}`,
       )
-            console.log(run.isOnce ? 'each once' : 'each twice, with the same result')
+      console.log(run.isOnce ? 'each once' : 'each twice, with the same result')
       console.log(
         `${count((flows * 1_000) / cpuMs)} flows a second of processor time; ${seconds()} s in all`,
       )
@@ -45,10 +45,10 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       const isEnough = flows >= sightsFrom
       if (missing.length > 0)
         console.log(
-                    `\nnever happened${isEnough ? '' : ' (too few flows to judge)'}:\n  ${missing.join('\n  ')}`,
+          `\nnever happened${isEnough ? '' : ' (too few flows)'}:\n  ${missing.join('\n  ')}`,
         )
       if (missing.length > 0 && isEnough) return false
-            console.log('\nnothing lost, nothing doubled, everything accounted for')
+      console.log('\nnothing lost, nothing doubled, everything accounted for')
       printOutcome({ amount: `${count(flows)} flows of seed ${run.seed}`, found: 0 })
       return true
     },

@@ -129,7 +129,7 @@ export function runWorld(options: {
   look()
   while (!isOver && world.step());
   const left = underWay(around, people)
-    const findings = [...(left ? [`did not finish: ${left}`] : []), ...audit(around)]
+  const findings = [...(left ? [`did not finish: ${left}`] : []), ...audit(around)]
   const endedAfterMs = world.now - beginsAt
   return { findings, digest: world.digest, steps: world.steps, endedAfterMs }
 }

@@ -2,7 +2,7 @@ import type { runWorld as Run } from './run'
 import { recorded, replayed, seeded } from './world/choices'
 import type { Wallet } from './world/wallets'
 
-/** Removes ids and numbers from a finding, so that the same fault in another world compares equal. */
+/** Strips ids and numbers from a finding, so that the same fault elsewhere compares equal. */
 export const kindOf = (finding: string): string =>
   finding.replaceAll(/pay_[\w-]+|op_[\w-]+|0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f-]+|\d+/g, '#')
 

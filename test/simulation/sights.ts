@@ -4,8 +4,8 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { faultSights } from './world/faults'
 
-// Events that must occur in a run that passes: every kind of fault, every step of every lifecycle and
-// the list below. Otherwise a run could pass without having tested anything.
+// Events that must occur in a run that passes: every kind of fault, every step of every lifecycle
+// and the list below. Otherwise a run could pass without having tested anything.
 
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
@@ -15,13 +15,13 @@ const ofOperators = ['review', 'refunding', 'accepted']
 
 /** Lifecycle steps that are too rare to require, and how each arises. */
 const rare: Readonly<Record<string, string>> = {
-    'settlement: opening → refunded': 'paid without an address, and refunded before any notification',
+  'settlement: opening → refunded': 'paid without an address, and refunded before it is reported',
   'settlement: opening → review': 'paid without an address, and the wrong amount',
   'settlement: opening → replaced': 'a second one, while the first has no checkout for ten minutes',
-    'settlement: opening → expired': 'not requested again for ten minutes',
+  'settlement: opening → expired': 'not requested again for ten minutes',
   'settlement: opening → paid': 'paid without an address',
-    'top-up: opening → expired': 'not requested again for ten minutes',
-    'top-up: opening → refunded': 'paid without an address, and refunded before any notification',
+  'top-up: opening → expired': 'not requested again for ten minutes',
+  'top-up: opening → refunded': 'paid without an address, and refunded before it is reported',
   'top-up: opening → review': 'paid without an address, and the wrong amount',
   'settlement: replaced → refunded': 'paid after another was opened, and refunded at once',
   'settlement: expired → refunded': 'paid late, and refunded at once',
@@ -35,44 +35,44 @@ const rare: Readonly<Record<string, string>> = {
 const moments = [
   'a process was killed',
   'a process was killed between the commit and the acknowledgement',
-  'a process stood still and went on',
+  'a process was frozen and resumed',
   'a message was delivered again',
   'a message was delivered again after its work was committed',
-  'a message was published again after the broker had forgotten it',
+  'a message was published again after the deduplication window',
   'an acknowledgement was lost',
-  'a commit was not answered',
+  'a commit was applied and its response lost',
   'a guarded update lost a race',
-  'a delivery of the provider came twice',
-  'a delivery of the provider never came',
+  'a webhook was delivered twice',
+  'a webhook was never delivered',
   'a refund was known before its payment was credited',
-  'a loss was made good',
+  'a loss was recovered',
   'a hold was extended',
-  'late money waited for a rate',
-  'late money was worth less',
+  'a late payment waited for a rate',
+  'a late payment was worth less',
   'a second settlement was opened while one was open',
-  'an order to pay came in after its sender had given up on the answer',
-  'a lease was lost in mid-assignment',
+  'a payout order arrived after its sender had timed out',
+  'a lane lease was lost during assignment',
   'a nonce was signed again with a higher fee',
   'several operations shared a transaction',
   'one operation of several reverted',
   'a transaction reverted without a reason',
-  'a transaction reverted for what had happened meanwhile',
-  'a block with transactions of ours was replaced',
-  'a node lost a transaction that it had taken',
-  'a transfer was done by somebody else',
-  'what a killed process had sent out arrived all the same',
+  'a transaction reverted because the state had changed',
+  'a block with our transactions was replaced',
+  'a node lost an accepted transaction',
+  'a transfer was submitted by a third party',
+  'a request of a killed process still arrived',
   'a message was published twice, and stored once',
-  'a check found what no delivery had told',
-  'a check found a payout that no delivery had told',
-  'an order came again',
+  'a check found a payment without a webhook',
+  'a check found a payout without a webhook',
+  'an order was received again',
   'an outcome was announced again',
-  'a lane went to another copy',
-  'a person asked twice at once',
+  'a lane moved to another instance',
+  'a user sent a request twice at once',
   'a checkout was paid twice',
-  'a checkout was paid that had ended',
+  'an expired checkout was paid',
   'a checkout was paid with another amount',
   'a payment was charged back',
-  'a part of a payment went back',
+  'a payment was partly refunded',
 ] as const
 
 /** All events that must occur. */

@@ -67,21 +67,21 @@ process.exit((await report.end()) ? 0 : 1)
 
 async function fail({ world, finding }: World): Promise<never> {
   if (finding === undefined) {
-        console.log(`world ${world} of seed ${seed}: the second run differed from the first`)
+    console.log(`world ${world} of seed ${seed}: the second run differed from the first`)
     process.exit(1)
   }
   console.log(`\nworld ${world} of seed ${seed}: ${finding}`)
   console.log(
-        `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
+    `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
-    // Imported after the stand-ins are installed.
+  // Imported after the stand-ins are installed.
   const { runWorld } = await import('./run')
   const { shrink } = await import('./shrink')
   const { openWallets } = await import('./world/wallets')
   const failing = { seed: seedOf(seed, world), flows, finding }
   const { findings, lines } = shrink(runWorld, await openWallets(walletsFor(flows)), failing)
-    console.log('Shortest failing story:\n')
+  console.log('Shortest failing story:\n')
   for (const line of lines) console.log(line)
-    console.log(`\nFindings:\n  ${findings.join('\n  ')}`)
+  console.log(`\nFindings:\n  ${findings.join('\n  ')}`)
   process.exit(1)
 }

@@ -24,7 +24,7 @@ const withoutTimes = (out: string): string[] =>
 test('in many flows nothing is lost or doubled, over however many processes they are spread', async () => {
   const args = ['--flows', '320', '--seed', '1', '--once']
   const spread = await simulate(...args, '--workers', '2')
-  expect(spread.out).toContain('nothing lost, nothing doubled, all of it explained')
+  expect(spread.out).toContain('nothing lost, nothing doubled, everything accounted for')
   expect(spread.code).toBe(0)
   const alone = await simulate(...args, '--workers', '1')
   expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 export type Told = { readonly isReady: true }
 
 /**
- * Distributes tasks over worker processes. `next` returns the next task, or undefined if there is none
- * left. Resolves when all distributed tasks are done.
+ * Distributes tasks over worker processes. `next` returns the next task, or undefined if there is
+ * none left. Resolves when all distributed tasks are done.
  */
 export async function spread<Task, Result>(options: {
   readonly workers: number
@@ -27,7 +27,7 @@ export async function spread<Task, Result>(options: {
       },
     })
     const code = await child.exited
-        if (!isOver) throw new Error(`a worker of the simulation exited with code ${code}`)
+    if (!isOver) throw new Error(`a worker of the simulation exited with code ${code}`)
   }
   await Promise.all(Array.from({ length: workers }, work))
 }

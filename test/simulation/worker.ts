@@ -23,7 +23,7 @@ export type Task =
 export type World = {
   readonly world: number
   readonly finding: string | undefined
-    /** Both runs had the same result; always true if the world ran once. */
+  /** Both runs had the same result; always true if the world ran once. */
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number
@@ -55,7 +55,7 @@ async function run({
   return { world, finding: findings[0], isSame, digest, steps, cpuMs: took, sights: [...seen] }
 }
 
-/** A walk blocks the event loop, so it checks for itself whether its parent process still exists. */
+/** A walk blocks the event loop, so it checks whether its parent process still exists. */
 const command = process.ppid
 const endWithCommand = () => {
   if (process.ppid !== command) process.exit(1)

@@ -120,7 +120,7 @@ export class Chain {
     if (drawn > 985) return 'transaction fee too low: underpriced'
     if (rival) this.#pool.delete(rival.hash)
     // Taken, and then lost by the node that took it.
-    if (drawn > 960) this.world.saw('a node lost a transaction that it had taken')
+    if (drawn > 960) this.world.saw('a node lost an accepted transaction')
     else this.#pool.set(hash, signed)
     return null
   }
@@ -178,7 +178,7 @@ export class Chain {
       if (failed.size > 0) world.saw('one operation of several reverted')
       return { signed, isReverted: false, failed }
     }
-    if (failed.size > 0) world.saw('a transaction reverted for what had happened meanwhile')
+    if (failed.size > 0) world.saw('a transaction reverted because the state had changed')
     return { signed, isReverted: failed.size > 0, failed: new Map() }
   }
 
@@ -217,7 +217,7 @@ export class Chain {
         used.filter(({ block }) => block <= number),
       )
     world.tell(`the last ${count} blocks are replaced`)
-    if (isSeen) world.saw('a block with transactions of ours was replaced')
+    if (isSeen) world.saw('a block with our transactions was replaced')
     for (let again = 0; again < count; again++) this.#seal([])
   }
 

@@ -92,8 +92,7 @@ export const moveCashout = async (
     return undefined
   }
   rows.saw(`cash-out: ${row.state} → ${next}`)
-  if (next === 'paid' && !rows.told.has(id))
-    rows.saw('a check found a payout that no delivery had told')
+  if (next === 'paid' && !rows.told.has(id)) rows.saw('a check found a payout without a webhook')
   const now = rows.now()
   const changed = { ...row, ...written(rows, changes), state: next, checks: 0 }
   return store(rows, { ...changed, updatedAt: now, changedAt: now })

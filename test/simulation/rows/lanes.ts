@@ -56,7 +56,8 @@ export const leaseLanes: StandIn<Lanes['leaseLanes']> = (database, addresses, ho
             lane.leasedUntil.getTime() <= now),
       )
       .map((lane) => {
-        if (lane.holder !== null && lane.holder !== holder) rows.saw('a lane went to another copy')
+        if (lane.holder !== null && lane.holder !== holder)
+          rows.saw('a lane moved to another instance')
         const epoch = lane.epoch + (lane.holder === holder ? 0 : 1)
         const leasedUntil = new Date(now + leaseMs)
         return rows.lanes.set(lane.address, { ...lane, holder, epoch, leasedUntil })
@@ -99,7 +100,7 @@ export const drawNonce = async (
 ): Promise<number | undefined> => {
   const rows = rowsOf(tx)
   const lane = heldLane(rows, lease, holder)
-  if (!lane) rows.saw('a lease was lost in mid-assignment')
+  if (!lane) rows.saw('a lane lease was lost during assignment')
   if (!lane || lane.fault !== null) return undefined
   rows.lanes.set(lane.address, { ...lane, nextNonce: lane.nextNonce + 1 })
   return lane.nextNonce

@@ -56,7 +56,7 @@ export async function insertOperation(
       ? []
       : rows.operations.by('wallet', wallet).filter((one) => one.authorizationNonce === nonce)
   if (rows.operations.by('cause', order.cause).some(isSame) || ofAuthorization.some(isSame)) {
-    rows.saw('an order came again')
+    rows.saw('an order was received again')
     return false
   }
   const now = rows.now()
@@ -117,7 +117,7 @@ export const assignOperations: StandIn<Operations['assignOperations']> = async (
     const row = operations.get(id)
     if (row?.state !== 'waiting') continue
     if (isBesideVerdict(rows, row)) {
-      rows.saw('a verdict was not assigned beside another')
+      rows.saw('a verdict waited for another of its wallet')
       continue
     }
     rows.saw('operation: waiting → assigned')

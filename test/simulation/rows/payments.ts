@@ -143,10 +143,10 @@ export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step
   }
   rows.saw(`${row.kind === 'topup' ? 'top-up' : row.kind}: ${row.state} → ${state}`)
   if (state === 'refunded') rows.saw('a refund was known before its payment was credited')
-  if (set.lateRateMinorPerUsd) rows.saw('late money was worth less')
-  if (set.offsetMicro) rows.saw('a loss was made good')
+  if (set.lateRateMinorPerUsd) rows.saw('a late payment was worth less')
+  if (set.offsetMicro) rows.saw('a loss was recovered')
   if (state === 'paid' && row.providerPaymentId === null && !rows.told.has(id))
-    rows.saw('a check found what no delivery had told')
+    rows.saw('a check found a payment without a webhook')
   const now = rows.now()
   const given: Record<string, unknown> = { state, nextCheckAt, checks: 0 }
   for (const [key, value] of Object.entries(set)) if (value !== undefined) given[key] = value

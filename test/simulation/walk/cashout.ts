@@ -35,7 +35,7 @@ const ausdMicro = 5_000_000n
 
 type Payout = { readonly id: string; readonly status: PayoutStatus }
 type Outside = Common & {
-  /** Orders that are on their way to the bank: whoever sent them was told nothing. */
+  /** Orders on their way to the bank, whose senders got no response. */
   onTheWay: number
   payouts: Payout[]
   orders: { id: string; subject: string; isDone: boolean }[]
@@ -45,23 +45,23 @@ type Outside = Common & {
   refusals: number
 }
 
-/** Which cash-out is walked through: how often each thing may happen in it. */
+/** Limits of a walk: how often each event may happen. */
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
-  /** Calls of the bank that are not answered: not done, done, or done later. */
+  /** Calls to the bank without a response: not executed, executed, or executed later. */
   readonly faults: number
   /** Orders that the bank refuses. */
   readonly refusals: number
-  /** Of every webhook two are delivered. */
+  /** Every webhook is delivered twice. */
   readonly isTwice: boolean
-  /** The bank may send back what it has paid. */
+  /** The bank may reverse a paid payout. */
   readonly reverses: boolean
 }
 
 const resting = ['paid', 'failed', 'returned']
 
-/** One cash-out: every way the chain, the bank, two copies and a crash anywhere can take it. */
+/** One cash-out under every behaviour of the chain and the bank, two instances and crashes. */
 export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,
@@ -78,7 +78,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     ...{ payoutId, referenceId: id, status, word: status, failureCode: null, reason: null },
     ...{ amountMinor: fiatMinor, currency: 'IDR' },
   })
-  /** An order comes in at the bank: the same key is the same payout. */
+  /** An order arrives at the bank; an idempotency key makes one payout. */
   const order = (): Payout => {
     const { outside } = stage
     const [known] = outside.payouts
@@ -186,7 +186,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payouts ${messageId}`)
   }
 
-  // Published at once, as in the walk of a payment, and for the same reason.
+  // Published at once, for the same reason as in the walk of a payment.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -214,7 +214,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
         take(`${subject} cannot be done`, () => carryOut(place, false))
     }
     if (outside.onTheWay > 0)
-      take('an order that nobody heard of comes in at the bank', () => {
+      take('an order without a response arrives at the bank', () => {
         stage.outside.onTheWay -= 1
         order()
       })
@@ -237,10 +237,10 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       for (const copy of [0, 1])
         if (!tasks.some((task) => task.about === 'sweep' && task.copy === copy))
           if (copy === 0 || tasks.length > 0)
-            take(`copy ${copy} looks for what is due`, () => {
+            take(`instance ${copy} checks what is due`, () => {
               stage.tasks.push({ copy, about: 'sweep', said: [] })
             })
-    // No work lasts so long. An order that is on its way comes in within the time after which it is believed lost.
+    // No work takes that long: an order on its way arrives before it is considered lost.
     const isQuiet = tasks.length === 0 && outside.messages.every(({ isDone }) => isDone)
     const isSaid = outside.orders.every(({ isDone }) => isDone)
     if (isQuiet && isSaid && nextCheckAt !== null && !isDue) {
@@ -310,7 +310,7 @@ function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
   return stage.save()
 }
 
-/** What may not be at any moment. */
+/** Returns the broken rule, if any; holds at every moment. */
 function wrongIn(stage: Stage<Outside>, row: Cashout): string | undefined {
   const { payouts, isTaken, returned } = stage.outside
   const hasPaid = payouts.some(({ status }) => status === 'succeeded')
@@ -320,12 +320,11 @@ function wrongIn(stage: Stage<Outside>, row: Cashout): string | undefined {
   if (returned > 1) return 'the AUSD was given back twice'
   if (returned > 0 && mayPay) return 'the AUSD was given back, and the bank pays'
   if (returned > 0 && !isTaken) return 'AUSD was given back that was never taken'
-  if (row.state === 'paid' && payouts.length === 0) return 'paid, and no bank was asked'
-  if (row.state === 'failed' && (isTaken || hasPaid)) return 'failed, and it was taken'
+  if (row.state === 'paid' && payouts.length === 0) return 'paid without an order to the bank'
+  if (row.state === 'failed' && (isTaken || hasPaid)) return 'failed, but the AUSD was taken'
   const said = bookedOf(stage.rows, journal, row.id)
   if (unbalanced(said).length > 0) return 'the books do not balance'
-  if (difference(said, positionOf(row)).length > 0)
-    return 'the books say another thing than the row'
-  if (stage.rows.unknown.size > 0) return `nothing stands in for ${[...stage.rows.unknown][0]}`
+  if (difference(said, positionOf(row)).length > 0) return 'the books do not match the row'
+  if (stage.rows.unknown.size > 0) return `no stand-in for ${[...stage.rows.unknown][0]}`
   return undefined
 }

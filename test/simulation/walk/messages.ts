@@ -3,28 +3,28 @@ import type { OutboxRow } from '../rows/rows'
 import type { Table } from '../rows/table'
 import type { Moment, Stage, Task } from './stage'
 
-/** A message that its consumer has not yet acknowledged, or has. */
+/** A published message, acknowledged or not. */
 export type Posted = {
   readonly id: string
   readonly subject: string
   readonly text: string
   readonly isDone: boolean
-  /** It was delivered before. */
+  /** The message was delivered before. */
   readonly isRedelivered: boolean
-  /** Another one that says the same. */
+  /** Another message with the same content. */
   readonly twin?: string | undefined
-  /** A copy works on what has the same here one after the other (`orderOf` of a reaction). */
+  /** Messages with the same value are handled one at a time (`orderOf` of a reaction). */
   readonly turn?: string | undefined
 }
-/** What every walk has outside of the services, besides its own. */
+/** State outside the services that every walk has. */
 export type Common = {
   messages: Posted[]
-  /** How often each of the rare things may still happen. */
+  /** How often each rare event may still happen. */
   left: { crashes: number; overtakes: number; doubles: number }
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-/** A message as the copy has it that works on it: what the broker said then is not said anew. */
+/** A message as its instance received it; the delivery details do not change later. */
 export const incoming = (
   { id, subject, text }: Posted,
   { isAgain = false }: Task,
@@ -32,7 +32,7 @@ export const incoming = (
   ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
 })
 
-/** Puts a message into its stream, once by its id. */
+/** Stores a message in its stream, once per id. */
 export function post(
   outside: Common,
   message: Pick<Posted, 'id' | 'subject' | 'twin' | 'turn'>,
@@ -47,10 +47,10 @@ export function post(
 const copies = [0, 1]
 
 /**
- * Ends the work that nobody can tell from work that has ended: what no message is about, and, where
- * no copy dies and no message is given to two any more, what its message waits for. An acknowledgement
- * is always possible, takes no other step's possibility away, and nothing but a crash, or a second
- * delivery, ever sees whether it came; so it may as well come at once, and no outcome is left out.
+ * Drops finished tasks whose message is gone and, once no instance can crash and no message can be
+ * delivered twice, acknowledges the others at once. An acknowledgement is always possible and
+ * blocks no other step, and only a crash or a second delivery depends on its time, so no outcome is
+ * lost.
  */
 export function acknowledgeUnseen<Outside extends Common>(stage: Stage<Outside>): void {
   const { left, messages } = stage.outside
@@ -69,8 +69,8 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
 }
 
 /**
- * Which copy works on what matters to nothing but a copy that dies. When none dies any more, all of it
- * is the first copy's, and the other has only what the first works on too.
+ * Which instance runs a task only matters if an instance can crash. Once none can, assigns every
+ * task to the first instance; the second keeps only duplicates of its tasks.
  */
 export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): void {
   if (stage.outside.left.crashes > 0) return
@@ -83,8 +83,8 @@ export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): voi
 }
 
 /**
- * Two webhooks that say the same can be told apart by their names alone. The first is always the one
- * with which more has happened; in the other case they change their names.
+ * Two webhooks with the same content differ only by id. Swaps their ids, if necessary, so that the
+ * first is always the one that has progressed further.
  */
 export function nameTwins<Outside extends Common>(
   stage: Stage<Outside>,
@@ -117,7 +117,7 @@ export function nameTwins<Outside extends Common>(
   }
 }
 
-/** Takes out of an outbox what is to be published with one of these subjects: nobody reads the rest. */
+/** Takes the messages with these subjects out of an outbox; the others have no reader. */
 export function publish<Outside>(
   { rows }: Stage<Outside>,
   outbox: object,
@@ -130,14 +130,14 @@ export function publish<Outside>(
 }
 
 /**
- * What brokers and processes do by themselves, whatever the services are about: deliver, in any order
- * and to any copy, and again while somebody works on it; answer a task; acknowledge; end a copy.
+ * Steps of the broker and the processes: deliver in any order, to any instance and again while
+ * another instance works on it; answer a task; acknowledge; crash an instance.
  */
 export function commonSteps<Outside extends Common>(
   stage: Stage<Outside>,
   moment: Moment<Outside>,
   advance: (at: number) => void,
-  /** Whether any row is about a message. */
+  /** Whether any row depends on a message. */
   isNoted: (id: string) => boolean,
 ): Step<Outside>[] {
   const found: Step<Outside>[] = []
@@ -147,19 +147,19 @@ export function commonSteps<Outside extends Common>(
     found.push({ step, to: stage.save() })
   }
   const { messages, left } = moment.outside
-  /** Nobody was given it; of two such that say the same it is the same which comes first. */
+  /** Undelivered messages; of two with the same content always the first. */
   const isUntouched = (id: string): boolean => {
     const { isDone, isRedelivered } = messages.find((one) => one.id === id)!
     const isHeld = moment.tasks.some(({ about }) => about === id)
     return !isDone && !isRedelivered && !isHeld && !isNoted(id)
   }
-  /** What is given to a copy and awaits its turn there may as well not have been given to it yet. */
+  /** A message delivered to an instance that must wait for its turn equals an undelivered one. */
   const awaitsTurn = (turn: string | undefined, copy: number): boolean => {
     if (turn === undefined) return false
     const working = moment.tasks.filter(
       ({ about, outcome }) => !outcome && messages.find((one) => one.id === about)?.turn === turn,
     )
-    // Which copy works on what is known only while one may die.
+    // The instance of a task is only known while one may crash.
     if (left.crashes === 0) return working.length >= copies.length
     return working.some((task) => task.copy === copy)
   }
@@ -169,7 +169,7 @@ export function commonSteps<Outside extends Common>(
     if (holders.length > 0 && left.overtakes === 0) continue
     for (const copy of copies) {
       if (holders.some((task) => task.copy === copy)) continue
-      // One copy is as good as the other with nothing under way, and when none dies any more.
+      // Instances are interchangeable while both are idle, and once none can crash.
       const isAny = moment.tasks.length === 0 || (left.crashes === 0 && holders.length === 0)
       if ((copy === 1 && isAny) || awaitsTurn(turn, copy)) continue
       const again = holders.length > 0 ? ', while the other works on it' : ''

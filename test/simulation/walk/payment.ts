@@ -34,32 +34,34 @@ const chargeId = 'py-1'
 const fiatMinor = 160_000n
 const ausdMicro = 9_846_153n
 
-/** Outside of payments: provider and chain, and what may still happen there. */
+/** Provider and chain, and the events that may still happen there. */
 type Outside = Common & {
   isPaid: boolean
   isClosed: boolean
   refundedMinor: bigint
-  /** Orders that the relayer has, by message, and what it did about each. */
+  /** Orders received by the relayer, by message, and the outcome of each. */
   orders: { id: string; subject: string; refId: string; ausd: bigint; isDone: boolean }[]
   live: { refId: string; ausd: bigint; isRevoked: boolean }[]
   hold: 'none' | 'held' | 'released'
   checks: number
 }
 
-/** Which payment is walked through. */
+/** Limits of a walk. */
 export type Terms = {
   readonly channel: 'qr' | 'card'
-  /** What is refunded, in the smallest unit; 0: nothing. */
+  /** Refunded amount in the smallest unit; 0: none. */
   readonly refundMinor: bigint
   readonly crashes: number
   readonly overtakes: number
-  /** Of every webhook two are delivered. */
+  /** Every webhook is delivered twice. */
   readonly isTwice: boolean
 }
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired']
 
-/** One top-up: every order of its deliveries, refund, outcomes, two copies and a crash anywhere. */
+/**
+ * One top-up under every order of webhooks, refund and outcomes, with two instances and crashes.
+ */
 export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,
@@ -87,7 +89,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       ...{ paymentRequestId: 'pr-1', reference: null, currency: 'IDR' },
       refundedMinor: state().refundedMinor,
     })
-    /** What the provider knows of the payment does not change any more. */
+    /** The provider's state of the payment is final. */
     const isFixed = () => state().isPaid && (terms.refundMinor === 0n || state().refundedMinor > 0n)
     const look = <T>(answer: () => T) => reach(answer, isFixed())
     const provider = {
@@ -138,7 +140,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     })
   }
 
-  const nothingAsked: Reach = () => Promise.reject(new Error('nothing is asked'))
+  const nothingAsked: Reach = () => Promise.reject(new Error('unexpected request'))
   const [{ orderOf } = {}] = webhookReactions(contextOf(nothingAsked))
   const tell = (hint: object, name: string) => {
     for (let time = 1; time <= (terms.isTwice ? 2 : 1); time++) {
@@ -153,7 +155,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     }
   }
 
-  /** The relayer does an order, in its turn for the ref, and says what came of it. */
+  /** The relayer executes an order, one at a time per ref, and reports the outcome. */
   const carryOut = (place: number) => {
     const { outside } = stage
     const order = outside.orders[place]!
@@ -182,8 +184,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payments ${messageId}`)
   }
 
-  // What is announced is published at once: it is done on the chain when it pleases, which says all
-  // that a late publication could, and nothing else looks at the outbox.
+  // Messages are published at once: the relayer may execute an order at any later time, which
+  // covers every late publication, and nothing else reads the outbox.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -205,13 +207,13 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     }
     const { outside } = moment
     if (!outside.isPaid) {
-      take('the person pays', () => {
+      take('the user pays', () => {
         stage.outside.isPaid = true
         tell({ about: 'payment', paymentId: chargeId, reference: id }, 'payment')
         tell({ about: 'checkout', checkoutId: 'ps-1', reference: id }, 'checkout')
       })
     } else if (outside.refundedMinor === 0n && terms.refundMinor > 0n)
-      take('the money is refunded', () => {
+      take('the payment is refunded', () => {
         stage.outside.refundedMinor = terms.refundMinor
         const refund = { refundId: 'rfd-1', paymentId: chargeId, paymentRequestId: 'pr-1' }
         tell({ about: 'refund', ...refund }, 'refund')
@@ -232,7 +234,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     if (isOnHold(row()) && !isChecked)
       for (const copy of [0, 1])
         if (copy === 0 || moment.tasks.length > 0)
-          take(`copy ${copy} checks the hold`, () => {
+          take(`instance ${copy} checks the hold`, () => {
             stage.tasks.push({ copy, about: 'hold', said: [] })
           })
     return found
@@ -253,14 +255,14 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     },
   }
 
-  /** Nothing is on its way. */
+  /** Nothing is in progress. */
   function isOver({ outside }: Moment<Outside>): boolean {
     const isQuiet = outside.isPaid && outside.messages.every(({ isDone }) => isDone)
     return isQuiet && outside.orders.every(({ isDone }) => isDone)
   }
 }
 
-/** What is published and changes anything: nobody here reads `payments.*`, or freezes. */
+/** Subjects with a reader; `payments.*` and freezes have none here. */
 const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOrdered.subject]
 
 function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
@@ -279,7 +281,7 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
   return stage.save()
 }
 
-/** What may not be at any moment, and what not once everything has come to its end. */
+/** Returns the broken rule, if any; some rules hold only at the end. */
 function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): string | undefined {
   const { live, refundedMinor, messages } = stage.outside
   const there = live.filter(({ isRevoked }) => !isRevoked)
@@ -288,9 +290,8 @@ function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): strin
   if (onChain > row.ausdMicro) return `credited ${onChain}, which is more than was paid`
   const said = bookedOf(stage.rows, journal, row.id)
   if (unbalanced(said).length > 0) return 'the books do not balance'
-  if (difference(said, positionOf(row)).length > 0)
-    return 'the books say another thing than the row'
-  if (stage.rows.unknown.size > 0) return `nothing stands in for ${[...stage.rows.unknown][0]}`
+  if (difference(said, positionOf(row)).length > 0) return 'the books do not match the row'
+  if (stage.rows.unknown.size > 0) return `no stand-in for ${[...stage.rows.unknown][0]}`
   if (!isOver || !messages.every(({ isDone }) => isDone)) return undefined
   if (!resting.includes(row.state) && row.state !== 'held') return `it stays ${row.state}`
   const left =

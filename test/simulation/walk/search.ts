@@ -1,28 +1,28 @@
-/** A machine that is walked through whole: where it begins, and every step it can take from a state. */
+/** A state machine to search: its first state, and the steps from each state. */
 export type Model<State> = {
   readonly start: State
-  /** The same text for the same state, and for no other. */
+  /** Returns a text that is equal exactly for equal states. */
   readonly keyOf: (state: State) => string
   readonly stepsFrom: (state: State) => readonly { readonly step: string; readonly to: State }[]
-  /** What must not be; undefined: all is well. */
+  /** Returns the broken rule, if any. */
   readonly wrongIn: (state: State) => string | undefined
-  /** Everything has come to its end. */
+  /** Returns whether everything has ended. */
   readonly isEnd: (state: State) => boolean
 }
 
-/** What came of a walk. `wrong` tells the steps that led there. */
+/** Result of a walk. `wrong` has the steps that led to the fault. */
 export type Walk = {
   readonly states: number
   readonly steps: number
   readonly ends: number
-  /** Nothing was left out: the walk ended because there was nothing new to be seen. */
+  /** The search was exhaustive: no unvisited state was left. */
   readonly isWhole: boolean
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
 
 /**
- * Visits every state there is, nearest first, and finds whether an end can be reached from each.
- * `onLevel` is called before the states that are one step farther away.
+ * Visits every reachable state, breadth first, and checks that an end can be reached from each.
+ * Calls `onLevel` before each level.
  */
 export function walkThrough<State>(
   model: Model<State>,
@@ -53,7 +53,7 @@ export function walkThrough<State>(
       const next = stepsFrom(state)
       if (isEnd(state)) ends.push(id)
       else if (next.length === 0)
-        return outcome(false, { what: 'nothing can happen any more', story: known.storyOf(id) })
+        return outcome(false, { what: 'no further step is possible', story: known.storyOf(id) })
       for (const { step, to } of next) {
         edges.to.push(meet(to, id, step))
         edges.from.push(id)
@@ -63,13 +63,15 @@ export function walkThrough<State>(
   }
   const lost = firstWithout(ends, edges, known.count())
   if (lost === undefined) return outcome(true)
-  return outcome(true, { what: 'no end can be reached from here', story: known.storyOf(lost) })
+  return outcome(true, {
+    what: 'no end can be reached from this state',
+    story: known.storyOf(lost),
+  })
 }
 
 /**
- * The states that were met, in the order in which they were, and how each was first come to. A text is
- * remembered by a number of 53 bits, and checked by another of 32: two texts that share the first
- * are told apart by the second, and end the walk.
+ * Visited states in order, each with the step that first reached it. A state is stored as a 53-bit
+ * hash and a 32-bit check: a collision of the first that differs in the second ends the walk.
  */
 function openStates() {
   const ids = new Map<number, number>()
@@ -87,7 +89,7 @@ function openStates() {
       const check = Bun.hash.xxHash32(text)
       const known = ids.get(key)
       if (known !== undefined && checks.at(known) !== check)
-        throw new Error('two states have the same number')
+        throw new Error('hash collision of two states')
       if (known !== undefined) return { id: known, isNew: false }
       const id = ids.size
       ids.set(key, id)
@@ -104,7 +106,7 @@ function openStates() {
   }
 }
 
-/** A list of numbers of 32 bits, of which there may be many millions. */
+/** A growable list of 32-bit numbers, for many millions of them. */
 class Numbers {
   #all = new Uint32Array(1_024)
   length = 0
@@ -123,10 +125,10 @@ class Numbers {
 
 type Edges = { readonly from: Numbers; readonly to: Numbers }
 
-/** The first state from which no end can be reached. */
+/** Returns the first state from which no end can be reached. */
 function firstWithout(ends: readonly number[], edges: Edges, count: number): number | undefined {
   const { from, to } = edges
-  // The steps that lead to a state are next to each other: `first` says where they begin.
+  // Steps are grouped by target state; `first` has the start of each group.
   const first = new Uint32Array(count + 1)
   for (let at = 0; at < to.length; at++) first[to.at(at) + 1]! += 1
   for (let id = 0; id < count; id++) first[id + 1]! += first[id]!

@@ -3,21 +3,21 @@ import type { Database } from '#shared/db/open'
 import { Rows } from '../rows/rows'
 import { beginsAt } from '../world/world'
 
-/** What something outside of a process answered, once. */
+/** One response from outside the process. */
 type Said = { readonly value: unknown } | { readonly error: Error }
 
-/** Work of a copy under way: what it is about, and all that it was answered so far. */
+/** A task of an instance: its subject, and the responses it has had so far. */
 export type Task = {
   readonly copy: number
   readonly about: string
-  /** What it is about had been delivered before, when this copy was given it. */
+  /** The message had been delivered before. */
   readonly isAgain?: boolean
   readonly said: readonly Said[]
-  /** What it came to; undefined while it waits for an answer. */
+  /** Result of the task; undefined while it waits for a response. */
   readonly outcome?: 'done' | 'again'
 }
 
-/** Everything there is at one moment, as values: what is stored, what is under way, what is outside. */
+/** A complete state, as values: stored rows, tasks in progress, outside world. */
 export type Moment<Outside> = {
   readonly rows: readonly (readonly [string, unknown][])[]
   readonly outside: Outside
@@ -25,16 +25,17 @@ export type Moment<Outside> = {
 }
 
 /**
- * How a copy reaches what is outside of it: one answer at a time. An answer that is `constant`, which
- * changes nothing and can never be another one, is there at once: when it comes makes no difference,
- * and a copy that is killed before it or after it leaves the same behind.
+ * Access of a task to the outside, one response at a time. A `constant` response, which changes
+ * nothing and is always the same, arrives at once: its time makes no difference, not even to a
+ * crash.
  */
 export type Reach = <T>(effect: () => T, constant?: boolean) => Promise<T>
 
 /**
- * Lets the services' own verbs take one step at a time. A task is what it was answered: to go on from
- * any moment, the verb is begun anew, is given the same answers, and waits at the next question. So a
- * moment can be left in as many ways as there are, which a promise cannot.
+ * Runs the services' own code one step at a time. A task is stored as the responses it had: to
+ * continue from any state, its function is called again with the same responses and stops at the
+ * next request. A promise could continue only once; this way a state can be left in every possible
+ * way.
  */
 export class Stage<Outside> {
   nowMs = beginsAt
@@ -42,13 +43,13 @@ export class Stage<Outside> {
   outside!: Outside
   tasks: Task[] = []
 
-  /** Makes a copy whose lists may be changed; what is in them is only ever replaced. */
+  /** `copyOf` copies the lists of a state; their items are replaced, never changed. */
   constructor(private readonly copyOf: (outside: Outside) => Outside) {}
 
-  /** Takes the steps that may as well come at once: see where it is set. */
+  /** Takes the steps that may happen at once; each walk sets it. */
   settle: () => void = () => {}
 
-  /** Which of several ways an effect takes, and how many it has. */
+  /** The chosen way of an effect with several, and their number. */
   way = 0
   ways = 1
 
@@ -57,7 +58,7 @@ export class Stage<Outside> {
     this.outside = this.copyOf(outside)
     this.tasks = [...tasks]
   }
-  /** One copy is as good as the other: the first that works on something is the first. */
+  /** Numbers the instances by their first task, because they are interchangeable. */
   save(): Moment<Outside> {
     this.settle()
     this.tasks.sort((left, right) =>
@@ -71,13 +72,13 @@ export class Stage<Outside> {
     return { rows: this.rows.snapshot(), outside: this.outside, tasks }
   }
 
-  /** One of so many ways that something outside may go. */
+  /** Picks one of the ways in which an outside event may go. */
   choose(ways: number): number {
     this.ways = ways
     return this.way
   }
 
-  /** Gives a task its next answer, and lets it run to the question after that. */
+  /** Gives a task its next response and runs it to the request after that. */
   advance(at: number, begin: (reach: Reach) => Promise<unknown>): void {
     const task = this.tasks[at]!
     const said = [...task.said]
@@ -112,7 +113,7 @@ export class Stage<Outside> {
     this.tasks[at] = outcome ? { ...task, said: [], outcome } : { ...task, said }
   }
 
-  /** The database as a task has it. */
+  /** Returns the database as a task sees it. */
   database(reach: Reach): Database {
     const { rows } = this
     const commit = <T>(work: (tx: never) => PromiseLike<T>): T => {
@@ -156,7 +157,7 @@ const texts = new WeakMap<object, string>()
 const shortOf = (text: string): string =>
   text.length < 40 ? text : Bun.hash.wyhash(text).toString(36)
 
-/** A value that is never changed as a short text, which is made once. */
+/** Returns a short text of an immutable value, computed once. */
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const known = texts.get(value)
@@ -170,7 +171,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-/** All rows of a table as text, which is made once for as long as nothing is written. */
+/** Returns a text of all rows of a table, computed once until the next write. */
 function textOfTable(entries: readonly [string, unknown][]): string {
   const known = texts.get(entries)
   if (known !== undefined) return known
@@ -181,7 +182,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
   return text
 }
 
-/** A moment as text: the same for the same moment, in whatever order its rows were written. */
+/** Returns a text that is equal for equal states, in whatever order their rows were written. */
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(
@@ -194,14 +195,14 @@ export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<O
   return `${tables.join('|')} ${around.join('|')} ${working.join('|')}`
 }
 
-/** Timers do not run in a walk: whatever takes long is a step of its own. */
+/** Disables timers: in a walk everything slow is a step of its own. */
 export function withoutTimers(): void {
   globalThis.setTimeout = (() => 0) as never
   globalThis.clearTimeout = (() => {}) as never
   globalThis.setImmediate = (() => 0) as never
 }
 
-/** Nobody reads what is logged. */
+/** A log that discards everything. */
 export const noLog = {
   ...{ trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
 } as never

@@ -3,7 +3,7 @@ import { type Terms as PaymentTerms, paymentModel } from './payment'
 import { type Walk, walkThrough } from './search'
 import { withoutTimers } from './stage'
 
-/** More states than any of these has: a walk that comes to it was not whole. */
+/** Above the largest walk; a walk that reaches it was not exhaustive. */
 const statesMax = 3_000_000
 const whole = 160_000n
 const part = 60_000n
@@ -14,7 +14,7 @@ const refunded = { ...paidByQr, refundMinor: whole }
 const taken = { ...calm, faults: 0, refusals: 0, reverses: false }
 const unclear = { ...taken, faults: 1, refusals: 1 }
 
-/** `huge`: most of an hour, and 8 GB; it is asked for by its name alone. */
+/** `huge`: most of an hour and 8 GB; runs only when named. */
 type Size = 'short' | 'long' | 'huge'
 type Named<Terms> = readonly (readonly [name: string, size: Size, terms: Terms])[]
 
@@ -75,7 +75,9 @@ const walks = [
   })),
 ]
 
-/** Which walks are meant: `short`, `long` (all but the huge), or those with these words in their name. */
+/**
+ * Returns the walks to run: `short`, `long` (all but the huge), or those whose name contains it.
+ */
 export const named = (which: string): string[] =>
   walks
     .filter(
@@ -86,7 +88,7 @@ export const named = (which: string): string[] =>
 
 export type Walked = Walk & { readonly name: string; readonly seconds: number }
 
-/** Walks through every interleaving of one payment, or of one cash-out; `onLevel` is called now and then. */
+/** Runs a walk through every interleaving. Calls `onLevel` regularly. */
 export function walk(name: string, onLevel: () => void): Walked {
   withoutTimers()
   const began = performance.now()

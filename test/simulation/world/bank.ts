@@ -104,7 +104,7 @@ export class PayoutsProvider {
       create: async (order) => {
         const perMille = this.fateOf(order.id) === 'is moody' ? 250 : 30
         if (!world.isCalm && chance(world.choices, perMille)) {
-          world.saw('an order to pay came in after its sender had given up on the answer')
+          world.saw('a payout order arrived after its sender had timed out')
           world.tell(`${process.name}: orders ${order.id}: on its way, no answer`)
           world.after(1_000 + oneOf(world.choices, 50_000), undefined, () => answerTo(order))
           return call(`orders ${order.id}`, () => {

@@ -26,8 +26,9 @@ export type Reader = {
 }
 
 /**
- * Streams and their durable consumers: at least once, in no order that could be relied on. A message
- * that was published is delivered until it is acknowledged, and again if the acknowledgement is lost.
+ * Streams and their durable consumers: at least once, in no order that could be relied on. A
+ * message that was published is delivered until it is acknowledged, and again if the
+ * acknowledgement is lost.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -56,7 +57,7 @@ export class Broker {
         world.saw('a message was published twice, and stored once')
         return 'duplicate'
       }
-      world.saw('a message was published again after the broker had forgotten it')
+      world.saw('a message was published again after the deduplication window')
     }
     this.#stored.add(messageId)
     const text = JSON.stringify(payload)
@@ -112,7 +113,7 @@ export class Broker {
     this.#working.set(process, (this.#working.get(process) ?? 0) + 1)
     if (isRedelivered) world.saw('a message was delivered again')
     if (waiting.workers.some((one) => one !== process && one.isAlive))
-      world.saw('two copies worked on the same message at once')
+      world.saw('two instances worked on one message at once')
     waiting.workers.push(process)
     if (world.story)
       world.tell(

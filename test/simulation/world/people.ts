@@ -10,7 +10,9 @@ import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Authorization, Wallet } from './wallets'
 
-/** What people do, one flow after the other; all that is left to chance is drawn when it is begun. */
+/**
+ * What people do, one flow after the other; all that is left to chance is drawn when it is begun.
+ */
 export class People {
   /** What they still have in mind. */
   pending = 0
@@ -76,7 +78,7 @@ export class People {
       if (isAnswered || tries > 5) return
       call()
       if (tries === 0 && chance(world.choices, 60)) {
-        world.saw('a person asked twice at once')
+        world.saw('a user sent a request twice at once')
         call()
       }
       this.#later(9_000, () => attempt(tries + 1))
@@ -152,7 +154,9 @@ export class People {
     })
   }
 
-  /** What was paid goes back in some cases: at once, in the hold or after it, in one part or two. */
+  /**
+   * What was paid goes back in some cases: at once, in the hold or after it, in one part or two.
+   */
   #regret(payment: Payment, { amountMinor }: Session): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -201,7 +205,8 @@ export class People {
     if (whim < 83) act(ms, { kind: 'transfer', terms })
     else if (whim < 87) act(ms, { kind: 'cancel', terms })
     else {
-      // Gone before it is taken; in some cases it comes back, and somebody else submits the transfer.
+      // Gone before it is taken; in some cases it comes back, and somebody else submits the
+      // transfer.
       const elsewhere = `0x${'e1'.repeat(20)}` as const
       const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
       act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })

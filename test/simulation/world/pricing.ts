@@ -42,7 +42,7 @@ export class Pricing {
   present(pair: string): Answer<unknown> {
     const { world } = this
     if (!world.isCalm && chance(world.choices, 200)) {
-      world.saw('late money waited for a rate')
+      world.saw('a late payment waited for a rate')
       return refuse('rate_unavailable')
     }
     return ok({ pair, rate: this.rates.get(pair)! })

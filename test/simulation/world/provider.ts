@@ -92,7 +92,7 @@ export class PaymentsProvider {
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
     if (session.status === 'closed' || session.status === 'canceled')
-      this.world.saw('a checkout was paid that had ended')
+      this.world.saw('an expired checkout was paid')
     if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
     const payment: Payment = {
       ...{ session, account: session.account, paymentId: this.#id('py') },
@@ -130,7 +130,7 @@ export class PaymentsProvider {
       noteIn(this.#refunds, name!, refund)
     const type = isChargeback ? 'chargeback' : 'refund'
     if (isChargeback) this.world.saw('a payment was charged back')
-    if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a part of a payment went back')
+    if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a payment was partly refunded')
     this.world.tell(`${payment.paymentId} of ${payment.reference}: ${type} of ${amountMinor}`)
     this.#list({ type, status: 'succeeded', productId: refund.refundId, amountMinor }, payment)
     const { refundId, paymentId, paymentRequestId } = refund
@@ -252,7 +252,7 @@ export function webhooks(
     const body = JSON.stringify(hint)
     const share = oneOf(world.choices, 100)
     if (share > 96 && !world.isCalm) {
-      world.saw('a delivery of the provider never came')
+      world.saw('a webhook was never delivered')
       return
     }
     const times = share > 88 ? 2 : 1
@@ -263,6 +263,6 @@ export function webhooks(
         deliver(account, about, body, deliveryId, 0),
       )
     }
-    if (times > 1) world.saw('a delivery of the provider came twice')
+    if (times > 1) world.saw('a webhook was delivered twice')
   }
 }

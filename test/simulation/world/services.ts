@@ -45,7 +45,7 @@ export type Copy = { readonly process: Process; readonly answers: readonly Answe
 const logOf = ({ world }: Surroundings, process: Process): Log => {
   const write = (fields: { err?: Error }, message: string) => {
     if (message === 'operation done by a foreign transaction')
-      world.saw('a transfer was done by somebody else')
+      world.saw('a transfer was submitted by a third party')
     if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
   }
   return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never

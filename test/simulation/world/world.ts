@@ -34,9 +34,9 @@ type Entry = {
 export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 
 /**
- * Everything that happens, one thing after the other, by a clock that only moves when something does.
- * What a process does between two waits happens at once; whatever leaves a process is one entry here,
- * which may be slow, fail before or after it acts, find its process gone, or end it.
+ * Everything that happens, one thing after the other, by a clock that only moves when something
+ * does. What a process does between two waits happens at once; whatever leaves a process is one
+ * entry here, which may be slow, fail before or after it acts, find its process gone, or end it.
  */
 export class World {
   now = beginsAt
@@ -128,7 +128,7 @@ export class World {
         tell = () => reject(error) as undefined
       }
     if (fault === 'crash after') this.crash(process)
-    if (kind === writing && refusal?.isDone) this.saw('a commit was not answered')
+    if (kind === writing && refusal?.isDone) this.saw('a commit was applied and its response lost')
     if (isAnswered && process.isAlive) tell()
   }
 
@@ -144,7 +144,7 @@ export class World {
   freeze(process: Process): void {
     const ms = 500 + oneOf(this.choices, 14_500)
     process.frozenUntil = this.now + ms
-    this.saw('a process stood still and went on')
+    this.saw('a process was frozen and resumed')
     this.tell(`${process.name} stands still for ${ms} ms`)
   }
 
@@ -168,7 +168,7 @@ export class World {
     const isGone = process && !process.isAlive
     if (isGone) {
       if (!(entry.isOutside && this.choices.draw() >= choiceMax / 2)) return true
-      this.saw('what a killed process had sent out arrived all the same')
+      this.saw('a request of a killed process still arrived')
     }
     this.current = process
     entry.run(!isGone)
