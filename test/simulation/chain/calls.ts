@@ -3,9 +3,9 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-// What call data says, read word by word: every argument of ours is one word of 32 bytes.
+// Decodes call data; every argument of our contracts is one 32-byte word.
 
-/** What a transaction does to a contract. */
+/** Effect of a transaction on a contract. */
 export type Op =
   | {
       readonly kind: 'credit' | 'repay'
@@ -28,7 +28,7 @@ export type Transfer = {
   readonly nonce: Hex
 }
 
-/** Why a contract refuses, by the name of its error. */
+/** Contract error by name. */
 export type Refusal =
   | 'RefConflict'
   | 'NotHeld'
@@ -60,7 +60,7 @@ const dataOf = new Map<Refusal, Hex>([
   ],
 ])
 
-/** What a node answers of a call that is refused so; undefined: it says nothing, as when gas runs out. */
+/** Returns the revert data of a refusal; undefined if there is none, as when gas runs out. */
 export const revertData = (refusal: Refusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {
@@ -90,7 +90,7 @@ const hexAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at)}`
 const addressAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at).slice(24)}`
 const numberAt = (data: Hex, at: number): bigint => BigInt(`0x${wordAt(data, at)}`)
 
-/** By `Op.kind` of the contract. */
+/** Kinds by the contract's `Op.kind`. */
 const kindsOfMany = [
   { kind: 'credit', held: false },
   { kind: 'credit', held: true },
@@ -101,10 +101,10 @@ const kindsOfMany = [
   { kind: 'extend', held: false },
 ] as const
 
-/** What a call does, one operation after the other; several only of `many`. */
+/** Returns the operations of a call; only `many` has several. */
 export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
   if (data === '0x') return wei === 0n ? [] : [{ kind: 'native', to, wei }]
-  if (to.toLowerCase() === multicall3.toLowerCase()) throw new Error('bundles are not read here')
+  if (to.toLowerCase() === multicall3.toLowerCase()) throw new Error('bundles are not supported')
   const ref = hexAt(data, 0)
   switch (data.slice(0, 10)) {
     case selectors.many:
@@ -130,7 +130,7 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
     case selectors.transfer:
       return [{ kind: 'transfer', terms: transferOf(data) }]
     default:
-      throw new Error(`the chain of the simulation has no ${data.slice(0, 10)}`)
+      throw new Error(`the simulated chain does not support ${data.slice(0, 10)}`)
   }
 }
 
@@ -146,7 +146,7 @@ const transferOf = (data: Hex): Transfer => ({
   ...{ validAfter: numberAt(data, 3), validBefore: numberAt(data, 4), nonce: hexAt(data, 5) },
 })
 
-/** Whose authorization a call asks the state of; undefined for another call. */
+/** Returns the authorization that a call queries; undefined for another call. */
 export const askedState = (data: Hex): { from: Hex; nonce: Hex } | undefined =>
   data.startsWith(selectors.authorizationState)
     ? { from: addressAt(data, 0), nonce: hexAt(data, 1) }

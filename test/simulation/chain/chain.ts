@@ -7,7 +7,7 @@ import { type Op, opsOf, type Refusal } from './calls'
 import { Contract } from './contract'
 import { logsOf } from './logs'
 
-/** A transaction as a key signed it; its bytes name it. */
+/** A signed transaction; its bytes are its hash. */
 export type Signed = Call &
   Fees & {
     readonly lane: Hex
@@ -37,17 +37,17 @@ const digest = (text: string): Hex => {
   return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
 }
 
-/** Blocks, of which the newest may be replaced; what is two below the newest is final. */
+/** A chain whose newest blocks may be replaced; the block two below the newest is final. */
 export class Chain {
   readonly contract: Contract
   readonly blocks: Block[] = []
   readonly #signed = new Map<Hex, Signed>()
   readonly #pool = new Map<Hex, Signed>()
   readonly #minedIn = new Map<Hex, bigint>()
-  /** By lane, how many nonces are used; what a replaced block used is given back. */
+  /** Used nonces by lane; a replaced block gives its nonces back. */
   readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
   #forks = 0
-  /** What somebody else puts into the next block. */
+  /** Operations of third parties for the next block. */
   readonly #foreign: Op[] = []
 
   constructor(
@@ -82,7 +82,7 @@ export class Chain {
     return { number, hash, timestamp, baseFeeWei, transactions: mined.length }
   }
 
-  /** Signs: the same fields give the same bytes. */
+  /** Signs a transaction; the same fields give the same bytes. */
   sign(lane: Hex, fields: { nonce: number; call: Call; fees: Fees }): Signed {
     const { nonce, call, fees } = fields
     const words = [lane, nonce, call.to, call.data, call.valueWei, call.gas]
@@ -95,7 +95,7 @@ export class Chain {
     return signed
   }
 
-  /** Native coin of an address: lanes have more than they need, a wallet what it was given. */
+  /** Native coin of an address: lanes have plenty, a wallet has its drips. */
   nativeWeiOf(address: Hex): bigint {
     if (this.#counts.has(address.toLowerCase()) || address.startsWith('0x1a')) return 10n ** 24n
     const given = this.contract.drips.about(address)
@@ -107,7 +107,7 @@ export class Chain {
     return (used?.findLast((one) => one.block <= block)?.nonce ?? -1) + 1
   }
 
-  /** Takes a transaction in; answers null, or the words of a node. */
+  /** Accepts a transaction; returns null, or the error of a node. */
   send(raw: Hex): string | null {
     const signed = this.#signed.get(raw)
     if (!signed) return 'could not decode the transaction'
@@ -119,13 +119,13 @@ export class Chain {
     const drawn = this.world.isCalm ? 0 : oneOf(this.world.choices, 1_000)
     if (drawn > 985) return 'transaction fee too low: underpriced'
     if (rival) this.#pool.delete(rival.hash)
-    // Taken, and then lost by the node that took it.
+    // Accepted, and then lost by the node.
     if (drawn > 960) this.world.saw('a node lost an accepted transaction')
     else this.#pool.set(hash, signed)
     return null
   }
 
-  /** Somebody else puts something on the chain. */
+  /** Adds an operation of a third party. */
   foreign(op: Op): void {
     this.#foreign.push(op)
   }
@@ -195,7 +195,7 @@ export class Chain {
     for (const { signed } of mined) this.#minedIn.set(signed.hash, number)
   }
 
-  /** The newest blocks were not the last word: what was in them is on its way again, or lost. */
+  /** Replaces the newest blocks; their transactions return to the pool or are lost. */
   #replace(): void {
     const { world } = this
     const count = 1 + oneOf(world.choices, 2)

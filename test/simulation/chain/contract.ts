@@ -2,10 +2,10 @@ import type { Hex } from 'viem'
 import type { Op, Refusal, Transfer } from './calls'
 import { Facts } from './facts'
 
-/** Where something happened: what is above a block that is replaced is forgotten. */
+/** Block of an event; events above a replaced block are forgotten. */
 type At = { readonly block: bigint; readonly time: bigint; readonly txHash: Hex }
 
-/** What is applied under a ref. */
+/** An applied ref. */
 export type Applied = {
   readonly block: bigint
   readonly kind: 'credit' | 'repay'
@@ -30,8 +30,8 @@ const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${
 export const holdSeconds = 30n
 
 /**
- * The credit line and the token, as facts with the block they are of, so that any state that is still
- * asked for can be told. A ref that was seen before does nothing again; an authorization moves once.
+ * The credit line and the token, as events with their blocks, so that any state still needed can be
+ * read. A known ref has no further effect; an authorization moves money once.
  */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
@@ -44,7 +44,7 @@ export class Contract {
 
   constructor(readonly treasury: Hex) {}
 
-  /** Takes back what happened above a block. */
+  /** Forgets events above a block. */
   forgetAbove(block: bigint): void {
     const { applied, revoked, extended, used, flags, drips } = this
     for (const facts of [applied, revoked, extended, used, flags, drips]) facts.forgetAbove(block)
@@ -58,7 +58,7 @@ export class Contract {
     return this.revoked.about(ref).some((one) => one.block <= block)
   }
 
-  /** When the hold of a ref ends, unix seconds. */
+  /** End of the hold of a ref, unix seconds. */
   untilOf(applied: Applied, block: bigint): bigint {
     const later = this.extended.about(applied.ref).filter((one) => one.block <= block)
     return later.at(-1)?.until ?? applied.until
@@ -78,7 +78,7 @@ export class Contract {
     return balance
   }
 
-  /** Why an operation would be refused after that block; undefined: it would not. */
+  /** Returns why an operation would be refused after that block, or undefined. */
   refusalOf(op: Op, block: bigint, time: bigint): Refusal | undefined {
     switch (op.kind) {
       case 'credit':
@@ -112,7 +112,7 @@ export class Contract {
     return this.balanceAt(terms.from, block) < terms.value ? 'ERC20InsufficientBalance' : undefined
   }
 
-  /** Does it, unless it is refused. */
+  /** Applies an operation, unless it is refused. */
   apply(op: Op, at: At): Refusal | undefined {
     const { block, time } = at
     const refusal = this.refusalOf(op, block, time)

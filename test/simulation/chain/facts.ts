@@ -1,10 +1,10 @@
-/** Facts of blocks, the newest last, which are looked for by what they are about. */
+/** Events of blocks in order, indexed by subject. */
 export class Facts<Fact extends { readonly block: bigint }> {
   #all: Fact[] = []
   #found = new Map<string, Fact[]>()
 
   constructor(
-    /** The texts that a fact is looked for by. */
+    /** Returns the subjects of an event. */
     private readonly textsOf: (fact: Fact) => readonly string[],
   ) {}
 
@@ -21,12 +21,12 @@ export class Facts<Fact extends { readonly block: bigint }> {
     }
   }
 
-  /** Those about this, the newest last. */
+  /** Returns the events of a subject, the newest last. */
   about(text: string): readonly Fact[] {
     return this.#found.get(text) ?? none
   }
 
-  /** Takes back what happened above a block. */
+  /** Forgets events above a block. */
   forgetAbove(block: bigint): void {
     if ((this.#all.at(-1)?.block ?? 0n) <= block) return
     const kept = this.#all.filter((fact) => fact.block <= block)

@@ -3,7 +3,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type Op, type Refusal, revertData, type Transfer } from './calls'
 
-/** Where the contracts are. */
+/** Contract addresses. */
 export const ausd: Hex = '0x00000000000000000000000000000000000a05d0'
 export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
 
@@ -12,7 +12,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
-/** What the contracts write of a transaction that was mined: as much of it as anybody here reads. */
+/** Returns the logs of a mined transaction that the services read. */
 export function logsOf(
   { ops }: { readonly ops: readonly Op[] },
   failed: ReadonlyMap<number, Refusal>,
@@ -27,7 +27,7 @@ const failedLog = (position: number, refusal: Refusal): object => ({
   data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),
 })
 
-/** The two that the token writes of a transfer with an authorization. */
+/** Returns the two logs of a transfer with an authorization. */
 export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
   const own = { address: ausd }
   return [
@@ -39,6 +39,6 @@ export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
   ]
 }
 
-/** The first topic of the log that tells what became of an authorization. */
+/** Returns the first topic of the log of a used or cancelled authorization. */
 export const topicOfUse = ({ isCancelled }: { readonly isCancelled: boolean }): Hex =>
   isCancelled ? cancelledTopic! : usedTopic!

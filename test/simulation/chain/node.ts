@@ -10,7 +10,7 @@ const yes: Hex = `0x${'1'.padStart(64, '0')}`
 const no: Hex = `0x${'0'.padStart(64, '0')}`
 const nativeWei = 10n ** 24n
 
-/** The chain as one process asks it. */
+/** Returns the chain as one process sees it. */
 export function nodeOf(world: World, chain: Chain, process: Process): Node {
   const ask = <T>(what: string, effect: () => T) => world.leave(process, callingChain, what, effect)
   const { contract } = chain
@@ -28,7 +28,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       return { returned: '0x' as Hex }
     })
 
-  /** Of the reader what rounds, look-ups and the watch ask for. */
+  /** The reader's methods that rounds, lookups and the watch use. */
   const reader = {
     getBalance: ({ address }: { address: Hex }) =>
       ask('asks for a balance', () => chain.nativeWeiOf(address)),
@@ -89,15 +89,15 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
   return {
     reader: reader as never,
     call,
-    finalizedHead: () => ask('asks what is final', () => chain.head(chain.finalized)),
-    newestHead: () => ask('asks what is newest', () => chain.head(chain.latest)),
+    finalizedHead: () => ask('reads the finalized block', () => chain.head(chain.finalized)),
+    newestHead: () => ask('reads the newest block', () => chain.head(chain.latest)),
     headAt: (number) => ask(`asks for block ${number}`, () => chain.head(chain.at(number))),
     countAt: (address, block) =>
       ask('counts transactions', () => chain.countAt(address, numberOf(block))),
     receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
     receiptsIn: ({ number, hash }, senders) =>
       ask('asks for receipts', () => {
-        if (chain.at(number).hash !== hash) throw new Error('the block is another one')
+        if (chain.at(number).hash !== hash) throw new Error('the block was replaced')
         return chain.receiptsIn(number, senders)
       }),
     sendRaw: (raw) =>

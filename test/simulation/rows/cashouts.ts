@@ -6,7 +6,7 @@ import { checkWait } from '../../../services/payouts/decide'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, type StandIn } from './table'
 
-// Stands in for the store of cash-outs.
+// Stand-in for the store of cash-outs.
 
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
 type Schema = typeof import('../../../services/payouts/schema.store')
@@ -18,7 +18,7 @@ const defaults = {
   ...{ payoutApi: null, paidAt: null, nextCheckAt: null, checks: 0 },
 }
 
-/** Values as the database makes them: its own time, where a query says so. */
+/** Resolves expressions of a query to values, for example `now()`. */
 export function written(rows: Rows, changes: object): object {
   const values: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(changes))
@@ -32,7 +32,7 @@ function asWritten(rows: Rows, value: unknown): unknown {
   if (!is(value, SQL)) return value
   const [chunk] = value.queryChunks
   if (is(chunk, StringChunk) && chunk.value.join('') === 'now()') return rows.now()
-  throw new Error('the simulation does not know this expression of a query')
+  throw new Error('the simulation does not support this expression of a query')
 }
 
 function store(rows: Rows, row: Cashout): Cashout {

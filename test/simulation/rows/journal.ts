@@ -3,12 +3,12 @@ import type { WrittenBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stands in for the journals: what is booked, by item, as the lines it comes to.
+// Stand-in for the journals; keeps the resulting position of each item.
 
 type Journal = typeof import('#shared/ledger/journal.store')
 type Posting = Parameters<Journal['book']>[2]
 
-/** What the journal says of an item. */
+/** Returns the booked position of an item. */
 export const bookedOf = (rows: Rows, journal: object, item: string): Position =>
   rows.of<Position>(journal).get(item) ?? []
 
@@ -40,7 +40,7 @@ export const bookTo: StandIn<Journal['bookTo']> = async (tx, journal, { event, i
   bookIn(rows, journal, { event, item, lines: missing })
 }
 
-/** All that a journal says, account by account. */
+/** Returns the balance of each account of a journal. */
 export function totalsOf(rows: Rows, journal: object): ReadonlyMap<string, bigint> {
   const totals = new Map<string, bigint>()
   for (const lines of rows.of<Position>(journal).values())

@@ -1,7 +1,7 @@
 import { type InboxRow, type ListingRow, rowsOf } from './rows'
 import { FromNow, nothing, type StandIn } from './table'
 
-// Stands in for when the provider's list was read, what is set aside, and locks by name.
+// Stand-in for the list readings, reservations and named locks.
 
 type Listings = typeof import('#shared/db/listing.store')
 type Reservations = typeof import('#shared/db/reservation.store')
@@ -62,12 +62,12 @@ export const findDone: StandIn<Listings['findDone']> = (database, inbox, consume
     return new Set(ids.filter((id) => table.get(`${consumer} ${id}`)?.done))
   })
 
-/** There is always enough to promise out of: cover is sums, which belong to the real Postgres. */
+/** Grants every reservation: the sums behind cover are tested on a real Postgres. */
 export const reserveWithin: StandIn<Reservations['reserveWithin']> = async () => true
 export const useReservation: StandIn<Reservations['useReservation']> = async () => true
 export const release: StandIn<Reservations['release']> = async () => nothing
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
 
-/** Where a lease or a wait ends: worked out when it is written. */
+/** Returns the end of a lease or wait, computed when it is written. */
 export const fromNow = (ms: number): unknown => new FromNow(ms)

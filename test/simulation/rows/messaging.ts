@@ -4,7 +4,7 @@ import { readerOf } from '#shared/schema'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stands in for the inbox, the outbox and the dead letters of `shared/db`.
+// Stand-in for the inbox, the outbox and the dead letters of `shared/db`.
 
 type Inbox = typeof import('#shared/db/inbox.store')
 type Outbox = typeof import('#shared/db/outbox.store')
@@ -60,7 +60,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** So long a row is left to the process that announced it; see `shared/db/outbox.store.ts`. */
+/** Lease of a new row for the process that announced it; see `shared/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 
@@ -95,10 +95,10 @@ export async function announce(
   await announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
 }
 
-/** What is written with a change of a row, if the row changes. */
+/** A write that accompanies a change of a row, if the row changes. */
 export type WrittenBeside = (rows: Rows) => void
 
-/** Runs what belongs to a change that was made. */
+/** Runs the writes that accompany a change. */
 export function writeBeside(rows: Rows, beside: readonly unknown[]): void {
   for (const write of beside) if (write) (write as WrittenBeside)(rows)
 }

@@ -3,13 +3,13 @@ import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
 
-// Stands in for the store of payments and that of their checks.
+// Stand-in for the store of payments and the store of their checks.
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/checks/check.store')
 type Limits = typeof import('../../../services/payments/cover/limits.store')
 
-/** What the table puts where a new row says nothing. */
+/** Column defaults. */
 const defaults = {
   ...{ method: null, spreadBps: 0, lateRateMinorPerUsd: null, promisedMicro: null },
   ...{ checkoutId: null, checkoutUrl: null, expiresAt: null, openingUntil: null },
@@ -20,7 +20,7 @@ const defaults = {
   ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
 }
 
-/** A payment breaks a rule that the table holds: of unique ids, or of what a state needs. */
+/** Throws if a payment breaks a constraint of the table. */
 class Constraint extends Error {
   override name = 'Constraint'
 }

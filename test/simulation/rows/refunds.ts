@@ -3,7 +3,7 @@ import { bookedOf } from './journal'
 import { type RefundRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stands in for what is recorded beside a payment: refunds, losses, frozen wallets, oddities.
+// Stand-in for rows that belong to a payment: refunds, losses, frozen wallets, anomalies.
 
 type Refunds = typeof import('../../../services/payments/refunds/refund.store')
 type Besides = typeof import('../../../services/payments/refunds/beside.store')
@@ -129,7 +129,7 @@ export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, order
   return nothing
 }
 
-/** The journal of payments, by which money of nobody is known to have been booked. */
+/** The journal of payments; shows whether unmatched money was booked. */
 let journal: object | undefined
 export const bookIn = (table: object): void => {
   journal = table

@@ -1,6 +1,6 @@
 import type { StandIn } from './table'
 
-// Stands in for refunds that an operator ordered: there are no operators here.
+// Stand-in for refunds ordered by an operator; this world has no operators.
 
 type Review = typeof import('../../../services/payments/review/review.store')
 

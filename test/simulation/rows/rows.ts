@@ -36,7 +36,7 @@ export type DeadLetterRow = {
 }
 export type ListingRow = { readonly dueAt: number; readonly readAt: Date | null }
 
-// By what each table is looked through, as its own indices in Postgres let it.
+// Lookup keys of each table, as its indices in Postgres.
 
 const some = (text: string | null): string | undefined => text ?? undefined
 
@@ -84,13 +84,13 @@ const none: readonly never[] = []
 type AnyTable = Table<unknown, string>
 
 /**
- * All rows of all services: one Postgres. Transactions run one after the other, whole or not at all;
- * what two of them do to each other within Postgres is proven on the real one.
+ * All rows of all services, as one Postgres. Transactions run one after the other and are atomic;
+ * concurrent transactions are tested on a real Postgres.
  */
 export class Rows {
-  /** What the transaction under way takes back if it fails; undefined outside of one. */
+  /** Undo steps of the open transaction; undefined outside of one. */
   undo: (() => void)[] | undefined
-  /** What it notes for its commit, if the process that runs it listens. */
+  /** Notifications of the open transaction, if its process listens. */
   notes: unknown[] | undefined
   #tables: AnyTable[] = []
 
@@ -109,7 +109,7 @@ export class Rows {
 
   constructor(
     readonly clock: () => number,
-    /** Told what happened, of which a run wants to have seen everything. */
+    /** Counts an event. */
     readonly saw: (sight: string) => void = () => {},
   ) {}
 
@@ -119,10 +119,10 @@ export class Rows {
     return table
   }
 
-  /** What deliveries of the provider told of: our references, and its payouts. */
+  /** References and payouts that a webhook has reported. */
   readonly told = new Set<string>()
 
-  /** Statements that a verb made and that nothing here stands in for, by where they were made. */
+  /** Call sites of statements without a stand-in. */
   readonly unknown = new Set<string>()
   readonly select = () => this.#refuse()
   readonly insert = () => this.#refuse()
@@ -131,18 +131,18 @@ export class Rows {
   readonly execute = () => this.#refuse()
 
   #refuse(): never {
-    const error = new Error('the simulation has nothing that stands in for this statement')
+    const error = new Error('the simulation has no stand-in for this statement')
     const [, , , place = ''] = error.stack?.split('\n') ?? []
     this.unknown.add(place.trim())
     throw error
   }
 
-  /** The rows of a table that several services have: their inbox, dead letters, journal. */
+  /** Rows of a table that several services have: inbox, dead letters, journal. */
   of<Row>(table: object): Table<Row> {
     return this.#of<Row, never>(table, {})
   }
 
-  /** The messages that a service announced. */
+  /** Outbox messages of a service. */
   outbox(table: object): Table<OutboxRow, keyof typeof ofOutbox> {
     return this.#of(table, ofOutbox)
   }
@@ -160,7 +160,7 @@ export class Rows {
     return new Date(this.clock())
   }
 
-  /** What is stored in all tables. */
+  /** Returns the contents of all tables. */
   snapshot(): (readonly [string, unknown][])[] {
     return this.#tables.map((table) => table.entries())
   }
@@ -169,5 +169,5 @@ export class Rows {
   }
 }
 
-/** The rows behind the database, or the transaction, that a verb passes on. */
+/** Returns the rows behind a database or transaction handle. */
 export const rowsOf = (handle: Db): Rows => handle as unknown as Rows

@@ -1,20 +1,19 @@
 import type { Db } from '#shared/db/open'
 
-/** A change that a transaction has to take back when it does not commit. */
+/** Undoes a change when its transaction does not commit. */
 type Undo = () => void
 
-/** What rows are looked for by: a text of each, or undefined for those that nobody looks for so. */
+/** Lookup keys of a row; undefined leaves the row out of that index. */
 export type Indices<Row, Name extends string> = {
   readonly [N in Name]: (row: Row) => string | undefined
 }
 
-/** Fewer rows than these are looked through: keeping an index of them costs more. */
+/** Below this many rows a scan is cheaper than an index. */
 const indexedFrom = 8
 
 /**
- * Rows of one table by their key. A row is never changed, only replaced, so a reader keeps what it
- * read. What a transaction writes is taken back when it fails. An index is kept from when it is first
- * asked for.
+ * Rows of one table by key. Rows are replaced, never changed, so a reader keeps the version it
+ * read. The writes of a failed transaction are undone. An index is built at its first use.
  */
 export class Table<Row, Name extends string = never> {
   #rows = new Map<string, Row>()
@@ -38,7 +37,7 @@ export class Table<Row, Name extends string = never> {
   values(): IterableIterator<Row> {
     return this.#all().values()
   }
-  /** Those that fit, in the order in which they were first stored. */
+  /** Returns the matching rows in insertion order. */
   where(fits: (row: Row) => boolean): Row[] {
     const found: Row[] = []
     for (const row of this.#all().values()) if (fits(row)) found.push(row)
@@ -48,7 +47,7 @@ export class Table<Row, Name extends string = never> {
     for (const row of this.#all().values()) if (fits(row)) return row
     return undefined
   }
-  /** Those that have this text in an index, in the order in which they came to have it. */
+  /** Returns the rows with this index key, in the order in which they got it. */
   by(name: Name, text: string): Row[] {
     if (this.#all().size < indexedFrom && !this.#kept.has(name)) {
       const textOf = this.indices[name]
@@ -57,7 +56,7 @@ export class Table<Row, Name extends string = never> {
     const group = this.#groupsOf(name).get(text)
     return group ? [...group.values()] : []
   }
-  /** Every text of an index that some row has. */
+  /** Returns every key of an index. */
   textsOf(name: Name): IterableIterator<string> {
     return this.#groupsOf(name).keys()
   }
@@ -67,24 +66,24 @@ export class Table<Row, Name extends string = never> {
     this.#put(key, before, row)
     return row
   }
-  /** A row of a new key: false when the key is taken. */
+  /** Adds a row; returns false if the key exists. */
   insert(key: string, row: Row): boolean {
     if (this.#all().has(key)) return false
     this.set(key, row)
     return true
   }
-  /** Replaces a row by the same with some fields changed; undefined when there is none. */
+  /** Changes some fields of a row; returns undefined if there is none. */
   update(key: string, change: Partial<Row>): Row | undefined {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
   }
-  /** Gives each of two keys what the other had, outside of a transaction. */
+  /** Swaps the rows of two keys, outside of a transaction. */
   swap(one: string, other: string): void {
     const [first, second] = [this.#all().get(one), this.#all().get(other)]
     this.#put(one, first, second)
     this.#put(other, second, first)
   }
-  /** All of it; the same list as long as nothing is written. */
+  /** Returns all entries; the same list until the next write. */
   entries(): readonly [string, Row][] {
     this.#loaded ??= [...this.#rows]
     return this.#loaded
@@ -96,7 +95,7 @@ export class Table<Row, Name extends string = never> {
     if (this.#kept.size > 0) this.#kept.clear()
   }
 
-  /** The rows; those that were loaded are only put in here when somebody asks for one. */
+  /** Returns the rows; builds the map of loaded entries at its first use. */
   #all(): Map<string, Row> {
     if (this.#isRead) return this.#rows
     this.#rows = new Map(this.#loaded)
@@ -141,14 +140,14 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
   else groups.set(text, new Map([[key, row]]))
 }
 
-/** Times by which rows are looked for are told apart by so much. */
+/** Width of the time buckets of an index, ms. */
 const spanMs = 4_000
 
-/** The span of time that a row is due in, for an index; undefined when it is never due. */
+/** Returns the bucket of a due time, for an index; undefined if the row is never due. */
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 
-/** Of a table those that are due, by an index that `dueIn` made. */
+/** Returns the due rows, by an index made with `dueIn`. */
 export function dueBy<Row, Name extends string>(
   table: Table<Row, Name>,
   name: Name,
@@ -164,18 +163,18 @@ export function dueBy<Row, Name extends string>(
   return found
 }
 
-/** What is written where a query has its parameters from: the clock of the database. */
+/** A time relative to the database's clock, used as a parameter of a query. */
 export class FromNow {
   constructor(readonly ms: number) {}
 }
 
-/** A function of a store as the simulation stands in for it: of the same arguments and answer. */
+/** Signature of a stand-in: the arguments and result of the store's function. */
 export type StandIn<F> = F extends (...given: infer Given) => infer Answer
   ? (...given: Given) => Promise<Awaited<Answer>>
   : never
 
-/** The answer of a statement that answers nothing anybody reads. */
+/** Result of a statement whose result is not used. */
 export const nothing = undefined as never
 
-/** What the verbs of a service pass on as their database, or their transaction, is the rows here. */
+/** Returns the rows as the database or transaction handle that services pass on. */
 export const handleOf = (rows: object): Db => rows as Db

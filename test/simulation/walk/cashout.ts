@@ -220,7 +220,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       })
     for (const [place, { status }] of outside.payouts.entries()) {
       const becomes = (next: PayoutStatus) =>
-        take(`the bank says ${next}`, () => {
+        take(`the bank reports ${next}`, () => {
           stage.outside.payouts[place] = { ...stage.outside.payouts[place]!, status: next }
           tell(next)
         })

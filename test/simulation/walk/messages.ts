@@ -188,7 +188,7 @@ export function commonSteps<Outside extends Common>(
       for (let way = 0; way < stage.ways; way++) {
         stage.way = way
         const ways = () => (stage.ways > 1 ? `, way ${way}` : '')
-        take(`copy ${copy} goes on with ${about} (${said.length + 1})`, () => advance(at))
+        take(`instance ${copy} continues ${about} (${said.length + 1})`, () => advance(at))
         const last = found.at(-1)!
         found[found.length - 1] = { ...last, step: `${last.step}${ways()}` }
       }

@@ -6,7 +6,7 @@ import { beginsAt } from '../world/world'
 /** One response from outside the process. */
 type Said = { readonly value: unknown } | { readonly error: Error }
 
-/** A task of an instance: its subject, and the responses it has had so far. */
+/** A task of an instance: its subject, and the responses received. */
 export type Task = {
   readonly copy: number
   readonly about: string

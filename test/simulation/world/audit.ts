@@ -23,13 +23,13 @@ import { treasury } from './wallets'
 
 const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox]
 
-/** Something that must not be, in words. */
+/** Description of a broken rule. */
 export type Finding = string
 
-/** What the provider, the bank and the chain say in the end, held against the rows and the books. */
+/** Compares the final state of provider, bank and chain with the rows and the books. */
 export function audit(around: Surroundings): Finding[] {
   const findings: Finding[] = [...around.world.rows.unknown].map(
-    (place) => `a statement has nothing that stands in for it in test/simulation/rows: ${place}`,
+    (place) => `no stand-in in test/simulation/rows for a statement: ${place}`,
   )
   const { rows } = around.world
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
@@ -45,7 +45,7 @@ function refundedOf({ provider }: Surroundings, { paymentId }: Payment): bigint 
   return sum(provider.refundsOf(paymentId).map(({ refundedMinor }) => refundedMinor ?? 0n))
 }
 
-/** What is applied on the chain for a payment, part by part, and was not taken back. */
+/** Amounts applied on the chain for a payment, part by part, without the revoked ones. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.part + 1 }, (_, part) => refOf(refIdOf({ id: row.id, part })))
@@ -60,31 +60,31 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const charges = provider.paymentsOf(row.id)
   const own = charges.find(({ paymentId }) => paymentId === row.providerPaymentId)
   const live = liveParts(around, row)
-  if (live.length > 1) say(`is on the chain ${live.length} times`)
+  if (live.length > 1) say(`was credited ${live.length} times`)
   const onChain = sum(live)
   const worth = own ? worthOf(row, own.paidMinor ?? 0n, refundedOf(around, own)) : 0n
   const isReversed = world.rows.reversals.has(row.id)
   if (onChain + row.offsetMicro > worth && !isReversed && row.waivedMicro === 0n)
-    say(`gave ${onChain + row.offsetMicro} for what is worth ${worth}`)
-  if (charges.length > 0 && !own && row.state !== 'review') say('was paid, and does not know it')
+    say(`credited ${onChain + row.offsetMicro}, but is worth ${worth}`)
+  if (charges.length > 0 && !own && row.state !== 'review') say('was paid, but has no charge')
   const isThere = ['credited', 'repaid', 'held'].includes(row.state)
   if (isThere && onChain !== row.liveMicro) say(`has ${onChain} on the chain, not ${row.liveMicro}`)
   if (isThere && onChain + row.offsetMicro < worth)
-    say(`gave ${onChain + row.offsetMicro} for what is worth ${worth}`)
+    say(`credited ${onChain + row.offsetMicro}, but is worth ${worth}`)
   if (['revoked', 'refunded', 'expired', 'replaced'].includes(row.state) && onChain > 0n)
-    say(`has ${onChain} on the chain`)
+    say(`still has ${onChain} on the chain`)
   if (own && refundedOf(around, own) !== row.refundedMinor)
-    say(`counts refunds of ${row.refundedMinor}, the provider ${refundedOf(around, own)}`)
+    say(`has refunds of ${row.refundedMinor}, the provider has ${refundedOf(around, own)}`)
   const others = charges.filter((one) => one !== own && own)
   const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
   if (second !== row.overpaidMinor)
-    say(`was overpaid by ${second}, and counts ${row.overpaidMinor}`)
+    say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
-  if (difference(said, positionOfPayment(row)).length > 0) say('is not in the books as its row is')
+  if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
   return found
 }
 
-/** 10⁻⁶ AUSD that the money which stayed is worth at the rate of the row: worked out anew here. */
+/** 10⁻⁶ AUSD worth of the unrefunded money at the row's rate, calculated independently. */
 function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
   if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
   const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd
@@ -98,45 +98,45 @@ function auditCashout(around: Surroundings, row: Cashout): Finding[] {
   const { bank, chain, world } = around
   const payouts = bank.payoutsOf(row.id)
   const paid = payouts.filter(({ status }) => status === 'succeeded' || status === 'pending')
-  if (payouts.length > 1) say(`the bank was asked ${payouts.length} times`)
+  if (payouts.length > 1) say(`was ordered ${payouts.length} times at the bank`)
   const { contract, latest } = chain
   const nonce = row.authorizationNonce as Hex
   const use = contract.useAt({ from: row.authorizer as Hex, nonce }, latest.number)
   const isTaken = use !== undefined && !use.isCancelled && use.to === treasury
   const back = contract.useAt({ from: treasury, nonce: refOf(`return:${row.id}`) }, latest.number)
-  if (paid.length > 0 && row.state !== 'paid') say('the bank has paid')
-  if (paid.length === 0 && row.state === 'paid') say('the bank has not paid')
-  if (paid.length > 0 && !isTaken) say('was paid for AUSD that was not taken')
+  if (paid.length > 0 && row.state !== 'paid') say('was paid by the bank')
+  if (paid.length === 0 && row.state === 'paid') say('was not paid by the bank')
+  if (paid.length > 0 && !isTaken) say('was paid, but its AUSD was not taken')
   if (paid.length > 0 && back) say('was paid, and its AUSD given back')
   if (back && back.value !== row.ausdMicro) say(`gave back ${back.value} of ${row.ausdMicro}`)
   if (row.state === 'returned' && !(back && isTaken)) say('was not given back')
-  if (row.state === 'failed' && isTaken) say('its AUSD was taken and nobody noticed')
+  if (row.state === 'failed' && isTaken) say('had its AUSD taken')
   const said = bookedOf(world.rows, payoutsJournal, row.id)
-  if (difference(said, positionOfCashout(row)).length > 0) say('is not in the books as its row is')
+  if (difference(said, positionOfCashout(row)).length > 0) say('does not match the books')
   return found
 }
 
-/** Every charge is somebody's, or in the list of oddities. */
+/** Every charge belongs to a payment or is recorded as an anomaly. */
 function auditMoney({ provider, world }: Surroundings): Finding[] {
   const { payments, anomalies } = world.rows
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
   const odd = new Set([...anomalies.values()].map(({ object }) => object))
   return [...provider.payments.keys()]
     .filter((id) => !known.has(id) && !odd.has(id))
-    .map((id) => `money ${id} is nobody's`)
+    .map((id) => `charge ${id} belongs to no payment and is no anomaly`)
 }
 
-/** What is noted as published was really stored by the broker. */
+/** Every message that is noted as published was stored by the broker. */
 function auditMessages({ broker, world }: Surroundings): Finding[] {
   return outboxes.flatMap((outbox) =>
     world.rows
       .outbox(outbox)
       .where(({ id, isPublished }) => isPublished && !broker.has(id))
-      .map(({ subject }) => `a ${subject} is noted as published and never was`),
+      .map(({ subject }) => `a ${subject} is noted as published, but was never stored`),
   )
 }
 
-/** To the last unit: what is at the provider and in the treasury is what the books say. */
+/** The books match the provider's balances and the treasury to the last unit. */
 function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
   const found: Finding[] = []
   const ofPayments = totalsOf(world.rows, paymentsJournal)
@@ -185,7 +185,7 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
       found.push(`lane ${address} gave out ${nextNonce} nonces, ${count} used`)
     if (fault) found.push(`lane ${address} is blocked: ${fault}`)
   }
-  if (world.rows.lanes.size > laneAddresses.length) found.push('there are too many lanes')
+  if (world.rows.lanes.size > laneAddresses.length) found.push('more lanes than keys')
   for (const operation of world.rows.operations.values()) {
     const { kind, cause, state, id } = operation
     if (kind !== 'credit' && kind !== 'repay') continue

@@ -11,7 +11,7 @@ import { callingProvider } from './faults'
 import { List } from './list'
 import type { Process, World } from './world'
 
-/** What the bank will make of a payout, whoever asks for it and however often. */
+/** Outcome of a payout, fixed per reference. */
 export type Fate = 'pays' | 'fails' | 'reverses' | 'refuses' | 'is moody'
 
 export type Payout = {
@@ -22,13 +22,13 @@ export type Payout = {
 }
 
 /**
- * The payouts of the provider, in a book of its own. One idempotency key makes one payout; an order
- * may come in long after whoever sent it has given up on an answer.
+ * The bank's payouts, kept apart from the services' rows. One idempotency key makes one payout; an
+ * order may arrive long after its sender timed out.
  */
 export class PayoutsProvider {
   readonly payouts = new Map<string, Payout>()
   readonly fates = new Map<string, Fate>()
-  /** How much really left for each reference. */
+  /** Payouts made for each reference. */
   readonly #byReference = new Map<string, Payout[]>()
   readonly #listed = new List()
   #count = 0
@@ -42,12 +42,12 @@ export class PayoutsProvider {
     return this.fates.get(reference) ?? 'pays'
   }
 
-  /** What was ordered under a reference. */
+  /** Returns the payouts ordered under a reference. */
   payoutsOf(reference: string): readonly Payout[] {
     return this.#byReference.get(reference) ?? []
   }
 
-  /** An order comes in. */
+  /** Receives an order. */
   #order({ id: reference, fiatMinor }: PayoutOrder): Payout | 'refused' {
     const [known] = this.payoutsOf(reference)
     if (known) return known
@@ -108,7 +108,7 @@ export class PayoutsProvider {
           world.tell(`${process.name}: orders ${order.id}: on its way, no answer`)
           world.after(1_000 + oneOf(world.choices, 50_000), undefined, () => answerTo(order))
           return call(`orders ${order.id}`, () => {
-            throw new ProviderUnknown('no answer in time')
+            throw new ProviderUnknown('no response in time')
           })
         }
         return call(`orders ${order.id}`, () => answerTo(order))
@@ -143,7 +143,7 @@ const evidenceOf = ({ id, reference, amountMinor, status }: Payout): Evidence =>
   ...{ reason: null, amountMinor, currency: 'IDR' },
 })
 
-/** The one bank that everybody has an account at. */
+/** The only bank of this world. */
 export const bank = {
   ...{ code: 'ID_BCA', name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
   accountDigits: [6, 20] as const,

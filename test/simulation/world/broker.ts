@@ -3,32 +3,31 @@ import { chance, oneOf } from './choices'
 import { acknowledging } from './faults'
 import type { Process, World } from './world'
 
-/** As JetStream is set up: a message without an answer comes again after so long. */
+/** Redelivery wait of an unacknowledged message, as in the JetStream configuration. */
 const ackWaitMs = 20_000
 const inFlightMax = 8
 
 type Waiting = {
   readonly message: Omit<IncomingMessage, 'isRedelivered'>
-  /** The payload as it travels: each reader gets its own. */
+  /** The payload as JSON; each reader parses its own copy. */
   readonly text: string
   deliveries: number
   isDone: boolean
-  /** Who was given it, and has not answered. */
+  /** The readers that have it and have not acknowledged it. */
   readonly workers: Process[]
-  /** Until when it is left to them. */
+  /** End of their acknowledgement wait. */
   heldUntil: number
 }
 
-/** What works on the messages of a consumer: a copy of its service. */
+/** A reader of a consumer: one instance of its service. */
 export type Reader = {
   readonly process: Process
   readonly handle: (message: IncomingMessage) => Promise<'done' | { retryInMs: number }>
 }
 
 /**
- * Streams and their durable consumers: at least once, in no order that could be relied on. A
- * message that was published is delivered until it is acknowledged, and again if the
- * acknowledgement is lost.
+ * Streams and their durable consumers: at least once, in any order. A published message is
+ * delivered until it is acknowledged, and again if the acknowledgement is lost.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -39,7 +38,7 @@ export class Broker {
 
   constructor(
     private readonly world: World,
-    /** Which consumers a subject is for. */
+    /** Consumers of a subject. */
     private readonly consumersOf: (subject: string) => readonly string[],
   ) {}
 
@@ -48,7 +47,7 @@ export class Broker {
     this.#wake(consumer)
   }
 
-  /** Stores a message once by its id, as long as the broker remembers it. */
+  /** Stores a message once per id, within the deduplication window. */
   publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
     const { world } = this
     const { id: messageId, subject, payload } = message
@@ -73,7 +72,7 @@ export class Broker {
     return 'stored'
   }
 
-  /** Whether a message ever came in. */
+  /** Returns whether a message was ever stored. */
   has(messageId: string): boolean {
     return this.#stored.has(messageId)
   }
@@ -148,7 +147,7 @@ export class Broker {
     this.#plan(consumer, waiting, ms)
   }
 
-  /** Takes a copy that has ended off the list of readers. */
+  /** Removes a crashed instance from the readers. */
   forget(process: Process): void {
     this.#working.delete(process)
     for (const [consumer, readers] of this.#readers)

@@ -1,13 +1,13 @@
-/** How many values a choice has: what can happen is a share of them. */
+/** Number of values of a choice; every event has a share of them. */
 export const choiceMax = 65_536
 
 /**
- * Where everything comes from that is left to chance: a number of 16 bits at a time. The same seed
- * gives the same numbers for ever; 0 always stands for the plainest thing that can happen.
+ * Source of all randomness, 16 bits at a time. The same seed always gives the same numbers; 0
+ * always stands for the plainest event.
  */
 export type Choices = { readonly draw: () => number }
 
-/** Numbers from a seed (sfc32). */
+/** Returns numbers from a seed (sfc32). */
 export function seeded(seed: number): Choices {
   let [a, b, c, count] = [seed | 0, 0x9e3779b9 | 0, 0x243f6a88, 1]
   const next = () => {
@@ -22,7 +22,7 @@ export function seeded(seed: number): Choices {
   return { draw: next }
 }
 
-/** The same numbers, and those that were drawn. */
+/** Passes numbers on and records them. */
 export function recorded(choices: Choices): Choices & { readonly drawn: number[] } {
   const drawn: number[] = []
   return {
@@ -35,20 +35,20 @@ export function recorded(choices: Choices): Choices & { readonly drawn: number[]
   }
 }
 
-/** Numbers that were recorded; the plainest once they have ended. */
+/** Returns recorded numbers, then zeros. */
 export function replayed(drawn: readonly number[]): Choices {
   let at = 0
   return { draw: () => drawn[at++] ?? 0 }
 }
 
-/** One of so many, the first being the plainest. */
+/** Returns a number below `count`; 0 is the plainest. */
 export const oneOf = (choices: Choices, count: number): number =>
   Math.floor((choices.draw() * count) / choiceMax)
 
-/** One of these, the first being the plainest. */
+/** Returns one of the values; the first is the plainest. */
 export const pick = <T>(choices: Choices, among: readonly T[]): T =>
   among[oneOf(choices, among.length)]!
 
-/** True in so many of a thousand cases. */
+/** True in this many of 1,000 cases. */
 export const chance = (choices: Choices, perMille: number): boolean =>
   choices.draw() >= choiceMax - (choiceMax * perMille) / 1_000

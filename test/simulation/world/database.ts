@@ -5,7 +5,7 @@ import type { Process, World } from './world'
 
 type Listener = Parameters<Database['listen']>[0]
 
-/** Lets a verb do what it does to the rows, which asks nobody else: it has ended when this returns. */
+/** Runs a transaction to its end; it must not wait for anything but the rows. */
 function settled<T>(work: PromiseLike<T>): T {
   let outcome: { value: T } | { error: unknown } | undefined
   work.then(
@@ -22,7 +22,7 @@ function settled<T>(work: PromiseLike<T>): T {
   return outcome.value
 }
 
-/** The database as one process has it: a statement or a transaction is done at once, or not at all. */
+/** Returns the database of one process; a statement or transaction is atomic. */
 export function databaseOf(world: World, process: Process): Database {
   const { rows } = world
   const handle = rows as never

@@ -4,7 +4,7 @@ import { Overdue } from '#shared/deadline'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { choiceMax } from './choices'
 
-/** What may go wrong with something that leaves a process. */
+/** Fault of an effect that leaves a process. */
 export type Fault =
   | 'none'
   | 'refused'
@@ -15,16 +15,16 @@ export type Fault =
   | 'crash after'
   | 'freeze'
 
-/** What leaves a process: how often it fails in which way, of 65,536, and what the process hears. */
+/** An effect that leaves a process: its faults, in shares of 65,536, and their errors. */
 export type Effect = {
   readonly number: number
   readonly name: string
-  /** Told in a story also when all goes well. */
+  /** The story mentions it also if it succeeds. */
   readonly isTold: boolean
-  /** Answers mostly within so many milliseconds. */
+  /** Usual latency limit, ms. */
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
-  /** What the process hears instead of an answer, and whether it was done all the same. */
+  /** Error that the process gets instead of a response, and whether the effect happened. */
   readonly refusalOf: (fault: Fault, what: string) => Refusal | undefined
 }
 type Refusal = { readonly error: Error; readonly isDone: boolean }
@@ -45,7 +45,7 @@ const unheard =
     return undefined
   }
 
-/** Nothing is changed by reading, so it can only fail. */
+/** Reading changes nothing, so it can only fail. */
 export const reading: Effect = {
   name: 'reading rows',
   ...{ number: 1, isTold: false, usualMs: 4 },
@@ -92,20 +92,20 @@ export const acknowledging: Effect = {
   refusalOf: unheard((what) => new Error(what)),
 }
 
-/** Everything that leaves a process. */
+/** Every effect that leaves a process. */
 const effects = [
   ...[reading, writing, asking, callingProvider, publishing, callingChain, acknowledging],
 ]
 
-/** How a run calls it that something went wrong. */
+/** Name under which a run counts a fault. */
 export const sightOf = ({ name }: Effect, fault: Fault): string => `${name}: ${fault}`
 
-/** Everything that can go wrong with what leaves a process. */
+/** Every fault of every effect. */
 export const faultSights: readonly string[] = effects.flatMap((effect) =>
   effect.shares.map(([fault]) => sightOf(effect, fault)),
 )
 
-/** The fault that a number stands for; the highest are the faults, all others none. */
+/** Maps a number to a fault; only the highest numbers are faults. */
 export function faultOf({ shares }: Effect, drawn: number): Fault {
   let least = choiceMax
   for (const [fault, share] of shares) {
@@ -115,7 +115,7 @@ export function faultOf({ shares }: Effect, drawn: number): Fault {
   return 'none'
 }
 
-/** How long an answer takes: mostly little, sometimes seconds, and what the number says exactly. */
+/** Maps a number to a latency: mostly short, sometimes seconds. */
 export function latencyOf({ usualMs }: Effect, drawn: number, isCalm: boolean): number {
   const share = drawn & 0xff
   const usual = 1 + Math.floor(((drawn >> 8) * usualMs) / 256)

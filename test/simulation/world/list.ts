@@ -1,6 +1,6 @@
 import type { Listed } from '#shared/provider/transactions'
 
-/** The transactions of a provider in the order in which they were last changed. */
+/** The provider's list of transactions, ordered by last update. */
 export class List {
   readonly #rows: Listed[] = []
 
@@ -8,7 +8,7 @@ export class List {
     this.#rows.push(row)
   }
 
-  /** Those that changed then or later. */
+  /** Returns the transactions updated at or after this time. */
   since(from: Date): Listed[] {
     const rows = this.#rows
     let [low, high] = [0, rows.length]

@@ -1,11 +1,11 @@
 import type { idle as Idle, Loop } from '#shared/loop'
 import type { Process, World } from './world'
 
-// Stands in for loops, publishing, and the timers of the runtime: all by the clock of the world.
+// Stand-ins for loops, publishing and the runtime's timers; they follow the clock of the world.
 
 let world: World | undefined
 
-/** From now on timers are set in this world. */
+/** Sets the world that timers belong to from now on. */
 export function enter(next: World): void {
   world = next
   globalThis.setTimeout = ((run: () => void, ms = 0) => next.after(ms, next.current, run)) as never
@@ -17,10 +17,10 @@ const never = new AbortController().signal
 
 export const idle: typeof Idle = 'idle'
 
-/** Rounds that follow each other more closely would only find nothing more often. */
+/** Minimum interval between rounds; more rounds would find nothing new. */
 const leastMs = 1_000
 
-/** As `shared/loop.ts`, and ended with its process. */
+/** As in `shared/loop.ts`; the loop ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number
@@ -69,7 +69,7 @@ export function startLoop(options: {
 
 let lastWork: ((signal: AbortSignal) => Promise<unknown>) | undefined
 
-/** Where there is no world: one round of the loop that was opened last, and no second one after it. */
+/** Without a world: runs one round of the loop opened last, and no further round. */
 export async function lastRound(): Promise<void> {
   let rounds = 0
   const once = {
@@ -80,7 +80,7 @@ export async function lastRound(): Promise<void> {
   await lastWork!(once as AbortSignal)
 }
 
-/** What a process publishes through. */
+/** Publishes for a process. */
 export type SimulatedBus = {
   readonly publish: (message: {
     readonly id: string

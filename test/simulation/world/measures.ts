@@ -1,6 +1,6 @@
 import type { counter as Counter, timer as Timer } from '#shared/metrics/measures'
 
-// Stands in for what a process measures: nobody reads it here.
+// Stand-ins for metrics, which have no reader here.
 
 const nothing = () => {}
 

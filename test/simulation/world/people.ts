@@ -10,22 +10,20 @@ import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Authorization, Wallet } from './wallets'
 
-/**
- * What people do, one flow after the other; all that is left to chance is drawn when it is begun.
- */
+/** The users. All choices of a flow are drawn when it begins. */
 export class People {
-  /** What they still have in mind. */
+  /** Number of planned user actions. */
   pending = 0
 
   constructor(
     private readonly around: Surroundings,
     private readonly wallets: readonly Wallet[],
-    /** They begin within so long. */
+    /** Period in which flows begin, ms. */
     private readonly beginMs: number,
     private readonly copiesOf: (service: string) => readonly Copy[],
   ) {}
 
-  /** Begins a flow: 0 is nobody, then from the usual to the rare. */
+  /** Begins a flow; the kinds are ordered from the common to the rare. */
   begin(flow: number): void {
     const { choices } = this.around.world
     const wallet = this.wallets[flow % this.wallets.length]!
@@ -48,7 +46,7 @@ export class People {
     })
   }
 
-  /** Asks a service until it answers; a click too many is one call more at the same moment. */
+  /** Retries a request until it is answered; a double click sends it twice at once. */
   #ask(
     question: Question,
     request: object,
@@ -98,7 +96,7 @@ export class People {
       isOpen = true
       if (ok) this.#visit(ok.paymentId!, method)
     })
-    // The checkout is there, its answer was lost, and somebody pays in it all the same.
+    // The response with the checkout was lost, but the user pays in it anyway.
     this.#later(1_200, () => {
       if (!isOpen) this.#visit(idFor('payment', quoteId), method)
     })
@@ -121,7 +119,7 @@ export class People {
     open(true)
   }
 
-  /** Somebody has the address of a checkout: they pay in it, or not, or more than once. */
+  /** The user has the address of a checkout: pays in it once, several times or not at all. */
   #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -142,7 +140,7 @@ export class People {
       pay(inTimeMs)
       pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
     } else if (whim < 88) pay(inTimeMs, wrong)
-    // All others never pay.
+    // The others never pay.
   }
 
   #rateMoves({ currency }: Session): void {
@@ -150,13 +148,11 @@ export class People {
     const [pair, rate] = currency === 'IDR' ? ['USD/IDR', '16900'] : ['USD/MYR', '440']
     this.#later(20_000, () => {
       pricing.rates.set(pair!, rate!)
-      world.tell(`a dollar costs ${rate} of ${currency} now`)
+      world.tell(`the rate is now ${rate} ${currency} per dollar`)
     })
   }
 
-  /**
-   * What was paid goes back in some cases: at once, in the hold or after it, in one part or two.
-   */
+  /** Refunds some payments: before, during or after the hold, whole or in two parts. */
   #regret(payment: Payment, { amountMinor }: Session): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -192,7 +188,7 @@ export class People {
     this.#elsewhere(authorization)
   }
 
-  /** What the owner of an authorization does besides: uses it, cancels it, or spends the money. */
+  /** The signer uses or cancels the authorization elsewhere, or spends the balance. */
   #elsewhere(authorization: Authorization): void {
     const { world, chain } = this.around
     const { choices } = world
@@ -205,8 +201,7 @@ export class People {
     if (whim < 83) act(ms, { kind: 'transfer', terms })
     else if (whim < 87) act(ms, { kind: 'cancel', terms })
     else {
-      // Gone before it is taken; in some cases it comes back, and somebody else submits the
-      // transfer.
+      // Spent before the take; sometimes it comes back, and a third party submits the transfer.
       const elsewhere = `0x${'e1'.repeat(20)}` as const
       const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
       act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
@@ -220,7 +215,7 @@ export class People {
     }
   }
 
-  /** A verdict of the identity provider, as the gateway orders it; sometimes taken back later. */
+  /** A verdict of the identity provider, as the gateway orders it; sometimes withdrawn later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

@@ -4,11 +4,11 @@ import type { World } from './world'
 
 type Quote = { pair: string; rate: string; takenBy: string | undefined; until: number }
 
-/** Quotes as pricing keeps its promises: one taker each, for a minute unless it was taken. */
+/** Quotes as pricing grants them: taken once, and valid for a minute. */
 export class Pricing {
   readonly #quotes = new Map<string, Quote>()
   #count = 0
-  /** What a dollar costs now, by pair. */
+  /** Current dollar rates by pair. */
   readonly rates = new Map([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],

@@ -29,8 +29,7 @@ export type Payment = Charge & { readonly session: Session }
 export type Refund = FetchedRefund & { readonly payment: Payment; readonly isChargeback: boolean }
 
 /**
- * The payment provider: its checkouts, what was paid in them and what went back. It keeps its own
- * book, which nothing of ours writes.
+ * The payment provider: its checkouts, payments and refunds, kept apart from the services' rows.
  */
 export class PaymentsProvider {
   readonly sessions = new Map<string, Session>()
@@ -44,7 +43,7 @@ export class PaymentsProvider {
 
   constructor(
     private readonly world: World,
-    /** Sends a delivery to the gateway, which is about a payment of ours. */
+    /** Sends a webhook about one of our payments to the gateway. */
     private readonly send: (account: ProviderAccount, about: string, hint: Hint) => void,
   ) {}
 
@@ -71,24 +70,24 @@ export class PaymentsProvider {
     return session
   }
 
-  /** The first checkout of a reference. */
+  /** Returns the first checkout of a reference. */
   sessionOf(reference: string): Session | undefined {
     return this.#sessions.get(reference)
   }
 
-  /** What was paid for a reference, or by a payment request, the newest last. */
+  /** Returns the charges of a reference or payment request, the newest last. */
   paymentsOf(name: string): readonly Payment[] {
     return this.#payments.get(name) ?? []
   }
 
-  /** What went back of a payment, or of a payment request, the newest last. */
+  /** Returns the refunds of a payment or payment request, the newest last. */
   refundsOf(name: string): readonly Refund[] {
     return this.#refunds.get(name) ?? []
   }
 
-  /** Somebody pays in a checkout, be it over by then: a code that was shown stays payable. */
+  /** Pays in a checkout, possibly an expired one: a displayed code stays payable. */
   pay(session: Session, channel: ChannelKind, more: { amountMinor?: bigint } = {}): Payment {
-    // A second payment for the same reference stands on a payment request of its own.
+    // A second payment for the same reference has a payment request of its own.
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
     if (session.status === 'closed' || session.status === 'canceled')
@@ -118,7 +117,7 @@ export class PaymentsProvider {
     return payment
   }
 
-  /** Money goes back to its payer: refunded, or taken back by their bank. */
+  /** Returns money to the payer: a refund, or a chargeback by the payer's bank. */
   refund(payment: Payment, amountMinor: bigint, isChargeback: boolean): Refund {
     const refund: Refund = {
       ...{ payment, isChargeback, refundId: this.#id('rfd'), status: 'succeeded' },
@@ -151,7 +150,7 @@ export class PaymentsProvider {
     })
   }
 
-  /** The interface of the provider as one process of payments calls it. */
+  /** Returns the provider's interface for one process of payments. */
   as(process: Process): PaymentProvider {
     const call = <T>(what: string, effect: () => T) =>
       this.world.leave(process, callingProvider, what, effect)
@@ -221,7 +220,7 @@ const shown = (session: Session): Checkout => ({
 const plain = ({ session: _, ...charge }: Payment): Charge => charge
 const plainRefund = ({ payment: _, isChargeback: __, ...refund }: Refund): FetchedRefund => refund
 
-/** Deliveries of the provider: each comes once, twice or late, and again until it is taken in. */
+/** Webhooks: lost, late or duplicated, and retried until accepted. */
 export function webhooks(
   world: World,
   publish: (message: { id: string; subject: string; payload: unknown }) => void,
@@ -236,11 +235,11 @@ export function webhooks(
   ) => {
     const drawn = world.choices.draw()
     if (!world.isCalm && drawn > 65_000 && tries < 20) {
-      world.tell(`delivery ${deliveryId} is not taken in, and comes again`)
+      world.tell(`webhook ${deliveryId} was not accepted and will be retried`)
       world.after(2_000 * (tries + 1), undefined, () =>
         deliver(account, about, body, deliveryId, tries + 1),
       )
-      // Half of them were stored, and only their answer was lost.
+      // Half of the failures lose only the response of a stored webhook.
       if (drawn % 2 === 0) return
     }
     const receivedAt = new Date(world.now).toISOString()

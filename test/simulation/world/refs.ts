@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 
 const names = new Map<Hex, string>()
 
-/** Stands in for the hash that makes a ref: as unique, and a hundred times faster. */
+/** Stand-in for the hash that makes a ref: as unique, and a hundred times faster. */
 export function refOf(businessId: string): Hex {
   const low = Bun.hash.wyhash(businessId, 1n).toString(16).padStart(16, '0')
   const high = Bun.hash.wyhash(businessId, 2n).toString(16).padStart(16, '0')
@@ -11,8 +11,8 @@ export function refOf(businessId: string): Hex {
   return ref
 }
 
-/** What a ref was made from. */
+/** Returns the id that a ref was made from. */
 export const nameOfRef = (ref: Hex): string => names.get(ref) ?? ref
 
-/** Forgets them: every world begins anew. */
+/** Forgets all refs; called at the start of a world. */
 export const forgetRefs = (): void => names.clear()

@@ -13,7 +13,7 @@ import { type Copy, commonOf, type Surroundings } from './services'
 import { chainId, domain, treasury } from './wallets'
 import type { Process } from './world'
 
-/** The keys that send. */
+/** Addresses of the sending keys. */
 export const laneAddresses: readonly Hex[] = [
   '0x1a00000000000000000000000000000000000001',
   '0x1a00000000000000000000000000000000000002',
@@ -33,7 +33,7 @@ const settings = {
   batchMax: 16,
 }
 
-/** Starts a copy of the relayer, wired as its `main.ts` wires it. */
+/** Starts an instance of the relayer, wired as in its `main.ts`. */
 export function startRelayer(around: Surroundings, process: Process, copies: () => number): Copy {
   const { world, chain, broker } = around
   const { database, bus, log, clock } = commonOf(around, process)

@@ -27,7 +27,7 @@ import { refOf } from './refs'
 import { treasury } from './wallets'
 import type { Process, World } from './world'
 
-/** What everybody in a world shares. */
+/** Shared parts of a world. */
 export type Surroundings = {
   readonly world: World
   readonly broker: Broker
@@ -35,11 +35,11 @@ export type Surroundings = {
   readonly pricing: Pricing
   readonly provider: PaymentsProvider
   readonly bank: PayoutsProvider
-  /** 10⁻⁶ AUSD that a wallet drew. */
+  /** 10⁻⁶ AUSD drawn by each wallet. */
   readonly drawn: Map<string, bigint>
 }
 
-/** A copy of a service: what it answers. */
+/** A running instance of a service and its request handlers. */
 export type Copy = { readonly process: Process; readonly answers: readonly Answering[] }
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
@@ -51,7 +51,7 @@ const logOf = ({ world }: Surroundings, process: Process): Log => {
   return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never
 }
 
-/** What every service works with. */
+/** Common dependencies of every service. */
 export function commonOf(around: Surroundings, process: Process) {
   const { world, broker } = around
   const database = databaseOf(world, process)
@@ -62,11 +62,11 @@ export function commonOf(around: Surroundings, process: Process) {
         broker.publish(message),
       ),
   }
-  const clock = () => Math.floor(world.now) // Whole milliseconds, as the database's clock is told.
+  const clock = () => Math.floor(world.now) // Whole milliseconds, as the database stores them.
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 
-/** Questions to pricing and the relayer. Within a transaction they are answered at once. */
+/** Requests to pricing and the relayer; immediate within a transaction. */
 function askerOf(around: Surroundings, process: Process) {
   const { world } = around
   return async (question: { subject: string }, request: Record<string, string>) => {
@@ -99,11 +99,11 @@ function answerOf(
     case 'chain.authorization.check':
       return checkAuthorization(chain, request.authorization as never)
     default:
-      throw new Error(`nobody answers ${subject} here`)
+      throw new Error(`${subject} has no responder here`)
   }
 }
 
-/** What a wallet drew, less what was repaid for it. */
+/** Drawn amount of a wallet, less its repayments. */
 export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
   const { contract } = chain
   const repaid = contract.applied
@@ -150,7 +150,7 @@ const treasuryReading = {
   }),
 }
 
-/** Starts a copy of payments, wired as its `main.ts` wires it. */
+/** Starts an instance of payments, wired as in its `main.ts`. */
 export function startPayments(around: Surroundings, process: Process): Copy {
   const { provider, broker } = around
   const common = commonOf(around, process)
@@ -171,7 +171,7 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   return { process, answers: [answerTopups(context), answerSettlements(context)] }
 }
 
-/** Starts a copy of payouts. */
+/** Starts an instance of payouts. */
 export function startPayouts(around: Surroundings, process: Process): Copy {
   const { broker } = around
   const { database, bus, log, clock } = commonOf(around, process)
@@ -205,13 +205,13 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   return { process, answers: [answerCashouts(context)] }
 }
 
-/** Who hears of an outcome of the relayer. */
+/** Services that receive the outcomes of the relayer. */
 const hears: Readonly<Record<string, readonly string[]>> = {
   ...{ credit: ['payments'], repay: ['payments'], revoke: ['payments'], extend: ['payments'] },
   ...{ freeze: ['payments'], take: ['payouts'], return: ['payouts'] },
 }
 
-/** The consumers of a subject. */
+/** Returns the consumers of a subject. */
 export function consumersOf(subject: string): readonly string[] {
   const [family, kind = '', outcome] = subject.split('.')
   if (family === 'webhooks') return ['payments', 'payouts']

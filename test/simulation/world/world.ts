@@ -11,7 +11,7 @@ import {
   writing,
 } from './faults'
 
-/** One process of a service from its start to its end; a restart is another one. */
+/** One process of a service, from start to end; a restart is another one. */
 export type Process = {
   readonly service: string
   readonly name: string
@@ -23,29 +23,29 @@ type Entry = {
   readonly at: number
   readonly order: number
   readonly process: Process | undefined
-  /** What happens; `isAnswered` false: its process has ended, and nobody hears of it. */
+  /** Called at its time; `isAnswered` is false if the process has ended. */
   readonly run: (isAnswered: boolean) => void
-  /** It is under way outside of the process: it may happen though the process has ended. */
+  /** Happens outside the process, so it may happen after the process has ended. */
   readonly isOutside: boolean
   isCancelled: boolean
 }
 
-/** When every world begins: an ordinary moment, unix milliseconds. */
+/** Start of every world, unix ms. */
 export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 
 /**
- * Everything that happens, one thing after the other, by a clock that only moves when something
- * does. What a process does between two waits happens at once; whatever leaves a process is one
- * entry here, which may be slow, fail before or after it acts, find its process gone, or end it.
+ * The queue of all events and the clock, which only moves from one event to the next. The code of a
+ * process between two waits runs at once. Each effect that leaves a process is one event: it may be
+ * slow, fail before or after it acts, crash its process or find it gone.
  */
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** Whose code runs; timers that it sets are its own. */
+  /** The process whose code runs; it owns the timers that the code sets. */
   current: Process | undefined
-  /** From then on nothing goes wrong by itself. */
+  /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
-  /** A number that depends on everything that happened: two runs are the same if it is. */
+  /** Digest of everything that happened; two runs are identical if it is equal. */
   digest = 0
   steps = 0
   #heap: Entry[] = []
@@ -53,7 +53,7 @@ export class World {
 
   constructor(
     readonly choices: Choices,
-    /** Told what happens, in words; left out when nobody reads them. */
+    /** Receives the story line by line; undefined if it is not needed. */
     readonly story: ((line: string) => void) | undefined,
     readonly saw: (sight: string) => void,
     readonly onCrash: (process: Process) => void,
@@ -69,7 +69,7 @@ export class World {
     this.story?.(`${((this.now - beginsAt) / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
 
-  /** Runs something of a process, or of nobody, so long from now. */
+  /** Schedules a callback, for a process or for none. */
   after(ms: number, process: Process | undefined, run: () => void): Entry {
     return this.#push(ms, process, run, false)
   }
@@ -86,8 +86,8 @@ export class World {
   }
 
   /**
-   * What leaves a process: a statement, a call, a message. Resolves when its answer is there. The
-   * effect happens when its turn comes, at once and whole, unless a fault is drawn for it.
+   * Schedules an effect that leaves a process: a statement, a call, a message. Resolves with its
+   * response. The effect is atomic, unless a fault is drawn for it.
    */
   leave<T>(process: Process, kind: Effect, what: string, effect: () => T): Promise<T> {
     const drawn = this.choices.draw()
@@ -132,7 +132,7 @@ export class World {
     if (isAnswered && process.isAlive) tell()
   }
 
-  /** Ends a process as a power cut would. What it had sent out may arrive. */
+  /** Ends a process as a power cut would; its requests on their way may still arrive. */
   crash(process: Process): void {
     if (!process.isAlive) return
     process.isAlive = false
@@ -140,12 +140,12 @@ export class World {
     this.onCrash(process)
   }
 
-  /** Stops a process for a while; afterwards it goes on as if nothing had been. */
+  /** Freezes a process for a while; afterwards it continues unaware. */
   freeze(process: Process): void {
     const ms = 500 + oneOf(this.choices, 14_500)
     process.frozenUntil = this.now + ms
     this.saw('a process was frozen and resumed')
-    this.tell(`${process.name} stands still for ${ms} ms`)
+    this.tell(`${process.name} is frozen for ${ms} ms`)
   }
 
   #count(process: Process, kind: Effect, fault: Fault): void {
@@ -153,7 +153,7 @@ export class World {
     this.digest = (word + fault.length + (this.now & 0xffffff)) | 0
   }
 
-  /** Lets the next thing happen. False when there is nothing more. */
+  /** Runs the next event; returns false if there is none. */
   step(): boolean {
     const entry = this.#next()
     if (!entry) return false
