@@ -1,25 +1,25 @@
 import type { Guard } from './race'
 
-// What is taken out of the statements on their way to Postgres, to see that an order goes wrong then.
+// Mutations of statements on their way to Postgres, each of which must make an order go wrong.
 
 const advisory = /pg_advisory_xact_lock\((hashtextextended\((?:[^()]|\([^()]*\))*\))\)/g
 
-/** One transaction at a time decides about what is locked by name, and about a row. */
+/** Advisory and row locks: one transaction at a time decides. */
 export const locks: Guard = {
   name: 'the locks',
   without: (text) => text.replace(advisory, '$1').replace(/ for update$/, ''),
 }
 
-/** Without several at once, where each of them alone suffices. */
+/** Removes several guards at once, where each of them alone is sufficient. */
 export const together = (...guards: readonly Guard[]): Guard => ({
   name: guards.map(({ name }) => name).join(', '),
   without: (text) => guards.reduce((edited, guard) => guard.without(edited), text),
   ...{ drop: guards.flatMap(({ drop }) => drop ?? [])[0] },
 })
 
-/** An update names the state that it leaves. */
+/** An update requires the state that it leaves. */
 export const states: Guard = {
-  name: 'the state that an update leaves',
+  name: 'the state condition of an update',
   without: (text) =>
     text
       .replace(/"payments"\."payments"\."state" = any\((\$\d+)\)/, '$1::text[] is not null')
@@ -31,7 +31,7 @@ export const states: Guard = {
       ),
 }
 
-/** A message is done once: its row in the inbox. */
+/** A message is handled once: its row in the inbox. */
 export const inbox: Guard = {
   name: 'the inbox',
   without: (text) =>
@@ -41,9 +41,9 @@ export const inbox: Guard = {
     ),
 }
 
-/** A signed transfer has one cash-out: another is looked for before, and there is a unique key. */
+/** A signed transfer has one cash-out: a check for another, and a unique key. */
 export const authorizations: Guard = {
-  name: 'the look for another cash-out of the same transfer, its unique key',
+  name: 'the check for another cash-out of the same transfer, and its unique key',
   without: (text) =>
     text.replace(
       /"payouts"\."authorization_nonce" = (\$\d+)/,
@@ -52,7 +52,7 @@ export const authorizations: Guard = {
   drop: 'alter table payouts.payouts drop constraint payouts_authorization',
 }
 
-/** A quote that was taken is a row of its own, and there is one of it. */
+/** A taken quote is a row of its own. */
 export const takings: Guard = {
   name: 'the row of a taken quote',
   without: (text) =>
@@ -62,39 +62,39 @@ export const takings: Guard = {
     ),
 }
 
-/** An operation is assigned from `waiting` alone. */
+/** Only a `waiting` operation is assigned. */
 export const waiting: Guard = {
-  name: 'that an operation waits when it is assigned',
+  name: 'the condition that only a waiting operation is assigned',
   without: (text) =>
     text.startsWith('update "chain_relayer"."operation" set "state"')
       ? text.replace(/"chain_relayer"\."operation"\."state" = (\$\d+)/, '$1::text is not null')
       : text,
 }
 
-/** Of two verdicts on a wallet one is assigned, and not while another one is. */
+/** Only one verdict of a wallet is assigned at a time. */
 export const verdicts: Guard = {
-  name: 'the look for another verdict that is under way',
+  name: 'the check for another verdict in progress',
   without: (text) =>
     text.startsWith('update "chain_relayer"."operation" set')
       ? text.replace(/other\.state = 'assigned'/, 'false')
       : text,
 }
 
-/** Two verdicts that are assigned at once see each other. */
+/** Makes two verdicts that are assigned at once see each other. */
 export const walletLocks: Guard = {
   name: 'the lock of the wallet',
   without: (text) => text.replace('pg_advisory_xact_lock(word)', 'word'),
 }
 
-/** A lane is taken when its lease has ended. */
+/** Only a lane with an expired lease can be taken. */
 export const leases: Guard = {
-  name: 'the end of the lease before',
+  name: 'the condition that the previous lease has expired',
   without: (text) => text.replace(/"leased_until" <= now\(\)/, '"leased_until" is not null'),
 }
 
-/** A lane gives out nonces to whom it is leased to. */
+/** Only the holder of a lane draws its nonces. */
 export const epochs: Guard = {
-  name: 'holder and epoch of the lane',
+  name: 'the holder and the epoch of the lane',
   without: (text) =>
     text
       .replace(
@@ -104,7 +104,7 @@ export const epochs: Guard = {
       .replace(/"leased_until" > now\(\)/, '"leased_until" is not null'),
 }
 
-/** One order has one operation, by its cause and by its id, which is made of it. */
+/** An order has one operation, by its cause and by its id, which is derived from it. */
 export const onceByCause: Guard = {
   name: 'the unique keys of an operation',
   without: (text) => text,
@@ -112,13 +112,13 @@ export const onceByCause: Guard = {
     drop constraint operation_once, drop constraint operation_pkey`,
 }
 
-/** Rows that another transaction is about to take are passed over. */
+/** Rows that another transaction is taking are skipped. */
 export const skips: Guard = {
   name: 'for update skip locked',
   without: (text) => text.replace(/for update skip locked/, ''),
 }
 
-/** One settlement of a wallet is open: the index behind the lock of the wallet. */
+/** A wallet has one open settlement: the index behind the lock of the wallet. */
 export const openSettlements: Guard = {
   name: 'the unique index of open settlements',
   without: (text) => text,

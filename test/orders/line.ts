@@ -11,26 +11,26 @@ import {
   type WireMessage,
 } from './wire'
 
-/** A statement as it is about to be sent to Postgres. */
+/** A statement on its way to Postgres. */
 export type Statement = {
   readonly text: string
-  /** The how-manieth transaction of its connection in this order it belongs to, from 1 on; 0: to none. */
+  /** Number of its transaction in this order, per connection, from 1 on; 0: none. */
   readonly transaction: number
 }
 
 /**
- * One connection of a client to Postgres, seen statement by statement: each waits until it is let go.
- * What only prepares a statement passes. One that writes outside of a transaction is made two: what it
- * does, and its commit, so that others come in between as they do on a busy server.
+ * One connection of a client to Postgres, which holds each statement until it is released. Messages
+ * that only prepare a statement pass. A write outside of a transaction is split into the write and
+ * its commit, so that others can come in between, as on a busy server.
  */
 export type Line = {
-  /** Its process at the server, as the server's own tables name it. */
+  /** Process id of the connection at the server. */
   readonly pid: () => number
-  /** The statement that waits to be let go, if one does. */
+  /** The held statement, if any. */
   readonly waiting: () => Statement | undefined
-  /** A statement was let go, and its answer is not there yet. */
+  /** A released statement has no response yet. */
   readonly isRunning: () => boolean
-  /** A transaction is open on it. */
+  /** A transaction is open. */
   readonly isInside: () => boolean
   readonly letGo: () => void
   readonly end: () => void
@@ -39,13 +39,13 @@ export type Line = {
 type LineOptions = {
   readonly client: Socket
   readonly server: { readonly host: string; readonly port: number }
-  /** Which order is run: transactions are counted from its beginning. */
+  /** Number of the current order; transactions are counted from its start. */
   readonly order: () => number
-  /** Whether this statement has to wait; one that has not is a part of the step before it. */
+  /** Whether to hold this statement; otherwise it belongs to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
-  /** What is prepared in the place of a text. */
+  /** Replaces the text of a statement. */
   readonly edit: (text: string) => string
-  /** Called whenever a statement comes to wait, or its answer is there. */
+  /** Called when a statement is held, and when its response has arrived. */
   readonly changed: () => void
 }
 
@@ -69,11 +69,11 @@ export function openLine(options: LineOptions): Line {
   let status = 'I'
   let running: Unit | undefined
   let waiting: Statement | undefined
-  /** Answers of a statement outside of a transaction, until its commit is there. */
+  /** Responses to a statement outside of a transaction, kept until its commit. */
   let held: Buffer[] | undefined
-  /** So many answers to statements of our own are still to come. */
+  /** Number of outstanding responses to statements of this proxy. */
   let own = 0
-  /** For the client, sent together: each small write would wait for the word that the last arrived. */
+  /** Collected for one write: small writes would each wait for an acknowledgement. */
   let answers: Buffer[] = []
 
   function statementOf(text: string): Statement {
@@ -147,7 +147,7 @@ export function openLine(options: LineOptions): Line {
     const { letter, bytes } = message
     if (letter === 'K') pid = processOfKeyData(message)
     if (own > 0) {
-      if (letter === 'E') throw new Error(`a ${running?.text} of our own failed: ${bytes}`)
+      if (letter === 'E') throw new Error(`the proxy's own ${running?.text} failed: ${bytes}`)
       if (letter !== 'Z') return
       own--
       if (running?.text !== commit) return // Our begin: the statement's own answer follows.

@@ -3,12 +3,12 @@ import { pause } from '#shared/deadline'
 import type { Line } from './line'
 import type { Rules, Side } from './side'
 
-/** Decides who of those that can takes the next step: an index below the count. */
+/** Picks the session that takes the next step: an index below the count. */
 export type Choose = (count: number) => number
 
-/** One step of an order: a statement of a session, and whether it first had to wait for a lock. */
+/** One step of an order: a statement of a session, and whether it waited for a lock. */
 export type Step = { readonly side: 0 | 1; readonly text: string; waited: boolean }
-/** What came of a session's work: its value, or what it threw. */
+/** Result of a session's work: its value or its error. */
 export type Result = { readonly value: unknown } | { readonly error: unknown }
 export type Order = { readonly steps: readonly Step[]; readonly results: readonly Result[] }
 export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
@@ -16,19 +16,19 @@ export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
 export type Ground = {
   readonly sides: readonly [Side, Side]
   readonly rules: Rules
-  /** A connection that sees who waits for whom. */
+  /** A connection that reads which session waits for which. */
   readonly watch: Sql
 }
 
-/** Nothing takes so long, but a deadlock that Postgres does not end. */
+/** Above the duration of any order, except with a deadlock that Postgres does not end. */
 const orderMaxMs = 20_000
-/** Most statements are answered sooner; the wait doubles up to the greatest. */
+/** Waits between looks; they double up to `most`. */
 const lookAfterMs = { least: 2, most: 32 }
 
 /**
- * Runs the work of both sessions at once, one statement after the other: `choose` says whose is next.
- * A session whose statement waits for a lock of the other stays out until it has got it, which the
- * server's own tables say. So each order is one that may happen, and the same choices make the same.
+ * Runs the work of both sessions, one statement at a time; `choose` picks the session. A session
+ * that waits for a lock of the other stays out until it has the lock, according to the server's own
+ * tables. So each order is one that can happen, and the same choices give the same order.
  */
 export async function runOrder(ground: Ground, works: Works, choose: Choose): Promise<Order> {
   const { rules } = ground
@@ -38,7 +38,7 @@ export async function runOrder(ground: Ground, works: Works, choose: Choose): Pr
   rules.isOn = true
   rules.order++
   const check = () => {
-    if (Date.now() > givesUpAt) throw new Error(`an order does not go on:\n${told(steps)}`)
+    if (Date.now() > givesUpAt) throw new Error(`an order is stuck:\n${told(steps)}`)
   }
   const ended: Promise<void>[] = []
   try {
@@ -50,7 +50,7 @@ export async function runOrder(ground: Ground, works: Works, choose: Choose): Pr
           (error: unknown) => end({ error }),
         ),
       )
-      // What waits for no turn happens before the other begins.
+      // Statements that are not held run before the other session begins.
       await settled(ground, sessions.slice(0, at + 1), check)
     }
     for (;;) {
@@ -66,7 +66,7 @@ export async function runOrder(ground: Ground, works: Works, choose: Choose): Pr
   return { steps, results: sessions.map((one) => one.result()!) }
 }
 
-/** `busy`: it works, and will come to its next statement, or to its end, by itself. */
+/** `busy`: on the way to its next statement or its end. */
 type State = 'busy' | 'ready' | 'blocked' | 'ended'
 
 function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
@@ -74,7 +74,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
   const other = sides[1 - side]!
   let result: Result | undefined
   let last: Step | undefined
-  /** The other's connection whose lock it waits for. */
+  /** The other session's connection whose lock it waits for. */
   let blocker: Line | undefined
   const running = () => [...own.lines].find((line) => line.isRunning())
   const waiting = () => [...own.lines].find((line) => line.waiting())
@@ -95,11 +95,11 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
       line.letGo()
       return last
     },
-    /** It is looked at anew, if what held it up may have ended; `always`: in any case. */
+    /** Looks again, if its blocker may have finished; `always`: in any case. */
     lookAgain: (always: boolean) => {
       if (always || !(blocker?.isInside() || blocker?.isRunning())) blocker = undefined
     },
-    /** Looks whether it waits for a lock of the other. */
+    /** Reads whether it waits for a lock of the other session. */
     look: async () => {
       const line = running()
       if (!line) return
@@ -114,7 +114,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
 }
 type Session = ReturnType<typeof openSession>
 
-/** Until each session has ended, stands before its next statement, or waits for the other's lock. */
+/** Waits until each session has ended, holds a statement, or waits for a lock of the other. */
 async function settled(
   { rules }: Ground,
   sessions: readonly Session[],
@@ -126,7 +126,7 @@ async function settled(
     const states = sessions.map((one) => one.state())
     const isDone = states.every((state) => state === 'ended')
     if (isDone || (states.includes('ready') && !states.includes('busy'))) return
-    // Each waits for the other: Postgres ends that, and whom it refuses goes on.
+    // A deadlock: Postgres aborts one of them, which then continues.
     if (!states.includes('busy')) for (const one of sessions) one.lookAgain(true)
     const change = Promise.withResolvers<'change'>()
     rules.changed = () => change.resolve('change')
@@ -137,7 +137,7 @@ async function settled(
   }
 }
 
-/** An order as a person reads it. */
+/** Returns the steps of an order as readable lines. */
 export const told = (steps: readonly Step[]): string =>
   steps
     .map(({ side, text, waited }) => {

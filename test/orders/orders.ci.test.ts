@@ -4,9 +4,9 @@ import { ordersOf, runRace } from './race'
 import { races } from './races/races'
 import { withoutGuard } from './report'
 
-/** Of each race so many orders, the same in each run; `bun run orders` runs all. */
+/** Orders of each race, the same in each run; `bun run prove orders` runs more. */
 const sample = 5
-/** Enough to meet one that goes wrong. */
+/** Enough to include one that goes wrong. */
 const guardSample = 40
 
 let server: ScratchPostgres

@@ -14,72 +14,72 @@ import {
 } from './order'
 import { openSide, type Rules, type Side } from './side'
 
-/** Two sessions that want the same at the same moment. */
+/** Two sessions that compete for the same thing. */
 export type Race = {
   readonly name: string
-  /** The statements that wait for their turn; all, unless it is said. Others belong to the step before. */
+  /** Statements that are held, by default all; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
-  /** Its orders are too many, or have no end: so many by chance, unless it is said. */
+  /** Default number of random orders, for a race that has too many or no end. */
   readonly chance?: number
-  /** Opens what the sessions work with; what it answers makes new rows for one order. */
+  /** Prepares the sessions; the returned function makes new rows for one order. */
   readonly open: (stage: Stage) => Promise<() => Promise<Try>>
   readonly guards: readonly Guard[]
 }
 
-/** What forbids the wrong orders; without it at least one of them goes wrong. */
+/** A guard that prevents the wrong orders; without it at least one order goes wrong. */
 export type Guard = {
   readonly name: string
-  /** A statement without it. */
+  /** Returns a statement without the guard. */
   readonly without: (text: string) => string
-  /** What removes the part of it that the tables themselves are. */
+  /** SQL that drops the part of the guard that is in the tables. */
   readonly drop?: string | undefined
 }
 
 export type Stage = {
   readonly sides: readonly [Side, Side]
-  /** Rows are made and looked at here, as the administrator, past all turns. */
+  /** An administrator's connection for making and reading rows; it is never held. */
   readonly db: PostgresJsDatabase
 }
 
-/** One order's own rows, what is done to them, and what has to be so afterwards. */
+/** Rows of one order, the work on them, and the rules that hold afterwards. */
 export type Try = {
   readonly works: Works
   readonly judge: (results: readonly Result[]) => Promise<Verdict>
 }
-/** What came of an order, in few words, and what of it must not be. */
+/** Result of an order in a few words, and the broken rules. */
 export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
 
 export type Report = {
   readonly orders: number
-  /** Statements of each session, in the order in which it had most. */
+  /** Most statements of each session in any order. */
   readonly statements: readonly [number, number]
-  /** In so many of the orders somebody waited for a lock. */
+  /** Number of orders in which a session waited for a lock. */
   readonly waited: number
   readonly outcomes: ReadonlyMap<string, number>
-  /** Each with the order that led to it. */
+  /** Broken rules, each with its order. */
   readonly wrong: readonly string[]
-  /** There is no other order. */
+  /** Every order was run. */
   readonly isWhole: boolean
 }
 
 type Extent = {
-  /** So many orders by chance, from the same seed each time; undefined: all of them. */
+  /** Number of random orders, from a fixed seed; undefined: all orders. */
   readonly sample?: number | undefined
-  /** Of so many that are run one after the other no more follow. */
+  /** Maximum number of orders when all are run in sequence. */
   readonly most?: number | undefined
   readonly guard?: Guard
-  /** Whether the first that goes wrong is enough. */
+  /** Stops at the first broken rule. */
   readonly untilWrong?: boolean
 }
 
-/** A session waited longer than a service does, because this process stood still: no order is about that. */
+/** A session exceeded a service's own limit because this process was slow: not a fault. */
 const isLate = (result: Result): boolean =>
   'error' in result &&
   /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
-/** So often an order is run in which somebody was late. */
+/** Attempts of an order in which a session was too slow. */
 const triesMax = 5
 
-/** Runs the orders of a race, each with rows of its own. */
+/** Runs the orders of a race, each with new rows. */
 export async function runRace(
   server: ScratchPostgres,
   race: Race,
@@ -124,10 +124,10 @@ export async function runRace(
   return { ...tally.report(), isWhole }
 }
 
-/** Begins an order, or the same from its beginning. */
+/** Makes the choices of an order, from its beginning. */
 type Begin = () => Choose
 
-/** Depth first: the first choice everywhere, then from the end on the next one, until there is none. */
+/** Depth first: the first choice everywhere, then the next one from the end on. */
 function* everyOrder(): Generator<Begin> {
   let path: { chosen: number; count: number }[] = []
   do {
@@ -138,7 +138,7 @@ function* everyOrder(): Generator<Begin> {
       at = 0
       return (count) => {
         const step = path[at] ?? { chosen: 0, count }
-        if (step.count !== count) throw new Error('the same choices made another order')
+        if (step.count !== count) throw new Error('the same choices gave another order')
         path[at++] = step
         return step.chosen
       }
@@ -176,7 +176,7 @@ function openTally() {
   }
 }
 
-/** So many orders two sessions have that never wait for each other. */
+/** Number of orders of two sessions that never wait for each other. */
 export function ordersOf([left, right]: readonly [number, number]): bigint {
   let orders = 1n
   for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)

@@ -6,9 +6,9 @@ import { races } from './races/races'
 import { linesOf, withoutGuard } from './report'
 
 const usage = `bun run prove orders [words of a name] [--most N] [--sample N] [--guards]
-  --most N     of each race the first N orders at most (all)
-  --sample N   N orders of each by chance, the same each time
-  --guards     instead, take each guard away and show the first order that goes wrong`
+  --most N     run at most the first N orders of each race (all)
+  --sample N   run N random orders of each race, the same each time
+  --guards     instead, remove each guard and print the first order that goes wrong`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,7 +25,7 @@ const isBroken = values.help ? false : await run()
 if (values.help) console.log(usage)
 process.exitCode = isBroken ? 1 : 0
 
-/** Whether an order went wrong, or without a guard none did. */
+/** Returns true if an order went wrong or, with `--guards`, if none did without a guard. */
 async function run(): Promise<boolean> {
   await using server = await startScratchPostgres()
   return await (values.guards ? runWithoutGuards(server) : runAll(server))

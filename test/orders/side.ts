@@ -4,28 +4,28 @@ import { openLog } from '#shared/log'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { type Line, openLine, type Statement } from './line'
 
-/** One of the two sessions: all its connections to Postgres go through here. */
+/** One of the two sessions: all its connections to Postgres pass through it. */
 export type Side = AsyncDisposable & {
   readonly name: string
-  /** The database as a service opens it, under its role; by one connection. */
+  /** The database as a service opens it, under its role, with one connection. */
   readonly database: (role: Role) => Database
-  /** A step outside of Postgres, such as a call of the provider: it waits for its turn like a statement. */
+  /** A step outside of Postgres, such as a provider call; it is held like a statement. */
   readonly outside: (what: string) => Promise<void>
-  /** Connects them, so that nothing of it is a step of an order. */
+  /** Opens the connections, so that connecting is no step of an order. */
   readonly connect: () => Promise<void>
   readonly lines: ReadonlySet<Line>
 }
 export type Role = 'payments' | 'payouts' | 'pricing' | 'chain_relayer'
 
-/** What both sessions go by. */
+/** Rules shared by both sessions. */
 export type Rules = {
-  /** Set while an order is run: outside of it nothing waits. */
+  /** Set while an order runs; otherwise nothing is held. */
   isOn: boolean
-  /** Counts the orders. */
+  /** Number of the current order. */
   order: number
   readonly turns: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** Called whenever a session comes to wait, or goes on by itself. */
+  /** Called when a session holds a statement or continues. */
   changed: () => void
 }
 
@@ -89,7 +89,7 @@ export async function openSide(
   }
 }
 
-/** A call that waits for its turn, as one of the session's lines. */
+/** A call outside of Postgres, held like a statement. */
 const lineOfCall = (statement: Statement, letGo: () => void): Line => ({
   ...{ pid: () => 0, isRunning: () => false, isInside: () => false, end: () => {} },
   ...{ waiting: () => statement, letGo },

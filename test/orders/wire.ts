@@ -1,10 +1,10 @@
-// Messages of PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest. The first
-// of a client has no letter.
+// Messages of PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest. The
+// client's first message has no letter.
 
-/** A whole message with its letter; a client's first has none. */
+/** A complete message with its letter; the client's first has none. */
 export type WireMessage = { readonly letter: string; readonly bytes: Buffer }
 
-/** Cuts what arrives into whole messages, however it was cut on the way. */
+/** Splits a byte stream into complete messages. */
 export function openCutter(options: { startsBare: boolean }) {
   let rest: Buffer = Buffer.alloc(0)
   let isBare = options.startsBare
@@ -24,7 +24,7 @@ export function openCutter(options: { startsBare: boolean }) {
   }
 }
 
-/** A statement by itself, without parameters. */
+/** Returns a simple query without parameters. */
 export const simpleQuery = (text: string): Buffer => withLetter('Q', Buffer.from(`${text}\0`))
 
 function withLetter(letter: string, body: Buffer): Buffer {
@@ -39,10 +39,10 @@ const textFrom = (bytes: Buffer, from: number): { text: string; end: number } =>
   return { text: bytes.toString('utf8', from, end), end: end + 1 }
 }
 
-/** The text of a simple query. */
+/** Returns the text of a simple query. */
 export const textOfQuery = ({ bytes }: WireMessage): string => textFrom(bytes, 5).text
 
-/** The name that a statement is prepared under, and its text; `edited`: the same with another text. */
+/** Returns the name and text of a prepared statement; `edited` replaces the text. */
 export function readParse({ bytes }: WireMessage) {
   const name = textFrom(bytes, 5)
   const text = textFrom(bytes, name.end)
@@ -54,15 +54,15 @@ export function readParse({ bytes }: WireMessage) {
   return { name: name.text, text: text.text, edited }
 }
 
-/** The name of the prepared statement that is given its values. */
+/** Returns the name of the prepared statement that a bind message uses. */
 export const statementOfBind = ({ bytes }: WireMessage): string =>
   textFrom(bytes, textFrom(bytes, 5).end).text
 
-/** The process of the server that works for this connection. */
+/** Returns the server's process id for this connection. */
 export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readInt32BE(5)
 
-/** How the connection stands after a statement: `I` in no transaction, `T` in one, `E` in a failed one. */
+/** Returns the transaction status: `I` for none, `T` for open, `E` for failed. */
 export const statusOfReady = ({ bytes }: WireMessage): string => String.fromCharCode(bytes[5]!)
 
-/** The server's word that it waits for the next statement, outside of any transaction. */
+/** The server's message that it is ready, outside of any transaction. */
 export const readyOutside: Buffer = Buffer.from('Z\0\0\0\x05I')

@@ -20,7 +20,7 @@ import type { Side } from '../side'
 
 const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
 
-/** What the provider knows, and says to whoever asks. */
+/** The provider's state, as every lookup returns it. */
 export type Book = {
   readonly checkouts: Map<string, Checkout>
   readonly charges: Map<string, FetchedCharge>
@@ -32,7 +32,7 @@ export const openBook = (): Book => ({
   refunds: new Map(),
 })
 
-/** Reads deliveries as the service does, and has nowhere to call. */
+/** Parses webhooks as the service does; makes no calls. */
 const xendit = openXendit({
   ...{ baseUrl: 'http://127.0.0.1:9', secretKeys: { ID: 'id', MY: 'my' }, log },
   ...{ requestsPerMinute: 60_000, appUrl: 'https://app.example' },
@@ -41,7 +41,7 @@ const xendit = openXendit({
 export const fiatMinor = 50_000n
 export const ausdMicro = 3_076_923n
 
-/** A copy of payments: its own verbs, on the session's connection. */
+/** An instance of payments: its own code, on the session's connection. */
 export function openPayments(
   side: Side,
   book: Book,
@@ -96,7 +96,7 @@ export function openPayments(
   }
   return {
     context,
-    /** A webhook of the provider, as the stream hands it over. */
+    /** A provider webhook, as delivered by the stream. */
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -105,7 +105,7 @@ export function openPayments(
           body: JSON.stringify({ event, data }),
         },
       }),
-    /** What the chain made of an order. */
+    /** The relayer's outcome of an order. */
     told: (kind: 'credit' | 'revoke', cause: string, wallet: string) =>
       handle(reader, {
         ...{ subject: `relay.${kind}.settled`, messageId: `${kind}:${cause}:${side.name}` },
@@ -117,7 +117,7 @@ export function openPayments(
   }
 }
 
-/** Other services answer well. */
+/** Successful responses of the other services. */
 export function openAsk(answers: Readonly<Record<string, (request: never) => unknown>> = {}): Ask {
   const known: Record<string, (request: never) => unknown> = {
     'chain.account': ({ wallet }: { wallet: string }) =>
@@ -133,12 +133,12 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
 }
 
 let made = 0
-/** A number that no other row has: what an order leaves behind is in no other's way. */
+/** Returns an unused number, so that the rows of one order never meet those of another. */
 export const newNumber = (): number => ++made
 export const walletOf = (number: number): `0x${string}` =>
   `0x${number.toString(16).padStart(40, '0')}`
 
-/** A top-up whose payer has its checkout, and the names of everything about it. */
+/** Inserts a top-up with an open checkout; returns the ids that belong to it. */
 export async function newTopup(db: PostgresJsDatabase, book: Book) {
   const number = newNumber()
   const id = `pay_${String(number).padStart(22, '0')}`
@@ -169,7 +169,7 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
 }
 export type Topup = Awaited<ReturnType<typeof newTopup>>
 
-/** Money that came for a top-up, as the provider shows it. */
+/** A paid charge for a top-up, as the provider shows it. */
 export const chargeOf = (
   { id, requestId }: Topup,
   paymentId: string,
@@ -182,7 +182,9 @@ export const chargeOf = (
   },
 })
 
-/** A payment as it stands: its row, what was said of it or its wallet, and what its books lack. */
+/**
+ * Returns a payment's row, the messages about it or its wallet, and its differences to the books.
+ */
 export async function lookAt(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(payments).where(eq(payments.id, id))
   const said = await db

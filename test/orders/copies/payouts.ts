@@ -27,13 +27,13 @@ const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
 export const ausdMicro = 5_000_000n
 export const fiatMinor = 81_250n
 
-/** What the bank has: every transfer that the provider took on. */
+/** The bank's state: all transfers that the provider accepted. */
 export type Bank = {
-  /** By our reference. */
+  /** Transfers by our reference. */
   readonly accepted: Map<string, Evidence[]>
-  /** What a copy's order is refused for; otherwise it is taken on. */
+  /** Refusal code for the orders of each instance; none: the order is accepted. */
   refusing: Partial<Record<string, ProviderMeaning>>
-  /** What look-ups by the provider's id say to each copy. */
+  /** Responses to lookups by the provider's id, per instance. */
   readonly says: Map<string, Evidence>
 }
 export const openBank = (): Bank => ({ accepted: new Map(), refusing: {}, says: new Map() })
@@ -42,19 +42,19 @@ const words: Readonly<Record<PayoutStatus, string>> = {
   ...{ pending: 'ACCEPTED', succeeded: 'SUCCEEDED', refused: 'FAILED', reversed: 'REVERSED' },
   unknown: 'UNKNOWN',
 }
-/** What the provider says of the payout with our reference. */
+/** Returns the provider's view of the payout with our reference. */
 export const evidenceOf = (referenceId: string, status: PayoutStatus, name = ''): Evidence => ({
   ...{ payoutId: `disb-${referenceId}${name}`, referenceId, status, failureCode: null },
   word: words[status],
   ...{ reason: null, amountMinor: fiatMinor, currency: 'IDR' },
 })
 
-/** Reads deliveries as the service does, and has nowhere to call. */
+/** Parses webhooks as the service does; makes no calls. */
 const xendit = openXendit({
   ...{ baseUrl: 'http://127.0.0.1:9', secretKey: 'id', requestsPerMinute: 60_000, log, api: 'v2' },
 })
 
-/** A copy of payouts: its own verbs, on the session's connection. */
+/** An instance of payouts: its own code, on the session's connection. */
 export function openPayouts(
   side: Side,
   bank: Bank,
@@ -99,7 +99,7 @@ export function openPayouts(
     context,
     create: (request: CashoutRequest) =>
       answerCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
-    /** A webhook about a payout of the provider's. */
+    /** A webhook about one of the provider's payouts. */
     deliver: (payoutId: string, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -108,7 +108,7 @@ export function openPayouts(
           body: JSON.stringify({ event: 'payout.succeeded', data: { id: payoutId } }),
         },
       }),
-    /** What the chain made of an order. */
+    /** The relayer's outcome of an order. */
     told: (word: 'take.settled' | 'take.failed' | 'return.settled', cause: string) =>
       handle(reader, {
         ...{ subject: `relay.${word}`, messageId: `${word}:${cause}:${side.name}` },
@@ -120,7 +120,7 @@ export function openPayouts(
   }
 }
 
-/** What a person signs and asks for. */
+/** A signed cash-out request of a user. */
 export function requestOf(quoteId: string, number = newNumber(), of = number): CashoutRequest {
   const wallet = walletOf(of)
   return {
@@ -136,7 +136,7 @@ export function requestOf(quoteId: string, number = newNumber(), of = number): C
   }
 }
 
-/** A cash-out in a state of its life, booked as one that came there. */
+/** Inserts a cash-out in a given state, with the postings of that state. */
 export async function newCashout(db: PostgresJsDatabase, state: CashoutState): Promise<Cashout> {
   const number = newNumber()
   const id = crypto.randomUUID()
@@ -159,7 +159,7 @@ export async function newCashout(db: PostgresJsDatabase, state: CashoutState): P
   return row!
 }
 
-/** A cash-out as it stands: its row, what was said of it, what people are called for, its books. */
+/** Returns a cash-out's row, messages, alerts and differences to the books. */
 export async function lookAtCashout(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(cashouts).where(eq(cashouts.id, id))
   const said = await db

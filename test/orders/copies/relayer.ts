@@ -26,7 +26,7 @@ const policy: Policy = {
 const keyOf = (name: string): Hex => keccak256(toBytes(name))
 const coin = 10n ** 18n
 
-/** A chain on which nothing happens, and whose lanes have coins enough. */
+/** A chain without activity, whose lanes have enough coins. */
 const node = {
   finalizedHead: async () => ({ ...block, number: 7n }),
   reader: {
@@ -37,7 +37,7 @@ const node = {
 }
 const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFeeWei: 10n ** 9n }
 
-/** A copy of the relayer: its own verbs, on the session's connection. */
+/** An instance of the relayer: its own code, on the session's connection. */
 export function openRelayer(side: Side) {
   const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
   const database = side.database('chain_relayer')
@@ -60,9 +60,9 @@ export function openRelayer(side: Side) {
   })
   return {
     context,
-    /** Assigns what waits, by lanes of which this copy believes that it holds them. */
+    /** Assigns the waiting operations to lanes that this instance believes it holds. */
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
-    /** An order of payments, as the stream hands it over. */
+    /** An order of payments, as delivered by the stream. */
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
         ...{ subject: 'relay.credit', messageId },
@@ -72,7 +72,7 @@ export function openRelayer(side: Side) {
 }
 export type Relayer = ReturnType<typeof openRelayer>
 
-/** A lane of this copy, unless it is somebody else's: its lease begins now. */
+/** Leases a lane to this instance from now on, unless another instance holds it. */
 export async function newLane(
   db: PostgresJsDatabase,
   { context }: Relayer,
@@ -89,7 +89,7 @@ export async function newLane(
   return lane!
 }
 
-/** Two credits that wait. */
+/** Inserts two waiting credits. */
 export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   const orders = [0, 1].map(() => {
     const number = newNumber()
@@ -101,7 +101,7 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   return orders.map(({ id }) => id)
 }
 
-/** A verdict on a wallet that waits: verified by the first revision, and not any more by the second. */
+/** Inserts a waiting verdict: revision 1 verifies the wallet, revision 2 withdraws it. */
 export async function newVerdict(
   db: PostgresJsDatabase,
   wallet: Hex,

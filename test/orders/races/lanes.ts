@@ -15,12 +15,12 @@ import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../
 import type { Result } from '../order'
 import type { Guard, Race, Stage } from '../race'
 
-// Lanes, nonces and operations between two copies of the relayer.
+// Lanes, nonces and operations of two relayer instances.
 
 const said = (result: Result): string =>
   'error' in result ? `threw ${result.error}` : JSON.stringify(result.value)
 
-/** What must be true of nonces and operations, whoever assigned them. */
+/** Returns broken rules of nonces and operations, whichever instance assigned them. */
 async function assignments({ db }: Stage, ids: readonly string[]): Promise<string[]> {
   const carried = await db
     .select({ lane: transactions.lane, nonce: transactions.nonce, ids: transactions.operationIds })
@@ -39,25 +39,25 @@ async function assignments({ db }: Stage, ids: readonly string[]): Promise<strin
   return [
     ...ids.flatMap((id) => {
       const many = carried.filter((one) => one.ids.includes(id)).length
-      return many === 1 ? [] : [`an operation is carried by ${many} transactions`]
+      return many === 1 ? [] : [`an operation is in ${many} transactions`]
     }),
     ...rows.flatMap(({ state, lane, nonce }) =>
       carried.some((one) => one.lane === lane && one.nonce === nonce)
         ? []
-        : [`an operation is ${state} and stands under another nonce`],
+        : [`an operation is ${state} but has another nonce`],
     ),
     ...gaps.map(({ lane }) => `a nonce of ${lane} has no transaction`),
   ]
 }
 
-/** `noted`: the lane's transactions when it was taken over. */
+/** `noted`: transactions of the lane at its takeover. */
 type Ground = { readonly stage: Stage; noted?: number }
 type Assign = (relayer: Relayer, lane: Lane, ground: Ground) => Promise<unknown>
 
 const transactionsOf = ({ db }: Stage, { address }: Pick<Lane, 'address'>) =>
   db.$count(transactions, eq(transactions.lane, address))
 
-/** Two copies of which each assigns what waits. */
+/** Two instances that each assign the waiting operations. */
 function assigning(options: {
   name: string
   places: readonly [number, number]
@@ -87,7 +87,7 @@ function assigning(options: {
               noted !== undefined &&
               (await transactionsOf(stage, held[1]!)) !== noted + given[1]!
             )
-              wrong.push('the holder before stored a transaction after its lane was taken over')
+              wrong.push('the previous holder stored a transaction after the takeover of its lane')
             return { outcome, wrong }
           },
         }
@@ -96,7 +96,7 @@ function assigning(options: {
   }
 }
 
-/** Its holder stood still until the lease had ended. */
+/** The holder was frozen until its lease expired. */
 const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   await context.database.run((db) =>
     db.update(lanes).set({ leasedUntil: sql`now()` }).where(eq(lanes.address, address)),
@@ -158,15 +158,18 @@ const oneOrder: Race = {
   guards: [onceByCause],
 }
 
-/** Lanes keep no order: two that are under way at once may end in either, and the older one must not be the last. */
+/**
+ * Two transactions on different lanes may end in either order; the older verdict must not be the
+ * last.
+ */
 const twoVerdicts = (options: {
   name: string
-  /** The copy with the newer one has put the older one off. */
+  /** The instance with the newer verdict has postponed the older one. */
   isPutOff: boolean
   guards: readonly Guard[]
 }): Race => ({
   name: options.name,
-  // Who is locked out, and what is decided; what is read of two verdicts is read at once, in no order.
+  // Holds locks and decisions; two verdicts are read at once, so the order of reads has no effect.
   turns: ({ text }) =>
     /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
   open: async (stage) => {
@@ -196,10 +199,10 @@ const twoVerdicts = (options: {
             .where(eq(operations.wallet, wallet))
           const states = rows.map(({ state }) => state).sort()
           const wrong = [
-            ...(carried.length > 1 ? ['both verdicts are under way'] : []),
+            ...(carried.length > 1 ? ['both verdicts are in progress'] : []),
             ...carried
               .filter(({ state }) => state !== 'assigned')
-              .map(({ state }) => `a verdict that is under way is ${state}`),
+              .map(({ state }) => `a verdict in progress is ${state}`),
           ]
           return { outcome: `${results.map(said).join(' | ')}: ${states}`, wrong }
         },

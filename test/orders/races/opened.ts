@@ -18,14 +18,14 @@ import { authorizations, locks, openSettlements, takings, together } from '../gu
 import type { Result } from '../order'
 import type { Guard, Race, Stage, Verdict } from '../race'
 
-// Two requests at the same moment, of which one at most may be promised.
+// Two concurrent requests of which at most one may be accepted.
 
 type Answer = { ok?: object; refused?: string }
 const answerOf = (result: Result): Answer =>
   'error' in result ? { refused: `threw ${result.error}` } : (result.value as Answer)
 const wordOf = (result: Result): string => answerOf(result).refused ?? 'ok'
 
-/** One is promised and stored, the other is told why not. */
+/** One request is stored, the other is refused with the right reason. */
 function oneOf(results: readonly Result[], rows: readonly unknown[], why: string) {
   const words = results.map(wordOf)
   const outcome = words.join(' | ')
@@ -44,13 +44,13 @@ const topupsOf = ({ db }: Stage, asked: readonly Asked[]) =>
       ),
     )
 
-/** Two top-ups at once. */
+/** Two concurrent top-ups. */
 function twoTopups(options: {
   name: string
   turns: Race['turns']
   chance?: number
   over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
-  /** The quotes and wallets of both. */
+  /** Quotes and wallets of both. */
   requests: () => readonly [Asked, Asked]
   judge: (stage: Stage, requests: readonly Asked[], results: readonly Result[]) => Promise<Verdict>
   guards: readonly Guard[]
@@ -81,7 +81,7 @@ const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): A
 const topups: readonly Race[] = [
   twoTopups({
     name: 'two top-ups of one wallet, and its day has room for one',
-    // The second transaction counts and stores; the first sets AUSD of the treasury aside.
+    // The first transaction reserves AUSD of the treasury; the second counts and stores.
     turns: ({ transaction }) => transaction === 2,
     over: async () => ({ dayMicroMax: ausdMicro + 1n }),
     requests: () => {
@@ -112,7 +112,7 @@ const topups: readonly Race[] = [
   }),
   twoTopups({
     name: 'one top-up, asked for twice',
-    // Who finds the other opening the checkout looks again and again: as often as there is time.
+    // A request that finds the other opening the checkout polls, so the orders have no end.
     chance: 300,
     turns: ({ transaction }) => transaction !== 1,
     over: async () => ({ dayMicroMax: ausdMicro + 1n }),
@@ -131,11 +131,11 @@ const topups: readonly Race[] = [
   }),
 ]
 
-/** So that the next order begins with as much. */
+/** Restores the balance for the next order. */
 const expireAll = ({ db }: Stage) =>
   db.update(payments).set({ state: 'expired' }).where(eq(payments.state, 'awaiting_payment'))
 
-/** Two cash-outs at once. */
+/** Two concurrent cash-outs. */
 function twoCashouts(options: {
   name: string
   turns: Race['turns']
@@ -204,7 +204,7 @@ const cashoutRaces: readonly Race[] = [
   }),
 ]
 
-/** One quote, for a top-up and for a cash-out: each service asks a copy of pricing. */
+/** One quote for a top-up and a cash-out; each service asks an instance of pricing. */
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
   chance: 500,
@@ -238,7 +238,7 @@ const oneQuote: Race = {
   guards: [takings],
 }
 
-/** A settlement charges the whole debt: two open checkouts could charge it twice. */
+/** A settlement charges the whole debt; two open checkouts could charge it twice. */
 const settlements: Race = {
   name: 'two settlements of one debt',
   chance: 500,

@@ -13,7 +13,7 @@ import { locks, states, together } from '../guards'
 import type { Result } from '../order'
 import type { Guard, Race } from '../race'
 
-// One cash-out in the hands of two copies of payouts, from the taken AUSD to the bank or back.
+// One cash-out handled by two instances of payouts, from the taken AUSD to the bank or back.
 
 type Copy = ReturnType<typeof openPayouts>
 type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
@@ -22,10 +22,12 @@ type Seen = Awaited<ReturnType<typeof lookAtCashout>>
 const failures = (results: readonly Result[]): string[] =>
   results.flatMap((result, at) => {
     if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
-    return result.value === undefined || result.value === 'done' ? [] : [`${'AB'[at]} comes again`]
+    return result.value === undefined || result.value === 'done'
+      ? []
+      : [`${'AB'[at]} needs a redelivery`]
   })
 
-/** Two works on one cash-out, and how it may end: its state, and what was said of it. */
+/** Two pieces of work on one cash-out, and its allowed ends: state and messages. */
 function paying(options: {
   name: string
   from: CashoutState
@@ -49,11 +51,11 @@ function paying(options: {
           judge: async (results) => {
             const seen = await lookAtCashout(db, cashout.id)
             const { row, subjects, called, missing } = seen
-            const asks = called.map((kind) => `a person: ${kind}`)
+            const asks = called.map((kind) => `alert: ${kind}`)
             const outcome = [row.state, ...subjects.toSorted(), ...asks].join(', ')
             const wrong = [...failures(results), ...also(seen, bank).filter((it) => it !== false)]
             if (!ends.includes(outcome)) wrong.push(`it ended as ${outcome}`)
-            if (missing.length > 0) wrong.push('the books say something else than the row')
+            if (missing.length > 0) wrong.push('the books do not match the row')
             return { outcome, wrong }
           },
         }
@@ -64,7 +66,7 @@ function paying(options: {
 
 const transfers = (bank: Bank, { row }: Seen) => bank.accepted.get(row.id)?.length ?? 0
 
-/** Each copy was told something else by the provider: one asked a moment earlier. */
+/** The provider gives each instance another status: one asked a moment earlier. */
 const says =
   (left: 'succeeded', right: 'reversed' | 'refused') =>
   ({ says: said }: Bank, { id }: Cashout) => {
@@ -135,8 +137,8 @@ export const payingRaces: readonly Race[] = [
     before: says('succeeded', 'refused'),
     works: [hears, hears],
     ends: [
-      'paid, payouts.paid, a person: payout_differs',
-      'returning, relay.return, a person: paid_and_returned',
+      'paid, payouts.paid, alert: payout_differs',
+      'returning, relay.return, alert: paid_and_returned',
     ],
     guards: [locks],
   }),

@@ -5,7 +5,7 @@ import { payingRaces } from './paying'
 import { received } from './received'
 import { takingRaces } from './taking'
 
-/** All of them. */
+/** All races. */
 export const races: readonly Race[] = [
   ...received,
   ...opened,

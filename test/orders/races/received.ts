@@ -12,30 +12,30 @@ import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
 import type { Guard, Race, Stage, Verdict } from '../race'
 
-// Money, refunds and outcomes of one top-up, told to two copies of payments at the same moment.
+// Payments, refunds and outcomes of one top-up, reported to two instances of payments at once.
 
 type Copy = ReturnType<typeof openPayments>
 type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
 type Ground = { readonly stage: Stage; readonly book: Book; readonly copies: readonly Copy[] }
 type Seen = Awaited<ReturnType<typeof lookAt>>
 
-/** Everything that was told has to be done with at once: a lost race is no reason to fail. */
+/** Every message must be done: a lost race is no reason to fail. */
 const failures = (results: readonly Result[]): string[] =>
   results.flatMap((result, at) => {
     if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
-    return result.value === 'done' ? [] : [`${'AB'[at]} has to be told again`]
+    return result.value === 'done' ? [] : [`${'AB'[at]} needs a redelivery`]
   })
 
 const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
 
-/** Two tellings of one top-up, what is so before, and what has to be so afterwards. */
+/** Two messages about one top-up, its state before, and the rules afterwards. */
 function telling(options: {
   name: string
   before: (ground: Ground, topup: Topup) => Promise<unknown>
   tell: readonly [Telling, Telling]
-  /** How it may end: its state and why, and all that may then have been said of it. */
+  /** Allowed ends: state, reason, and the messages sent. */
   ends: Readonly<Record<string, readonly string[]>>
-  /** What may have been said besides. */
+  /** Further allowed messages. */
   besides?: readonly string[]
   also?: (row: Seen['row']) => readonly (string | false)[]
   guards: readonly Guard[]
@@ -47,8 +47,8 @@ function telling(options: {
     const may = ends[outcome]
     if (!may) wrong.push(`it ended as ${outcome}`)
     else if (sorted(may) !== sorted(subjects.filter((word) => !besides.includes(word))))
-      wrong.push(`${outcome}: said ${sorted(subjects)}`)
-    if (missing.length > 0) wrong.push('the books say something else than the row')
+      wrong.push(`${outcome}: sent ${sorted(subjects)}`)
+    if (missing.length > 0) wrong.push('the books do not match the row')
     return { outcome, wrong }
   }
   return {
@@ -83,13 +83,13 @@ const refunded: (part?: string) => Telling =
   ({ deliver }, { refundId }) =>
     deliver('refund.succeeded', { id: refundId + part }, `refund ${refundId}${part}`)
 
-/** The provider has the money. */
+/** The provider has the payment. */
 const comes =
   (kind: 'qr' | 'card' = 'qr') =>
   async ({ book }: Ground, topup: Topup) =>
     void book.charges.set(topup.chargeId, chargeOf(topup, topup.chargeId, kind))
 
-/** … and we know it. */
+/** … and it is recorded. */
 const isPaid =
   (kind: 'qr' | 'card') =>
   async (ground: Ground, topup: Topup): Promise<void> => {
@@ -97,7 +97,7 @@ const isPaid =
     await captured(ground.copies[0]!, topup)
   }
 
-/** … and it went back. */
+/** … and it was refunded. */
 function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, parts = ['']) {
   for (const part of parts)
     book.refunds.set(refundId + part, {
@@ -166,7 +166,7 @@ export const received: readonly Race[] = [
     },
     tell: [credited, refunded()],
     ends: { 'review, refunded_after_credit': [...credit, 'payments.review', 'relay.freeze'] },
-    besides: ['payments.settled'], // If it was credited before the refund came.
+    besides: ['payments.settled'], // If it was credited before the refund.
     guards: [locks],
   }),
   telling({
@@ -188,7 +188,7 @@ export const received: readonly Race[] = [
     },
     tell: [refunded('-1'), refunded('-2')],
     ends: { 'revoking, refunded_during_hold': [...credit, 'relay.revoke'] },
-    also: ({ refundedMinor }) => [refundedMinor !== fiatMinor && 'not both are counted, once each'],
+    also: ({ refundedMinor }) => [refundedMinor !== fiatMinor && 'each refund is not counted once'],
     guards: [locks],
   }),
 ]

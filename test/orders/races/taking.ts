@@ -9,9 +9,9 @@ import { skips } from '../guards'
 import type { Result } from '../order'
 import type { Race } from '../race'
 
-// Rows that copies share out among themselves: each is taken by one.
+// Rows that instances divide among themselves: each is taken by one.
 
-/** What both took, in few words, and what was taken twice or by nobody. */
+/** The rows that both took, in a few words, and rows taken twice or not at all. */
 function shared(results: readonly Result[], wanted: readonly string[]) {
   const taken = results.map((result) => ('value' in result ? (result.value as string[]) : []))
   const failed = results.flatMap((result) => ('error' in result ? [`threw ${result.error}`] : []))
