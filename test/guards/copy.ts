@@ -13,16 +13,16 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Edit, type Guard, root } from './guard'
 
-/** What a suite of any service reads. */
+/** Files that the suites of any service read. */
 const parts = [
   ...['services', 'shared', 'infra', 'test'],
   ...['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock'],
 ]
 
-/** The sources once more, to take guards out of; and a temporary folder of its own, for their suites. */
+/** A copy of the sources, and a temporary folder for its suites. */
 export type Copy = Disposable & { readonly dir: string; readonly tmp: string }
 
-/** Copies the sources. Whoever runs Postgres must be able to walk there. */
+/** Copies the sources into a folder that the user of Postgres can enter. */
 export function openCopy(): Copy {
   const home = mkdtempSync(join(tmpdir(), 'guards-'))
   const [dir, tmp] = [join(home, 'sources'), join(home, 'tmp')]
@@ -35,14 +35,14 @@ export function openCopy(): Copy {
   return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** The text after an edit. Throws unless what it replaces is there once. */
+/** Returns the text after an edit. Throws unless the replaced text occurs exactly once. */
 export function applied(text: string, { file, from, to }: Edit): string {
   const count = text.split(from).length - 1
-  if (count !== 1) throw new Error(`${file} has ${count} times, and not once: ${from}`)
+  if (count !== 1) throw new Error(`${file} has ${count} occurrences instead of 1 of: ${from}`)
   return text.split(from).join(to)
 }
 
-/** Takes a guard out of the copy, and the layer behind it; disposing puts both back. */
+/** Removes a guard, and the layer behind it, from the copy; disposing restores both. */
 export async function takeOut(
   { dir, tmp }: Copy,
   { edits, also = [] }: Pick<Guard, 'edits' | 'also'>,
@@ -52,7 +52,7 @@ export async function takeOut(
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
-    // Of other migrations a cluster is of no use any more.
+    // A cluster with other migrations is of no further use.
     for (const one of clustersIn(tmp)) if (!clusters.has(one)) rmSync(one, { recursive: true })
   }
   try {
@@ -79,7 +79,7 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-/** What `bun run contracts` writes. */
+/** Files that `bun run generate contracts` writes. */
 const generated = [
   'infra/contracts/artifacts.gen.ts',
   'shared/chain/ausd-abi.gen.ts',

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The repository that the edits of guards are written for. */
+/** Root of the repository; the files of edits are relative to it. */
 export const root = join(import.meta.dir, '..', '..')
 
-/** What a guard keeps from happening twice, or at all. */
+/** Kinds of guards. */
 export const kinds = [
   'index',
   'inbox',
@@ -27,37 +27,37 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** A text of a file, which occurs in it once, and what is written in its place. */
+/** Replaces a text that occurs exactly once in its file. */
 export type Edit = { readonly file: string; readonly from: string; readonly to: string }
 
-/** A test by the words of its title in the source; `row` names those of a table, by their first words. */
+/** A test by its title in the source; `row` selects rows of a table by their first words. */
 export type NamedTest = {
   readonly file: string
   readonly name: string
   readonly row?: string | readonly string[]
 }
 
-/** Something without which money is lost or doubled, and the test that misses it. */
+/** A guard against lost or doubled money, and the test that fails without it. */
 export type Guard = {
-  /** What holds, as a sentence about the money. */
+  /** The rule that holds, in one sentence. */
   readonly guard: string
   readonly kind: Kind
-  /** How it is taken away. */
+  /** Edits that remove the guard. */
   readonly edits: readonly Edit[]
-  /** How the layer behind it is switched off, where two protect the same thing. */
+  /** Edits that disable a second layer which protects the same thing. */
   readonly also?: readonly Edit[]
-  /** The index that it is, as `schema.index`. */
+  /** The guard is this index, as `schema.index`. */
   readonly index?: string
   readonly test: NamedTest
 }
 
-/** One edit of a file. */
+/** Returns one edit of a file. */
 export const edit = (file: string, from: string, to: string): Edit => ({ file, from, to })
 
-/** The schemas, and the folder of the migrations of each. */
+/** Returns the migrations folder of a schema. */
 const folderOf = (schema: string): string => `infra/migrations/${schema.replaceAll('_', '-')}`
 
-/** A statement after the last one of a schema's newest migration. */
+/** Returns an edit that appends a statement to the newest migration of a schema. */
 export function afterMigrations(schema: string, statement: string): Edit {
   const folder = folderOf(schema)
   const newest = readdirSync(join(root, folder))
@@ -81,10 +81,10 @@ type Table = {
   readonly indexes: Readonly<Record<string, { readonly name: string; readonly isUnique: boolean }>>
 }
 
-/** A unique index of the migrations: its name as `schema.index`, and how it is dropped. */
+/** A unique index as `schema.index`, and the statement that drops it. */
 export type UniqueIndex = { readonly index: string; readonly schema: string; readonly drop: string }
 
-/** All that the migrations make, by what drizzle-kit wrote down of the newest ones. */
+/** Returns all unique indexes, from the newest snapshots of drizzle-kit. */
 export function uniqueIndexes(): UniqueIndex[] {
   const folders = readdirSync(join(root, 'infra/migrations'), { withFileTypes: true })
   return folders
@@ -123,9 +123,9 @@ function indexesOf(table: Table): UniqueIndex[] {
   ]
 }
 
-/** Takes a unique index away, after all migrations. Throws when there is no such index. */
+/** Returns an edit that drops a unique index after all migrations. Throws if it does not exist. */
 export function withoutIndex(index: string): Edit {
   const found = uniqueIndexes().find((one) => one.index === index)
-  if (!found) throw new Error(`no migration makes a unique index ${index}`)
+  if (!found) throw new Error(`no migration creates the unique index ${index}`)
   return afterMigrations(found.schema, found.drop)
 }

@@ -1,17 +1,17 @@
 import type { Copy } from './copy'
 import type { NamedTest } from './guard'
 
-/** What became of a test: it passed, it failed by what it expects, or something else went wrong. */
+/** Result of a test: passed, failed by an expectation, or broken by anything else. */
 export type Verdict =
   | { readonly is: 'green' }
   | { readonly is: 'red'; readonly by: string }
   | { readonly is: 'broken'; readonly why: string }
 
-/** How long one test may take, and the whole run of it: a guard may be missed by a deadline. */
+/** Time limits of one test and of its run; a missing guard may show as a deadline. */
 const testMs = 40_000
 const runMs = 180_000
 
-/** Runs tests of one file by their titles, and judges them. */
+/** Runs tests of one file by title and judges them. */
 export async function tryTests(
   { dir, tmp }: Copy,
   file: string,
@@ -30,7 +30,7 @@ export async function tryTests(
   return judge(said.join('\n'), patterns)
 }
 
-/** As an expression for the end of a test's name, of which the describing words come before. A value may have lines. */
+/** Returns a pattern for the end of a test's full name; a value may have several lines. */
 export function patternOf({ name, row }: NamedTest): string {
   const [first = '', ...others] = name.split(/%[spodifj#]/)
   const words = rowOf({ row })
@@ -38,7 +38,7 @@ export function patternOf({ name, row }: NamedTest): string {
   return `${escaped(first)}${rest.join('')}$`
 }
 
-/** The words that stand for the first places of a title. */
+/** Returns the values of the first placeholders of a title. */
 export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =>
   typeof row === 'string' ? [row] : row
 
@@ -46,8 +46,8 @@ const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
 /**
- * Judges what `bun test` said. A test counts as failed by what is expected in it alone: by an assertion,
- * or by a deadline within which something did not come. A suite that could not begin says nothing.
+ * Judges the output of `bun test`. Only a failed assertion or an expired deadline of the test
+ * itself counts as red. A suite that could not start is inconclusive.
  */
 export function judge(said: string, patterns: readonly string[]): Verdict {
   const blocks = blocksOf(said)
@@ -66,7 +66,7 @@ export function judge(said: string, patterns: readonly string[]): Verdict {
 
 type Block = { readonly word: string; readonly name: string; readonly text: string }
 
-/** Each test with what was said of it: an error comes before its name, an exceeded time after. */
+/** Splits the output by test: an error comes before its name, a timeout after it. */
 function blocksOf(said: string): Block[] {
   const lines = said.split('\n')
   const blocks: Block[] = []

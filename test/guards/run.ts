@@ -5,7 +5,7 @@ import { rowOf, tryTests, type Verdict } from './judge'
 import { guards } from './list/all'
 import { type Options, readOptions, usage } from './options'
 
-/** `bun run prove guards`: takes each guard away and wants its test to fail; `test/guards/README.md`. */
+/** `bun run prove guards`: removes each guard and expects its test to fail; see the README. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -23,7 +23,7 @@ const wordsOf = ({ guard, kind, index = '', test }: Guard) =>
   `${kind} ${guard} ${index} ${test.file} ${test.name}`.toLowerCase()
 const chosen = guards.filter((one) => !only || wordsOf(one).includes(only.toLowerCase()))
 if (chosen.length === 0) {
-  console.error(`no guard has the word ${only}`)
+  console.error(`no guard matches ${only}`)
   process.exit(2)
 }
 const startedMs = Date.now()
@@ -39,7 +39,7 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   process.exitCode = found === 0 ? 0 : 1
 }
 
-/** Does the same with every one, on two copies at once: most of the time each waits for a suite to begin. */
+/** Handles all items on two copies at once: most of the time is spent starting suites. */
 async function withEach<One>(
   copies: readonly Copy[],
   all: Iterable<One>,
@@ -52,7 +52,7 @@ async function withEach<One>(
   await Promise.all(copies.map(work))
 }
 
-/** The files of which a test fails with every guard in its place: of their guards they can say nothing. */
+/** Returns the files with a test that fails with every guard in place: they prove nothing. */
 async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<string>> {
   const byFile = Map.groupBy(chosen, ({ test }) => test.file)
   const failing = new Set<string>()
@@ -61,14 +61,14 @@ async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<stri
     const verdict = await tryTests(copy, file, tests)
     if (verdict.is === 'green') return
     failing.add(file)
-    console.log(`${file} fails with every guard in its place: ${told(verdict)}`)
+    console.log(`${file} fails with every guard in place: ${told(verdict)}`)
   })
   if (failing.size === 0)
-    console.log(`${secondsSince(startedMs)} s  every test passes while nothing is taken away`)
+    console.log(`${secondsSince(startedMs)} s  every test passes with all guards in place`)
   return failing
 }
 
-/** Takes each guard out and returns how many tests pass all the same. */
+/** Removes each guard and returns the number of tests that still pass. */
 async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Promise<number> {
   const kept: string[] = []
   await withEach(copies, tried, async (copy, one) => {
@@ -77,13 +77,13 @@ async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Prom
     const isMissed = verdict.is === 'red'
     const { file, name, row } = one.test
     const words = rowOf({ row }).map((word) => ` (${word})`)
-    const word = isMissed ? 'missed' : 'NOT MISSED'
+    const word = isMissed ? 'detected' : 'NOT DETECTED'
     console.log(`${secondsSince(fromMs)} s  ${word}  ${one.kind}: ${one.guard}`)
     console.log(`          ${file}: ${name}${words.join('')}`)
     if (!isMissed) kept.push(`${one.guard}: ${told(verdict)}`)
   })
   const { length } = tried
-  console.log(`${length - kept.length} of ${length} guards are missed when they are gone`)
+  console.log(`${length - kept.length} of ${length} guards: the test fails without the guard`)
   for (const line of kept) console.log(`  ${line}`)
   return kept.length
 }
@@ -99,5 +99,5 @@ async function withoutIt(copy: Copy, guard: Guard): Promise<Verdict> {
 
 function told(verdict: Verdict): string {
   if (verdict.is === 'green') return 'its test passes without it'
-  return verdict.is === 'red' ? verdict.by : `the run says nothing: ${verdict.why}`
+  return verdict.is === 'red' ? verdict.by : `inconclusive: ${verdict.why}`
 }

@@ -11,7 +11,7 @@ import { promiseGuards } from './promises'
 import { relayerGuards } from './relayer'
 import { rightGuards } from './rights'
 
-/** Everything without which money is lost or doubled, each with the test that misses it. */
+/** Every guard of the money, each with the test that fails without it. */
 export const guards: readonly Guard[] = [
   ...messagingGuards,
   ...promiseGuards,

@@ -5,10 +5,10 @@ const kinds = at('operations/kinds.test.ts')
 const rounds = at('rounds.test.ts')
 const answers = at('questions/answers.test.ts')
 
-/** What is believed of the chain, and of whoever signed. */
+/** Trust in the chain's responses and in signatures. */
 const evidence: readonly Guard[] = [
   {
-    guard: 'an outcome is told when its block is final',
+    guard: 'an outcome is reported once its block is final',
     kind: 'finality',
     edits: [
       edit(
@@ -32,7 +32,7 @@ const evidence: readonly Guard[] = [
     test: { file: rounds, name: 'is announced only once its block is final' },
   },
   {
-    guard: 'a receipt counts while its block is the one it was',
+    guard: 'a receipt counts only while its block is unchanged',
     kind: 'finality',
     edits: [
       edit(
@@ -47,7 +47,7 @@ const evidence: readonly Guard[] = [
     },
   },
   {
-    guard: 'the use of an authorization is the transfer that comes right after it',
+    guard: 'the use of an authorization is matched to the transfer logged right after it',
     kind: 'evidence',
     edits: [
       edit(
@@ -59,7 +59,7 @@ const evidence: readonly Guard[] = [
     test: { file: kinds, name: 'security: a nonce used for another transfer is not a take' },
   },
   {
-    guard: 'an endpoint that lags behind does not say what the treasury holds',
+    guard: 'a lagging endpoint does not determine the treasury balance',
     kind: 'evidence',
     edits: [edit(at('questions/treasury.ts'), 'if (blockNumber < spentAt) return undefined', '')],
     test: {
@@ -68,7 +68,7 @@ const evidence: readonly Guard[] = [
     },
   },
   {
-    guard: 'the service signs on the chain that it is configured for',
+    guard: 'the service signs only for its configured chain',
     kind: 'evidence',
     edits: [edit(at('chain/boot.ts'), 'if (chainId !== expected.chainId)', 'if (chainId < 0)')],
     test: {
@@ -89,7 +89,7 @@ const evidence: readonly Guard[] = [
     },
   },
   {
-    guard: 'whoever is not verified sends nothing',
+    guard: 'an unverified wallet sends nothing',
     kind: 'rights',
     edits: [
       edit(
@@ -101,7 +101,7 @@ const evidence: readonly Guard[] = [
     test: { file: answers, name: 'of an unverified wallet is refused' },
   },
   {
-    guard: 'a frozen wallet sends nothing, and cashes nothing out',
+    guard: 'a frozen wallet neither sends nor cashes out',
     kind: 'rights',
     edits: [edit(at('questions/send.ts'), "if (facts.frozen) return 'wallet_frozen'", '')],
     test: {
@@ -110,7 +110,7 @@ const evidence: readonly Guard[] = [
     },
   },
   {
-    guard: 'no send goes where it would be lost, or mistaken for money that came in',
+    guard: 'no send goes to an address where it is lost or mistaken for an incoming payment',
     kind: 'decision',
     edits: [
       edit(
@@ -138,7 +138,7 @@ const evidence: readonly Guard[] = [
     test: { file: answers, name: 'of the same nonce with other content is a conflict' },
   },
   {
-    guard: 'sends of a wallet count on its AUSD one after the other',
+    guard: 'sends of a wallet check its AUSD one at a time',
     kind: 'lock',
     edits: [
       edit(
@@ -154,10 +154,10 @@ const evidence: readonly Guard[] = [
   },
 ]
 
-/** What our keys sign, and how much of it. */
+/** Limits of what our keys sign. */
 const keys: readonly Guard[] = [
   {
-    guard: 'a transfer gets a nonce while its wallet can pay it beside what is in flight',
+    guard: 'a transfer gets a nonce only if its wallet can pay it in addition to those in flight',
     kind: 'cover',
     edits: [
       edit(
@@ -172,13 +172,13 @@ const keys: readonly Guard[] = [
     },
   },
   {
-    guard: 'a wallet burns no more gas than its budget of a day',
+    guard: 'a wallet spends no more gas than its daily budget',
     kind: 'cover',
     edits: [edit(at('transactions/cover.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
     test: { file: at('transactions/cover.test.ts'), name: '%s', row: 'when nothing is left' },
   },
   {
-    guard: 'a lane takes nothing new near its reserve',
+    guard: 'a lane near its reserve accepts no new operation',
     kind: 'cover',
     edits: [
       edit(
@@ -217,7 +217,7 @@ const keys: readonly Guard[] = [
     test: { file: at('keys/keys.test.ts'), name: 'of returns the treasury signs nothing' },
   },
   {
-    guard: 'a lane calls our contracts alone, and of them what it is for',
+    guard: 'a lane calls only our contracts, and only their functions for it',
     kind: 'rights',
     edits: [edit(at('keys/policy.ts'), `if (data !== '0x') throw never(\`a call of \${to}\`)`, '')],
     test: { file: at('keys/policy.test.ts'), name: '%s: %#' },
@@ -235,7 +235,7 @@ const keys: readonly Guard[] = [
     test: { file: at('keys/policy.test.ts'), name: '%s: %#', row: 'on another chain' },
   },
   {
-    guard: 'what is signed again with a higher fee counts once',
+    guard: 'a transaction re-signed with a higher fee counts once',
     kind: 'key',
     edits: [
       edit(
@@ -251,5 +251,5 @@ const keys: readonly Guard[] = [
   },
 ]
 
-/** What keeps AUSD from moving out of the wrong hands, or on a wrong word. */
+/** Guards against AUSD that moves without authority or on false evidence. */
 export const chainGuards: readonly Guard[] = [...evidence, ...keys]

@@ -3,7 +3,7 @@ import { edit, type Guard } from '../guard'
 const source = (name: string) => `infra/contracts/src/${name}.sol`
 const test = (name: string) => `infra/contracts/${name}.test.ts`
 
-/** What the credit line refuses, whoever asks. */
+/** Calls that the credit line refuses from every caller. */
 export const contractGuards: readonly Guard[] = [
   {
     guard: 'a ref is applied once',
@@ -21,7 +21,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a ref of other content is refused',
+    guard: 'a ref with different content is refused',
     kind: 'contract',
     edits: [edit(source('RelayedOps'), 'if (applied != content) revert RefConflict(ref);', '')],
     test: { file: test('relayed'), name: 'with %s is refused', row: 'another amount' },
@@ -39,7 +39,7 @@ export const contractGuards: readonly Guard[] = [
     test: { file: test('timing'), name: 'belongs to the content of a ref, as does the hold' },
   },
   {
-    guard: 'what was repaid by held money frees no draw',
+    guard: 'a repayment with held money frees no credit',
     kind: 'contract',
     edits: [
       edit(
@@ -51,7 +51,7 @@ export const contractGuards: readonly Guard[] = [
     test: { file: test('held-repayments'), name: 'frees nothing of the limit for draws' },
   },
   {
-    guard: 'what was repaid by held money frees no collateral',
+    guard: 'a repayment with held money frees no collateral',
     kind: 'contract',
     edits: [
       edit(
@@ -63,7 +63,7 @@ export const contractGuards: readonly Guard[] = [
     test: { file: test('held-repayments'), name: 'frees no collateral either' },
   },
   {
-    guard: 'held collateral counts when its hold is over',
+    guard: 'held collateral counts only after its hold',
     kind: 'contract',
     edits: [
       edit(
@@ -78,7 +78,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'held AUSD is lent to nobody',
+    guard: 'held AUSD is not lent',
     kind: 'contract',
     edits: [
       edit(
@@ -99,7 +99,7 @@ export const contractGuards: readonly Guard[] = [
     test: { file: test('relayed'), name: 'revoked twice takes nothing of another that is held' },
   },
   {
-    guard: 'nothing is revoked when its hold is over',
+    guard: 'nothing is revoked after its hold',
     kind: 'contract',
     edits: [
       edit(
@@ -130,7 +130,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'the relayer alone spends what the treasury approved',
+    guard: "only the relayer spends the treasury's allowance",
     kind: 'contract',
     edits: [
       edit(
@@ -146,7 +146,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a part of a batch is run by the batch alone',
+    guard: 'an operation of a batch is run only by its batch',
     kind: 'contract',
     edits: [edit(source('RelayedOps'), 'if (msg.sender != address(this)) revert OnlySelf();', '')],
     test: {
@@ -156,7 +156,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a batch that is short of gas calls no operation failed',
+    guard: 'a batch that runs out of gas reports no operation as failed',
     kind: 'contract',
     edits: [edit(source('RelayedOps'), 'if (gasleft() < OP_GAS_FLOOR) revert GasTooLow(i);', '')],
     test: {
@@ -165,7 +165,7 @@ export const contractGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'nothing comes in while the line is paused',
+    guard: 'nothing is credited while the line is paused',
     kind: 'contract',
     edits: [
       edit(

@@ -5,10 +5,10 @@ const webhooks = at('routes/webhooks.ts')
 const identity = { source: at('identity/identity.ts'), test: at('identity/identity.test.ts') }
 const refusedDelivery = { file: at('routes/webhooks.test.ts'), name: 'refuses a delivery %s' }
 
-/** Who may say what: deliveries, people, and what makes somebody verified. */
+/** Authenticity of webhooks and sessions, and the conditions of verification. */
 export const gatewayGuards: readonly Guard[] = [
   {
-    guard: 'a delivery has a token that we gave the provider',
+    guard: 'a webhook has the token that we gave the provider',
     kind: 'rights',
     edits: [
       edit(
@@ -20,7 +20,7 @@ export const gatewayGuards: readonly Guard[] = [
     test: { ...refusedDelivery, row: 'with a wrong token' },
   },
   {
-    guard: 'a token is of one account',
+    guard: 'a token belongs to one account',
     kind: 'rights',
     edits: [
       edit(
@@ -35,7 +35,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a delivery is stored once, under the name that its sender gave it',
+    guard: "a webhook is stored once, under its sender's id",
     kind: 'key',
     edits: [
       edit(
@@ -50,7 +50,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a delivery that could not be stored is asked for again',
+    guard: 'a webhook that could not be stored is refused, so that it is sent again',
     kind: 'outbox',
     edits: [
       edit(
@@ -65,7 +65,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a delivery about a person is signed by the identity provider',
+    guard: 'an identity webhook is signed by the identity provider',
     kind: 'signature',
     edits: [
       edit(
@@ -89,7 +89,7 @@ export const gatewayGuards: readonly Guard[] = [
     test: { file: at('sign-in/sign-in.test.ts'), name: '%s', row: 'signed by another key' },
   },
   {
-    guard: 'a session has one signature, and not its twin',
+    guard: 'a session has one signature and no malleable twin',
     kind: 'signature',
     edits: [edit(at('sign-in/session.ts'), '|| s > halfOrder', '')],
     test: {
@@ -99,7 +99,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a session ends',
+    guard: 'a session expires',
     kind: 'rights',
     edits: [
       edit(
@@ -111,7 +111,7 @@ export const gatewayGuards: readonly Guard[] = [
     test: { file: at('sign-in/session.test.ts'), name: '%s', row: 'when it expired long ago' },
   },
   {
-    guard: 'a session that is remembered opens for its own signature alone',
+    guard: 'a cached session opens only for its own signature',
     kind: 'signature',
     edits: [
       edit(
@@ -126,7 +126,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an approval is of our level',
+    guard: 'an approval is for our verification level',
     kind: 'decision',
     edits: [
       edit(
@@ -138,7 +138,7 @@ export const gatewayGuards: readonly Guard[] = [
     test: { file: identity.test, name: '%s', row: 'when it approves another level' },
   },
   {
-    guard: 'an approval of the sandbox approves nobody in production',
+    guard: 'a sandbox approval has no effect in production',
     kind: 'decision',
     edits: [
       edit(
@@ -153,7 +153,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'the newest verdict counts, whatever comes later',
+    guard: 'the newest verdict counts, even if an older one arrives later',
     kind: 'decision',
     edits: [
       edit(
@@ -165,7 +165,7 @@ export const gatewayGuards: readonly Guard[] = [
     test: { file: identity.test, name: 'any order of the same verdicts ends in the same state' },
   },
   {
-    guard: 'a wallet is given its coin once',
+    guard: 'a wallet gets its native coin once',
     kind: 'guarded update',
     edits: [
       edit(
@@ -185,7 +185,7 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an outcome of the chain is of the newest order',
+    guard: 'an outcome on the chain belongs to the newest order',
     kind: 'guarded update',
     edits: [edit(at('identity/identity.store.ts'), '    eq(identities.revision, revision),\n', '')],
     test: {

@@ -6,10 +6,10 @@ const inbox = 'shared/db/inbox.store.ts'
 const outbox = 'shared/db/outbox.store.ts'
 const relay = { source: 'shared/bus/outbox-relay.ts', test: 'shared/bus/outbox-relay.test.ts' }
 
-/** How a message is moved exactly once. */
+/** Exactly-once handling of messages. */
 export const messagingGuards: readonly Guard[] = [
   {
-    guard: 'of two who have a message at once, one claims it',
+    guard: 'of two instances with the same message, one claims it',
     kind: 'inbox',
     edits: [edit(messaging, ' where held.done_at is null', '')],
     test: {
@@ -18,7 +18,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'work is done for whoever has the claim alone',
+    guard: 'only the instance with the claim does the work',
     kind: 'inbox',
     edits: [
       edit(
@@ -33,7 +33,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a claim commits with the work it is for, or not at all',
+    guard: 'a claim commits together with its work or not at all',
     kind: 'inbox',
     edits: [
       edit(
@@ -57,7 +57,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'what is given up on is kept',
+    guard: 'a dead letter is kept',
     kind: 'inbox',
     edits: [
       edit(
@@ -72,7 +72,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a redrive is done by one copy',
+    guard: 'a redrive is done by one instance',
     kind: 'guarded update',
     edits: [
       edit(
@@ -96,7 +96,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a message is a row in the transaction that it tells of',
+    guard: 'a message is a row written by the transaction it reports',
     kind: 'outbox',
     edits: [
       edit(
@@ -127,7 +127,7 @@ export const messagingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a message is told apart by its id, which comes from its cause',
+    guard: 'a message is identified by an id derived from its cause',
     kind: 'outbox',
     edits: [edit('shared/bus/publish.ts', '      msgID: message.id,\n', '')],
     test: {

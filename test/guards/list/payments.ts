@@ -2,10 +2,10 @@ import { edit, type Guard, withoutIndex } from '../guard'
 
 const at = (path: string) => `services/payments/${path}`
 
-/** Money that came in: whose it is, how much, and that it counts once. */
+/** Incoming payments: owner, amount, and counted once. */
 const money: readonly Guard[] = [
   {
-    guard: 'a payment moves from the state that was looked at, or not at all',
+    guard: 'a payment moves only from the state that was read',
     kind: 'guarded update',
     edits: [
       edit(
@@ -20,7 +20,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'what is ordered beside a step is ordered only if the step was taken',
+    guard: 'an order of a step is sent only if the step was taken',
     kind: 'outbox',
     edits: [edit('shared/db/outbox.store.ts', `from moved, \${told} on`, `from \${told} on`)],
     test: {
@@ -29,7 +29,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'what is booked beside a step is booked only if the step was taken',
+    guard: 'a posting of a step is booked only if the step was taken',
     kind: 'journal',
     edits: [edit('shared/ledger/journal.store.ts', 'from moved, unnest(', 'from unnest(')],
     test: {
@@ -38,7 +38,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payment is decided about by one transaction at a time',
+    guard: 'one transaction at a time decides about a payment',
     kind: 'lock',
     edits: [
       edit(
@@ -58,7 +58,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'money that is counted already is not counted again',
+    guard: 'a counted charge is not counted again',
     kind: 'decision',
     edits: [
       edit(at('decide.ts'), 'if (isTheFirst && !awaitsRate(payment)) return { known: true }', ''),
@@ -66,7 +66,7 @@ const money: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: '%s', row: 'again' },
   },
   {
-    guard: 'a second payment for a promise is not credited',
+    guard: 'a second payment for the same top-up is not credited',
     kind: 'decision',
     edits: [
       edit(
@@ -82,7 +82,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'money of another amount than was asked for waits for a person',
+    guard: 'a payment with another amount needs manual review',
     kind: 'decision',
     edits: [
       edit(
@@ -94,7 +94,7 @@ const money: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: '%s', row: 'one short' },
   },
   {
-    guard: 'money of another currency waits for a person',
+    guard: 'a payment in another currency needs manual review',
     kind: 'decision',
     edits: [
       edit(
@@ -106,7 +106,7 @@ const money: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: '%s', row: 'in other money' },
   },
   {
-    guard: 'money that went back before it was credited is not credited',
+    guard: 'a payment refunded before its credit is not credited',
     kind: 'decision',
     edits: [
       edit(
@@ -118,7 +118,7 @@ const money: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: '%s', row: 'already given back' },
   },
   {
-    guard: 'late money is worth no more than it is now',
+    guard: 'a late payment is credited at no better than the current rate',
     kind: 'decision',
     edits: [
       edit(
@@ -133,7 +133,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'money that can be called back is held, and so is what nobody knows',
+    guard: 'reversible payments are held, and so are those of unknown channels',
     kind: 'decision',
     edits: [edit(at('decide.ts'), "kind !== 'bank' && kind !== 'qr'", "kind === 'card'")],
     test: {
@@ -143,7 +143,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'a second payment is counted once, however often it is told of',
+    guard: 'a second payment is counted once, however often it is reported',
     kind: 'decision',
     edits: [
       edit(
@@ -158,7 +158,7 @@ const money: readonly Guard[] = [
     },
   },
   {
-    guard: 'the chain tells of the part of a payment that is alive, and of no other',
+    guard: 'an outcome counts only for the current part of a payment',
     kind: 'decision',
     edits: [edit(at('relay.ts'), 'if (payment.part !== ref.part) return', '')],
     test: {
@@ -168,10 +168,10 @@ const money: readonly Guard[] = [
   },
 ]
 
-/** Money that goes back: counted once, never missed within a hold, and ordered once. */
+/** Refunds: counted once, never missed within a hold, and ordered once. */
 const refunds: readonly Guard[] = [
   {
-    guard: 'a hold does not end while the provider was not asked',
+    guard: 'a hold does not end before the provider was asked',
     kind: 'evidence',
     edits: [edit(at('checks/hold.ts'), 'if (!answered) return after(sweepAfterMs)', '')],
     test: {
@@ -180,7 +180,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a hold is extended while the provider is silent',
+    guard: 'a hold is extended while the provider does not respond',
     kind: 'evidence',
     edits: [edit(at('checks/hold.ts'), 'await extend(context, payment, until!)', '')],
     test: {
@@ -189,7 +189,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'an answer counts for the end of the hold that it was asked before',
+    guard: 'a response counts only for the hold end it was requested for',
     kind: 'evidence',
     edits: [edit(at('checks/hold.ts'), 'await notePayment(tx, id, { clearedAt: null })', '')],
     test: {
@@ -198,7 +198,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a 404 for refunds is no answer before the list was read',
+    guard: 'a 404 for refunds is inconclusive until the list was read',
     kind: 'evidence',
     edits: [
       edit(
@@ -213,7 +213,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a refund that succeeded stays so, whatever is told later',
+    guard: 'a succeeded refund stays succeeded, whatever is reported later',
     kind: 'guarded update',
     edits: [
       edit(
@@ -233,7 +233,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'what is lost by a payment grows, and is asked for once',
+    guard: 'the loss of a payment only grows, and is claimed once',
     kind: 'guarded update',
     edits: [
       edit(
@@ -248,7 +248,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'money that can be called back makes nothing good',
+    guard: 'a reversible payment covers no loss',
     kind: 'decision',
     edits: [
       edit(
@@ -263,7 +263,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'what an operator clears is cleared under the lock of the wallet',
+    guard: 'a loss is cleared by an operator under the lock of the wallet',
     kind: 'lock',
     edits: [
       edit(
@@ -281,7 +281,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payment in review is decided about once',
+    guard: 'a payment in review is decided once',
     kind: 'guarded update',
     edits: [
       edit(
@@ -305,7 +305,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'what the chain has is neither credited again nor given back',
+    guard: 'a payment on the chain is neither credited again nor refunded',
     kind: 'evidence',
     edits: [edit(at('review/resolve.ts'), "if (found.ok.state !== 'unused')", 'if (0)')],
     test: {
@@ -314,7 +314,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a refund is looked for before it is asked for again',
+    guard: 'a refund is looked up before it is requested again',
     kind: 'look-up',
     edits: [
       edit(at('review/refund.ts'), 'if (ours) return learn(context, ours, fetched)', ''),
@@ -331,7 +331,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a refund whose answer did not come is not asked for again before it would be shown',
+    guard: 'a refund without a response is not requested again before it would be listed',
     kind: 'look-up',
     edits: [edit(at('review/refund.ts'), 'if (!isUnknown) await request', 'await request')],
     test: {
@@ -340,7 +340,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a refund has one key for ever',
+    guard: 'a refund keeps one idempotency key',
     kind: 'key',
     edits: [
       edit(
@@ -355,7 +355,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a request for a refund is counted by one copy before it is made',
+    guard: 'one instance counts a refund request before it is sent',
     kind: 'guarded update',
     edits: [edit(at('review/review.store.ts'), '    eq(refundOrders.requests, requests),\n', '')],
     test: {
@@ -364,7 +364,7 @@ const refunds: readonly Guard[] = [
     },
   },
   {
-    guard: 'a refund that is over stays as it ended',
+    guard: 'an ended refund keeps its outcome',
     kind: 'guarded update',
     edits: [
       edit(
@@ -380,5 +380,5 @@ const refunds: readonly Guard[] = [
   },
 ]
 
-/** What keeps money of payers from being lost or counted twice. */
+/** Guards against payments that are lost or counted twice. */
 export const paymentGuards: readonly Guard[] = [...money, ...refunds]

@@ -2,10 +2,10 @@ import { edit, type Guard } from '../guard'
 
 const at = (path: string) => `services/payouts/${path}`
 
-/** What is paid: once, after the AUSD is there, and back only on the provider's word. */
+/** Payouts: made once, after the take, and returned only on the provider's evidence. */
 export const payoutGuards: readonly Guard[] = [
   {
-    guard: 'a cash-out moves from a state that leads there, or not at all',
+    guard: 'a cash-out moves only from a state that allows the step',
     kind: 'guarded update',
     edits: [
       edit(
@@ -20,7 +20,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a cash-out is decided about by one transaction at a time',
+    guard: 'one transaction at a time decides about a cash-out',
     kind: 'lock',
     edits: [
       edit(
@@ -35,7 +35,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'what had failed is given back when it comes late, and never paid',
+    guard: 'a late take of a failed cash-out is given back and never paid',
     kind: 'decision',
     edits: [
       edit(
@@ -50,7 +50,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an attempt is counted while it may be paid, and not when it is over',
+    guard: 'an attempt is counted only while the cash-out may be paid',
     kind: 'guarded update',
     edits: [
       edit(
@@ -65,7 +65,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an attempt is committed before the provider is asked',
+    guard: 'an attempt is committed before the provider is called',
     kind: 'outbox',
     edits: [
       edit(
@@ -87,7 +87,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout has one key for ever',
+    guard: 'a payout keeps one idempotency key',
     kind: 'key',
     edits: [
       edit(
@@ -106,7 +106,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout by the other interface has one key for ever, too',
+    guard: 'a v3 payout keeps one idempotency key',
     kind: 'key',
     edits: [
       edit(
@@ -124,7 +124,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout is looked for before it is asked for again',
+    guard: 'a payout is looked up before it is ordered again',
     kind: 'look-up',
     edits: [
       edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
@@ -135,7 +135,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout stays with the interface of its first attempt',
+    guard: 'a payout stays with the API version of its first attempt',
     kind: 'key',
     edits: [
       edit(
@@ -150,7 +150,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'that a reference has no payouts is said in one way alone',
+    guard: 'only one response means that a reference has no payouts',
     kind: 'evidence',
     edits: [
       edit(
@@ -166,7 +166,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'only a refusal of this very order is believed',
+    guard: 'only a refusal of this very order counts',
     kind: 'evidence',
     edits: [
       edit(
@@ -190,7 +190,7 @@ export const payoutGuards: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: '%s: %p', row: 'soon after an unclear attempt' },
   },
   {
-    guard: 'nothing goes back while a later attempt may be accepted',
+    guard: 'nothing is returned while a later attempt may be accepted',
     kind: 'guarded update',
     edits: [
       edit(
@@ -205,7 +205,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'of two payouts the one that may still reach the bank decides',
+    guard: 'of two payouts, the one that may still reach the bank decides',
     kind: 'evidence',
     edits: [
       edit(
@@ -220,7 +220,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a failed payout that is named gives nothing back before its reference is looked up',
+    guard: 'a failed payout returns nothing before its reference is looked up',
     kind: 'evidence',
     edits: [
       edit(
@@ -236,7 +236,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout of another amount is no success',
+    guard: 'a payout with another amount is no success',
     kind: 'evidence',
     edits: [
       edit(
@@ -260,7 +260,7 @@ export const payoutGuards: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'a second payout' },
   },
   {
-    guard: 'a word that nobody has seen is no success',
+    guard: 'an unknown status is no success',
     kind: 'evidence',
     edits: [
       edit(
@@ -286,7 +286,7 @@ function whilePaid`,
     },
   },
   {
-    guard: 'a delivery is a hint: the payout that it names is fetched',
+    guard: 'a webhook is a hint: its payout is fetched',
     kind: 'evidence',
     edits: [
       edit(
@@ -300,7 +300,7 @@ function whilePaid`,
     test: { file: at('pay.test.ts'), name: 'are hints: one that lies changes nothing' },
   },
   {
-    guard: 'sealed details of a bank open for their own payout alone',
+    guard: 'sealed bank details open only for their own payout',
     kind: 'key',
     edits: [
       edit(

@@ -4,10 +4,10 @@ const at = (path: string) => `services/pricing/${path}`
 const decide = at('decide.ts')
 const noRate = (row: string) => ({ file: at('decide.test.ts'), name: '%s', row })
 
-/** What keeps a rate from being promised twice, for too long, or for nothing. */
+/** Guards against rates that are promised twice, too long or without evidence. */
 export const pricingGuards: readonly Guard[] = [
   {
-    guard: 'a quote that we did not make is none',
+    guard: 'a quote that we did not issue is invalid',
     kind: 'quote',
     edits: [
       edit(
@@ -31,7 +31,7 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a quote is taken before its end, by the clock of the database',
+    guard: 'a quote is taken before it expires, by the database clock',
     kind: 'quote',
     edits: [
       edit(at('taking.store.ts'), `    where clock_timestamp() < \${expiresAt}::timestamptz\n`, ''),
@@ -43,13 +43,13 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a quote that somebody took is used, for everybody else',
+    guard: 'a taken quote is used for every other taker',
     kind: 'quote',
     edits: [edit(at('quote.ts'), "if (takenBy !== null) return refuse('quote_used')", '')],
     test: { file: at('quote.test.ts'), name: 'that is %s answers its taker as the table says' },
   },
   {
-    guard: 'a quote that ended is ended',
+    guard: 'an expired quote is refused',
     kind: 'quote',
     edits: [
       edit(at('quote.ts'), "if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')", ''),
@@ -61,7 +61,7 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a copy makes quotes with the ends that were given to it',
+    guard: 'an instance issues quotes only with expiry times reserved for it',
     kind: 'quote',
     edits: [edit(at('mint.ts'), 'next.endMs >= copy.endsUntilMs || ', '')],
     test: {
@@ -70,7 +70,7 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'the number of a copy is given to another when its ends have passed',
+    guard: 'an instance number is reused only after its quotes have expired',
     kind: 'quote',
     edits: [
       edit(
@@ -85,7 +85,7 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'the number of a copy is renewed by its holder alone',
+    guard: 'an instance number is renewed only by its holder',
     kind: 'guarded update',
     edits: [
       edit(
@@ -115,7 +115,7 @@ export const pricingGuards: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: 'of %s at %s: spread %p' },
   },
   {
-    guard: 'a rate is not far from what other sources say',
+    guard: 'a rate is close to those of other sources',
     kind: 'decision',
     edits: [
       edit(
@@ -127,7 +127,7 @@ export const pricingGuards: readonly Guard[] = [
     test: noRate('more than 3% from another source'),
   },
   {
-    guard: 'a rate that jumped waits for a person',
+    guard: 'a rate jump needs manual review',
     kind: 'decision',
     edits: [edit(decide, 'if (jumped(known, reference, guards))', 'if (jumped === undefined)')],
     test: { file: at('decide.test.ts'), name: 'to %s with a release for %s: used is %p' },

@@ -3,10 +3,10 @@ import { edit, type Guard, withoutIndex } from '../guard'
 const payments = (path: string) => `services/payments/${path}`
 const payouts = (path: string) => `services/payouts/${path}`
 
-/** Promises: one for a quote, and no more than there is. */
+/** Promises: one per quote, within the treasury. */
 const topups: readonly Guard[] = [
   {
-    guard: 'a quote that made a payment answers nobody else',
+    guard: 'a quote that made a payment serves no other request',
     kind: 'quote',
     edits: [
       edit(payments('open.ts'), "if (payment.takenBy !== takenBy) return refuse('quote_used')", ''),
@@ -14,7 +14,7 @@ const topups: readonly Guard[] = [
     test: { file: payments('open.test.ts'), name: 'security: with %s is refused' },
   },
   {
-    guard: 'a payment takes its quote before its row is there',
+    guard: 'a payment takes its quote before its row is inserted',
     kind: 'quote',
     edits: [
       edit(
@@ -29,7 +29,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'one copy at a time opens the checkout of a payment',
+    guard: 'one instance at a time opens the checkout of a payment',
     kind: 'guarded update',
     edits: [
       edit(
@@ -44,7 +44,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'whoever is not verified opens no top-up',
+    guard: 'an unverified user opens no top-up',
     kind: 'rights',
     edits: [
       edit(payments('open.ts'), "if (!account.ok.verified) return refuse('not_verified')", ''),
@@ -55,7 +55,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'a frozen wallet pays by no card',
+    guard: 'a frozen wallet cannot pay by card',
     kind: 'rights',
     edits: [
       edit(
@@ -70,7 +70,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'top-ups are set aside one after the other, in all copies',
+    guard: 'top-ups are reserved one at a time across all instances',
     kind: 'lock',
     edits: [edit(payments('cover/reserve.ts'), "await lockNamed(tx, 'cover of top-ups')", '')],
     test: {
@@ -79,7 +79,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'no top-up is promised that the treasury does not cover',
+    guard: 'no top-up is accepted that the treasury does not cover',
     kind: 'cover',
     edits: [
       edit(
@@ -94,13 +94,13 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'what cash-outs are owed is not promised to top-ups',
+    guard: 'AUSD owed to cash-outs is not promised to top-ups',
     kind: 'cover',
     edits: [edit(payments('cover/cover.ts'), 'balanceMicro - owedMicro', 'balanceMicro')],
     test: { file: payments('cover/reserve.test.ts'), name: 'that may go back is not free' },
   },
   {
-    guard: 'a treasury that was read too long ago covers nothing',
+    guard: 'a stale treasury balance covers nothing',
     kind: 'cover',
     edits: [edit(payments('cover/treasury.ts'), 'return youngerThan(readingMaxMs)', 'return last')],
     test: {
@@ -124,7 +124,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'a settlement is stored only while no other of its debt is open, or on its way',
+    guard: 'a settlement is stored only if no other of its debt is open or in progress',
     kind: 'lock',
     edits: [
       edit(
@@ -140,7 +140,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'an earlier checkout ends at the provider before another is opened for its debt',
+    guard: 'an earlier checkout is ended at the provider before another is opened for its debt',
     kind: 'decision',
     edits: [
       edit(
@@ -156,10 +156,10 @@ const topups: readonly Guard[] = [
   },
 ]
 
-/** What is promised: to the right address, out of rupiah that are there, once for a quote. */
+/** Cash-outs: to the right address, within the rupiah balance, one per quote. */
 const cashouts: readonly Guard[] = [
   {
-    guard: 'a cash-out is a transfer to the treasury, and to nobody else',
+    guard: 'a cash-out is a transfer to the treasury',
     kind: 'authorization',
     edits: [
       edit(
@@ -171,7 +171,7 @@ const cashouts: readonly Guard[] = [
     test: { file: payouts('open.test.ts'), name: '%p: %s' },
   },
   {
-    guard: 'a cash-out is asked for by whoever signed its transfer',
+    guard: 'a cash-out is requested by the signer of its transfer',
     kind: 'authorization',
     edits: [
       edit(payouts('open.ts'), "if (authorization.from !== wallet) return 'wallet_not_from'", ''),
@@ -179,7 +179,7 @@ const cashouts: readonly Guard[] = [
     test: { file: payouts('open.test.ts'), name: '%p: %s' },
   },
   {
-    guard: 'what the chain says against a signed transfer is a refusal',
+    guard: 'a signed transfer that the chain would refuse is refused',
     kind: 'authorization',
     edits: [
       edit(payouts('open.ts'), 'if (chain && !ofWallet.has(chain.refused)) return chain', ''),
@@ -190,7 +190,7 @@ const cashouts: readonly Guard[] = [
     test: { file: payouts('open.test.ts'), name: 'and for what the chain says: %s' },
   },
   {
-    guard: 'a frozen wallet cashes nothing out',
+    guard: 'a frozen wallet cannot cash out',
     kind: 'rights',
     edits: [
       edit(payouts('open.ts'), 'if (chain) return chain\n  return { ...price', 'return { ...price'),
@@ -201,7 +201,7 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
-    guard: 'a quote that made a cash-out answers nobody else',
+    guard: 'a quote that made a cash-out serves no other request',
     kind: 'quote',
     edits: [
       edit(
@@ -213,7 +213,7 @@ const cashouts: readonly Guard[] = [
     test: { file: payouts('open.test.ts'), name: 'keeps its quote from %s' },
   },
   {
-    guard: 'a cash-out takes its quote before its row is there',
+    guard: 'a cash-out takes its quote before its row is inserted',
     kind: 'quote',
     edits: [
       edit(
@@ -261,7 +261,7 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
-    guard: 'rupiah are set aside one after the other, in all copies',
+    guard: 'rupiah are reserved one at a time across all instances',
     kind: 'lock',
     edits: [edit(payouts('cover/reserve.ts'), "await lockNamed(tx, 'cover of cash-outs')", '')],
     test: {
@@ -270,7 +270,7 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
-    guard: "no cash-out is promised that the provider's balance does not cover",
+    guard: "no cash-out is accepted that the provider's balance does not cover",
     kind: 'cover',
     edits: [edit(payouts('cover/reserve.ts'), 'balance.minor - fiatMinor', 'balance.minor * 10n')],
     test: {
@@ -280,5 +280,5 @@ const cashouts: readonly Guard[] = [
   },
 ]
 
-/** What keeps more from being promised than there is, and a quote from serving twice. */
+/** Guards against promises without cover and quotes that serve twice. */
 export const promiseGuards: readonly Guard[] = [...topups, ...cashouts]

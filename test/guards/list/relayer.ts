@@ -6,10 +6,10 @@ const orders = { source: at('operations/order.ts'), store: at('operations/operat
 const kinds = at('operations/kinds.test.ts')
 const steps = at('operations/operation.store.test.ts')
 
-/** An order acts once, whoever repeats it. */
+/** An order acts once, however often it is repeated. */
 const once: readonly Guard[] = [
   {
-    guard: 'an order of other content than before is no repeat',
+    guard: 'an order with different content is no repeat',
     kind: 'key',
     edits: [
       edit(
@@ -24,7 +24,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'a cause is one operation for ever',
+    guard: 'a cause has one operation',
     kind: 'key',
     edits: [
       edit(
@@ -40,7 +40,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'a signed transfer is of one payout',
+    guard: 'a signed transfer belongs to one payout',
     kind: 'authorization',
     edits: [withoutIndex('chain_relayer.operation_authorization_once')],
     test: {
@@ -49,7 +49,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'a take that shares its transfer with another never counts late',
+    guard: 'a take that shares its transfer with another never counts as late',
     kind: 'authorization',
     edits: [
       edit(
@@ -76,7 +76,7 @@ const once: readonly Guard[] = [
     test: { file: steps, name: 'ends once, and what it became is told once' },
   },
   {
-    guard: 'an operation gets a nonce while it waits, and not twice',
+    guard: 'an operation gets a nonce once, while it is waiting',
     kind: 'guarded update',
     edits: [
       edit(
@@ -88,7 +88,7 @@ const once: readonly Guard[] = [
     test: { file: steps, name: 'is given one nonce, by one of two that have it at once' },
   },
   {
-    guard: 'an operation that waited when it was examined is ended only while it waits',
+    guard: 'an examined operation is ended only if it is still waiting',
     kind: 'guarded update',
     edits: [
       edit(
@@ -100,13 +100,13 @@ const once: readonly Guard[] = [
     test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
   },
   {
-    guard: 'an operation that waited when it was given up is given up only while it waits',
+    guard: 'an operation is given up only if it is still waiting',
     kind: 'guarded update',
     edits: [edit(orders.source, "reason, ['waiting'])", 'reason)')],
     test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
   },
   {
-    guard: 'of two verdicts on a wallet one is under way',
+    guard: 'only one verdict of a wallet is in progress at a time',
     kind: 'guarded update',
     edits: [
       edit(
@@ -121,7 +121,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'a postponed operation waits still',
+    guard: 'only a waiting operation is postponed',
     kind: 'guarded update',
     edits: [
       edit(
@@ -133,7 +133,7 @@ const once: readonly Guard[] = [
     test: { file: steps, name: 'that has its nonce is not postponed any more' },
   },
   {
-    guard: 'what goes back to its sender pays no bank besides',
+    guard: 'AUSD returned to its sender does not also pay a cash-out',
     kind: 'decision',
     edits: [
       edit(
@@ -171,7 +171,7 @@ const once: readonly Guard[] = [
     test: { file: at('givebacks/cashouts.test.ts'), name: 'when it is ordered at the same moment' },
   },
   {
-    guard: 'what a cash-out took does not go back',
+    guard: 'AUSD taken by a cash-out is not also returned',
     kind: 'decision',
     edits: [
       edit(
@@ -186,7 +186,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'what the token says was given back is not given back again',
+    guard: 'AUSD that the token shows as returned is not returned again',
     kind: 'evidence',
     edits: [
       edit(
@@ -217,7 +217,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'of two verdicts on a wallet the newest counts',
+    guard: 'of two verdicts on a wallet, the newest counts',
     kind: 'decision',
     edits: [
       edit(
@@ -232,7 +232,7 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'what is ordered of a hold waits until its money is on the chain',
+    guard: 'an order about a hold waits until its credit is on the chain',
     kind: 'decision',
     edits: [
       edit(
@@ -249,7 +249,7 @@ const once: readonly Guard[] = [
   },
 ]
 
-/** A nonce is given out once, by whoever holds its lane, and stored before it is sent. */
+/** A nonce is given out once, by the holder of its lane, and stored before it is sent. */
 const nonces: readonly Guard[] = [
   {
     guard: 'a nonce is drawn by the holder of its lane',
@@ -270,13 +270,13 @@ const nonces: readonly Guard[] = [
     test: { file: lanes.test, name: 'draws none: %s', row: 'an epoch before' },
   },
   {
-    guard: 'a nonce is drawn before the lease is over',
+    guard: 'a nonce is drawn only during the lease',
     kind: 'lane',
     edits: [edit(lanes.store, '    gt(lanes.leasedUntil, sql`now()`),\n', '')],
     test: { file: lanes.test, name: 'draws none: %s', row: 'a lease that is over' },
   },
   {
-    guard: 'a lane with a fault gives out no nonce',
+    guard: 'a faulty lane gives out no nonce',
     kind: 'lane',
     edits: [
       edit(
@@ -297,7 +297,7 @@ const nonces: readonly Guard[] = [
     },
   },
   {
-    guard: 'a lane that somebody holds is leased to nobody else',
+    guard: 'a held lane is not leased to another instance',
     kind: 'lane',
     edits: [
       edit(
@@ -309,7 +309,7 @@ const nonces: readonly Guard[] = [
     test: { file: lanes.test, name: 'is held by one of two that want it at once' },
   },
   {
-    guard: 'a nonce is given out once, and never again',
+    guard: 'a nonce is given out once',
     kind: 'lane',
     edits: [
       edit(
@@ -321,7 +321,7 @@ const nonces: readonly Guard[] = [
     test: { file: lanes.test, name: 'are all different, however many are drawn at once' },
   },
   {
-    guard: 'a lane whose chain knows more than its rows gives out no nonce',
+    guard: 'a lane whose nonce on the chain is ahead of its rows gives out no nonce',
     kind: 'lane',
     edits: [
       edit(at('lanes/lease.ts'), "if (lane.chainCount > lane.nextNonce) return 'chain_ahead'", ''),
@@ -333,7 +333,7 @@ const nonces: readonly Guard[] = [
     },
   },
   {
-    guard: 'while one lane is older than the chain, none gives out a nonce',
+    guard: 'while one lane is behind the chain, no lane gives out a nonce',
     kind: 'lane',
     edits: [
       edit(
@@ -348,7 +348,7 @@ const nonces: readonly Guard[] = [
     },
   },
   {
-    guard: 'a fault is noted by the holder of its lane',
+    guard: 'a fault is recorded only by the holder of its lane',
     kind: 'lane',
     edits: [
       edit(
@@ -391,5 +391,5 @@ const nonces: readonly Guard[] = [
   },
 ]
 
-/** What keeps AUSD from moving twice. */
+/** Guards against AUSD that moves twice. */
 export const relayerGuards: readonly Guard[] = [...once, ...nonces]

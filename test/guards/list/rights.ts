@@ -7,16 +7,16 @@ const journals = {
 const roles = { source: 'infra/migrations/roles.ts', test: 'infra/migrations/migrate.ci.test.ts' }
 const nats = { topology: 'infra/nats/topology.ts', test: 'infra/nats/provision.test.ts' }
 
-/** What Postgres and the bus let nobody do: one service that is broken into is not all of them. */
+/** Rights that Postgres and the bus refuse, so that one compromised service is not all of them. */
 export const rightGuards: readonly Guard[] = [
   {
-    guard: 'a posting comes to 0 in every asset',
+    guard: 'a posting sums to 0 in every asset',
     kind: 'journal',
     edits: [edit(journals.source, 'if unbalanced is not null then', 'if false then')],
     test: { file: journals.test, name: 'refuses %s', row: 'assets that come to 0 only together' },
   },
   {
-    guard: 'a posting is taken back by its exact negation',
+    guard: 'a posting is reversed by its exact negation',
     kind: 'journal',
     edits: [
       edit(journals.source, 'or one.reverses is not null and exists (', 'or false and exists ('),
@@ -62,7 +62,7 @@ export const rightGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'who took a quote is never changed',
+    guard: 'the taker of a quote is never changed',
     kind: 'rights',
     edits: [
       edit(
@@ -89,7 +89,7 @@ export const rightGuards: readonly Guard[] = [
     test: { file: roles.test, name: 'security: may not %s any of its tables', row: 'delete' },
   },
   {
-    guard: 'a service writes no row of another',
+    guard: 'a service writes no row of another service',
     kind: 'rights',
     edits: [
       edit(
@@ -101,7 +101,7 @@ export const rightGuards: readonly Guard[] = [
     test: { file: roles.test, name: 'security: may not %s', row: 'write the rows of another' },
   },
   {
-    guard: 'a credit is ordered by payments alone',
+    guard: 'only payments orders a credit',
     kind: 'rights',
     edits: [
       edit(
@@ -113,7 +113,7 @@ export const rightGuards: readonly Guard[] = [
     test: { file: 'infra/nats/permissions.test.ts', name: 'what %s may publish' },
   },
   {
-    guard: 'a delivery is kept once, for as long as its stream keeps anything',
+    guard: 'a webhook is stored once while its stream retains messages',
     kind: 'key',
     edits: [
       edit(nats.topology, '    max_msgs_per_subject: 1,\n    discard_new_per_subject: true,\n', ''),
@@ -124,7 +124,7 @@ export const rightGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'nobody removes a message from a stream',
+    guard: 'no user can remove a message from a stream',
     kind: 'rights',
     edits: [edit(nats.topology, '  deny_delete: true,\n  deny_purge: true,\n', '')],
     test: { file: nats.test, name: '%s lets not even the admin remove messages' },
