@@ -1,17 +1,17 @@
-/** What `bun run prove conformance` was asked for. */
+/** Options of `bun run prove conformance`. */
 export type Arguments = {
   readonly target: 'sandbox' | 'test-mode'
-  /** How long a person is given to pay; null when nobody is there. */
+  /** Time a payer has to pay, ms; null without a payer. */
   readonly payerMs: number | null
-  /** Only suites whose name contains this; null: all. */
+  /** Runs only suites whose name contains this; null: all. */
   readonly only: string | null
 }
 
-/** How it is called, for whoever called it otherwise. */
+/** Usage of the command. */
 export const usage =
   'bun run prove conformance [--target sandbox|test-mode] [--interactive] [--minutes 10] [--suite <text>]'
 
-/** Reads the words behind the command; a fault names the word that is not understood. */
+/** Parses the arguments; a fault names the one that is invalid. */
 export function argumentsFrom(words: readonly string[]): Arguments | { fault: string } {
   let target: Arguments['target'] = 'sandbox'
   let only: string | null = null

@@ -8,7 +8,7 @@ import type { Log } from '#shared/log'
 import { textOf, verdictOnSend } from '../../services/chain-relayer/chain/errors'
 import type { Step } from './step'
 
-/** One JSON-RPC endpoint, and the token that the services move there. */
+/** One JSON-RPC endpoint and its AUSD token. */
 export type ChainBench = {
   readonly url: string
   readonly chainId: number
@@ -16,11 +16,13 @@ export type ChainBench = {
   readonly log: Log
 }
 
-/** So many blocks of logs are asked for at once; public endpoints of Monad answer no more. */
+/** Blocks per request for logs; Monad's public endpoints return no more. */
 const logBlocks = 100n
 const nobody = `0x${'0'.repeat(38)}aa` as const
 
-/** What relayer and reader ask of an endpoint, as they ask it. Nothing is sent that could be mined. */
+/**
+ * Requests of relayer and reader, as they send them. No transaction is sent that could be mined.
+ */
 export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
   const endpoints = openRpcEndpoints({ rpcUrls: [url] })
   const reader = openChainReader({ endpoints, chainId })
@@ -31,12 +33,12 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
   const token = { address: ausd, abi: ausdAbi } as const
   return [
     {
-      name: 'it is on the chain that is meant',
+      name: 'the endpoint is on the configured chain',
       expected: String(chainId),
       see: async () => String(await reader.getChainId()),
     },
     {
-      name: 'it says which block is final, and that is no newer than the newest',
+      name: 'the final block is not newer than the newest',
       expected: 'final',
       see: async () => {
         const final = await reader.getBlock({ blockTag: 'finalized' })
@@ -45,7 +47,7 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
       },
     },
     {
-      name: 'it answers the logs of a hundred blocks',
+      name: 'logs of 100 blocks are returned',
       expected: 'answered',
       see: async () => {
         const { number: to } = await reader.getBlock({ blockTag: 'finalized' })
@@ -56,17 +58,17 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
       },
     },
     {
-      name: 'it says whether it takes batches',
-      expected: 'it says so',
+      name: 'batch support is detected',
+      expected: 'detected',
       fact: 'rpc-batches',
       see: async () => {
         await findBatches(endpoints, log)
-        return endpoints.all[0]!.takesBatches === undefined ? 'nobody knows' : 'it says so'
+        return endpoints.all[0]!.takesBatches === undefined ? 'unknown' : 'detected'
       },
     },
     {
-      name: 'AUSD says whether its issuer has paused it or frozen somebody',
-      expected: 'it says so',
+      name: "AUSD has the issuer's pause and freeze functions",
+      expected: 'detected',
       fact: 'ausd-switches',
       see: async () => {
         await Promise.all([
@@ -74,18 +76,18 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
           reader.readContract({ ...token, functionName: 'isSignatureVerificationPaused' }),
           reader.readContract({ ...token, functionName: 'isAccountFrozen', args: [nobody] }),
         ])
-        return 'it says so'
+        return 'detected'
       },
     },
     {
-      name: 'a plain payment takes the gas that it is sent with',
+      name: 'a native transfer needs the configured gas',
       expected: `${gasLimits.nativeTransfer} gas`,
       fact: 'gas-limits',
       see: async () =>
         `${await direct.estimateGas({ account: nobody, to: nobody, value: 0n })} gas`,
     },
     {
-      name: 'bytes that are no transaction are refused in words we know',
+      name: 'bytes that are no transaction are refused with a known error',
       expected: 'refused',
       fact: 'pool-texts',
       see: async () => {

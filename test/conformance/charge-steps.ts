@@ -5,7 +5,7 @@ import { type PaymentBench, pay, providerOf, until } from './payment-bench'
 import { left, type Step } from './step'
 import { listedPaymentSteps, listedReturnSteps, type PaidHere } from './transaction-steps'
 
-/** A channel that test mode can pay on its own, and one whose money can go back. */
+/** A channel that test mode can pay automatically, and one that can be refunded. */
 const channels = {
   ID: { paid: 'QRIS', refundable: 'DANA' },
   MY: { paid: 'TOUCHNGO', refundable: 'GRABPAY' },
@@ -17,7 +17,7 @@ function paidHere(seen: Checkout | undefined): PaidHere | undefined {
   return { checkoutId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
 }
 
-/** A paid checkout: which payment, through which channel, how much to the smallest unit. */
+/** A paid checkout: payment, channel, and amount to the smallest unit. */
 export function chargeSteps(bench: PaymentBench): Step[] {
   const { account, client } = bench
   const provider = providerOf(client)
@@ -38,7 +38,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       },
     },
     {
-      name: 'the payment says how much, to the smallest unit, and through which channel',
+      name: 'the payment has its amount, to the smallest unit, and its channel',
       fact: 'captures',
       expected: `succeeded ${order.fiat.minor} ${order.fiat.currency} ${channel}`,
       see: async () => {
@@ -48,7 +48,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       },
     },
     {
-      name: 'nothing is said of its sender, or that it is who should have paid',
+      name: 'the sender is absent or the expected one',
       fact: 'sender-verification',
       expected: 'nothing, or passed',
       see: async () => {
@@ -58,7 +58,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       },
     },
     {
-      name: 'its reference is ours, or ours with a suffix',
+      name: 'its reference is ours, possibly with a suffix',
       expected: 'ours',
       see: async () => {
         const found = await provider.findCharge(account, left(paid, 'payment').paymentId)
@@ -77,7 +77,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
       },
     },
     {
-      name: 'what is paid cannot be cancelled',
+      name: 'a paid checkout cannot be cancelled',
       expected: '422 INVALID_SESSION_STATUS: state_wrong',
       see: () => outcomeOf(client, `/sessions/${left(paid, 'payment').checkoutId}/cancel`),
     },
@@ -85,7 +85,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** Refunds as the provider's dashboard makes them; the service only ever reads them. */
+/** Refunds as made in the provider's dashboard; the service only reads them. */
 export function refundSteps(bench: PaymentBench): Step[] {
   const { account, client, waiting } = bench
   const provider = providerOf(client)
@@ -118,11 +118,11 @@ export function refundSteps(bench: PaymentBench): Step[] {
     },
     ...listedPaymentSteps(bench, channel, () => left(paid, 'payment')),
     {
-      name: 'more than was paid cannot go back',
+      name: 'a refund above the paid amount is refused',
       expected: 'amount_outside_limits',
       see: () => ask(150_002),
     },
-    { name: 'all of it goes back', expected: 'accepted', see: () => ask() },
+    { name: 'a full refund is accepted', expected: 'accepted', see: () => ask() },
     {
       name: 'the refund is found, to the smallest unit, under its payment request',
       fact: 'refund-ids',

@@ -13,7 +13,7 @@ const fiats = {
   MY: { currency: 'MYR', minor: 1_234n },
 } as const
 
-/** An order for a checkout that lasts a quarter of an hour. */
+/** An order for a checkout that lasts 15 minutes. */
 export const orderOf = (
   account: keyof typeof fiats,
   over: Partial<CheckoutOrder> = {},
@@ -31,20 +31,20 @@ export const orderOf = (
   ...over,
 })
 
-/** Sessions: opened, found, ended, and every refusal the service tells apart. */
+/** Sessions: opened, found, ended, and every refusal that the service distinguishes. */
 export const checkoutSteps = (bench: PaymentBench): Step[] => [
   ...lifeSteps(bench),
   ...refusalSteps(bench),
 ]
 
-/** One checkout from its opening to its end. */
+/** One checkout from start to end. */
 function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const order = orderOf(account)
   let checkoutId: string | undefined
   return [
     {
-      name: 'a checkout is opened under our reference, for as long as asked',
+      name: 'a checkout is opened with our reference and duration',
       expected: 'open, our reference, a link, 15 minutes',
       see: async () => {
         const opened = await provider.openCheckout(order)
@@ -70,8 +70,8 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       },
     },
     {
-      name: 'it keeps what we promised, for the day on which our own row is lost',
-      expected: 'as it was given',
+      name: 'it keeps our metadata, so that a lost row can be restored',
+      expected: 'unchanged',
       see: () => keptBy(client, `/sessions/${left(checkoutId, 'checkout')}`, order.promised),
     },
     {
@@ -95,14 +95,14 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       },
     },
     {
-      name: 'what is closed cannot be cancelled',
+      name: 'a closed checkout cannot be cancelled',
       expected: '422 INVALID_SESSION_STATUS: state_wrong',
       see: () => outcomeOf(client, `/sessions/${left(checkoutId, 'checkout')}/cancel`),
     },
   ]
 }
 
-/** Whether the object at this path has these entries as its metadata. */
+/** Returns whether the object at this path has these entries as its metadata. */
 export async function keptBy(
   client: ProviderClient,
   path: string,
@@ -111,11 +111,11 @@ export async function keptBy(
   const schema = Type.Object({ metadata: Type.Record(Type.String(), Type.String()) })
   const answer = await client.get(path, { schema })
   if ('refused' in answer) return `refused: ${answer.refused.code}`
-  return Bun.deepEquals(answer.ok.metadata, given) ? 'as it was given' : 'otherwise'
+  return Bun.deepEquals(answer.ok.metadata, given) ? 'unchanged' : 'changed'
 }
 
 const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step => ({
-  name: 'a checkout for cards alone is opened',
+  name: 'a checkout for cards only is opened',
   expected: 'open',
   see: async () => {
     const opened = await provider.openCheckout(orderOf(account, { cardsOnly: true }))
@@ -124,7 +124,7 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
   },
 })
 
-/** Asks by the client itself, to see the refusal that the service only acts upon. */
+/** Calls the client directly, to see a refusal that the service handles itself. */
 export async function outcomeOf(
   client: ProviderClient,
   path: string,
@@ -135,7 +135,7 @@ export async function outcomeOf(
   return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
 }
 
-/** What may not be asked for. */
+/** Requests that the provider must refuse. */
 function refusalSteps({ account, client }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const open = (over: object) =>
@@ -150,7 +150,7 @@ function refusalSteps({ account, client }: PaymentBench): Step[] {
       see: () => open({ expires_at: new Date(Date.now() + minuteMs).toISOString() }),
     },
     {
-      name: 'the service reads that refusal as no checkout',
+      name: 'the service treats that refusal as no checkout',
       expected: 'no checkout',
       see: async () => {
         const soon = { expiresAt: new Date(Date.now() + minuteMs) }
@@ -168,12 +168,12 @@ function refusalSteps({ account, client }: PaymentBench): Step[] {
       see: () => open({ success_return_url: 'http://app.example.org/' }),
     },
     {
-      name: 'an amount of nothing is refused',
+      name: 'an amount of 0 is refused',
       expected: 'refused',
       see: async () => ((await open({ amount: 0 })) === 'accepted' ? 'ok' : 'refused'),
     },
     {
-      name: 'cancelling what does not exist does no harm',
+      name: 'cancelling an unknown checkout has no effect',
       expected: 'no fault',
       see: () => faultOf(provider.cancelCheckout(account, `ps-${'0'.repeat(24)}`)),
     },

@@ -10,8 +10,8 @@ import { openTestModeTarget } from './test-mode-target'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Runs the suites and says what was seen. Answers the exit code: 0 when nothing was other than
- * expected, 1 when something was or a key is not a test key, 2 when the words are not understood.
+ * Runs the suites and prints the results. Returns the exit code: 0 if nothing failed, 1 if a step
+ * failed or a key is not a test key, 2 if the arguments are invalid.
  */
 export async function conform(
   words: readonly string[],
@@ -48,7 +48,7 @@ const openTarget = (
   say: (line: string) => void,
 ) => (target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say }))
 
-/** Runs every suite of a target, one after another, and says each as a table. */
+/** Runs the suites of a target one after another and prints each as a table. */
 export async function runAll(
   { suites, secrets }: Pick<Target, 'suites' | 'secrets'>,
   only: string | null,

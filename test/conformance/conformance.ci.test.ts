@@ -55,7 +55,7 @@ describe('the facts that a run is about', () => {
 
   test.each([
     ['confirmed', 'test-mode', ['pass']],
-    ['in the sandbox alone', 'sandbox', ['pass']],
+    ['in the sandbox only', 'sandbox', ['pass']],
     ['open', 'test-mode', ['not here']],
     ['open', 'test-mode', ['pass', 'not here']],
     ['open', 'test-mode', []],
@@ -82,7 +82,7 @@ describe('the facts that a run is about', () => {
   test('have a step each in the sandbox', async () => {
     const { text, code } = await saying([])
     expect(code, text).toBe(0)
-    expect(text.match(/in the sandbox alone: /g)).toHaveLength(Object.keys(facts).length)
+    expect(text.match(/in the sandbox only: /g)).toHaveLength(Object.keys(facts).length)
   })
 })
 
@@ -303,9 +303,9 @@ test('a person who is asked to pay lets test mode see payments and refunds too',
   // Only what needs the other account's key, what would use up the real budget, and chargebacks.
   expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
     ['not here', 'needs the keys of both accounts'],
-    ['not here', 'needs an allow-list that lacks this address'],
-    ['not here', 'stray ones cannot be ordered: look for them in the logs'],
-    ['not here', 'would use up the budget of the account'],
+    ['not here', 'needs an allow-list without this address'],
+    ['not here', 'a stray 429 cannot be provoked: look for one in the logs'],
+    ['not here', "would use up the account's call budget"],
     ['not here', 'test mode makes no chargebacks: compare a live one'],
     ['not here', 'an earlier step left no chargeback'],
   ])

@@ -1,61 +1,61 @@
 /**
- * What the services rely on and nobody here could see for himself: found in recorded bodies, in other
- * people's code or in references that contradict each other. A step shows each. `run`: a run in test mode
- * confirms it; otherwise it can only fail to contradict it, and somebody else must say so.
+ * Assumptions that cannot be checked in this repository: found in recorded bodies, in third-party
+ * code or in contradicting references. A step tests each. `run`: a run in test mode confirms it;
+ * otherwise a run can only fail to contradict it, and `by` must confirm it.
  */
 export const facts = {
   'ids-refused': {
     run: true,
-    says: 'a look-up by an id of another form is answered 400, not 404',
-    by: 'anybody with a test key',
+    says: 'a lookup by a malformed id returns 400, not 404',
+    by: 'a run with a test key',
     takes: 'seconds',
   },
   'refund-ids': {
     run: true,
-    says: 'a refund leads to its payment by payment_request_id, else by payment_id',
+    says: 'a refund refers to its payment by payment_request_id or payment_id',
     by: 'a payer: --interactive',
     takes: '10 minutes',
   },
   captures: {
     run: true,
-    says: 'the captures of a payment add up to what was paid',
-    by: 'a payer: --interactive; of a virtual account the first live payment',
+    says: 'the captures of a payment add up to the paid amount',
+    by: 'a payer: --interactive; for virtual accounts the first live payment',
     takes: '10 minutes; a day',
   },
   balance: {
     run: true,
-    says: 'a key may read the balance, in the currency of its account, now and as it was',
-    by: 'anybody with a test key that has the permission Balance Read',
+    says: "a key can read the balance in the account's currency, now and in the past",
+    by: 'a run with a test key that has the permission Balance Read',
     takes: 'seconds',
   },
   'stray-429': {
     run: false,
     says: 'a 429 with calls left is over within about a second',
-    by: "the services' logs of a busy day: none can be ordered",
+    by: "the services' logs of a busy day: it cannot be provoked",
     takes: 'a day',
   },
   'account-budget': {
     run: false,
-    says: 'the budget of calls is the account’s, whichever process calls',
-    by: 'two people with one test key: 60 calls a minute together, then a 429',
+    says: 'the call budget is per account, not per process',
+    by: 'two machines with one test key: 60 calls a minute together, then a 429',
     takes: '2 minutes',
   },
   'sender-ip': {
     run: false,
-    says: 'a call from outside the allow-list is answered UNAUTHORIZED_SENDER_IP',
-    by: 'whoever administers the dashboard: an allow-list without this address, then one call',
+    says: 'a call from outside the allow-list returns UNAUTHORIZED_SENDER_IP',
+    by: 'an administrator of the dashboard: an allow-list without this address, then one call',
     takes: '5 minutes',
   },
   'account-zero': {
     run: false,
-    says: 'an account of Bank Rakyat Indonesia with 14 digits is paid with a zero in front',
-    by: 'the first live cash-out to such an account: test mode takes any number',
+    says: 'a Bank Rakyat Indonesia account with 14 digits is paid with a leading zero',
+    by: 'the first live cash-out to such an account: test mode accepts any number',
     takes: 'a day',
   },
   'payouts-v3': {
     run: true,
-    says: 'payouts v3 take 2025-09-09, whole rupiah and SWIFT codes, and are found by reference',
-    by: 'anybody with a test key of an account that has v3: PROVIDER_PAYOUTS_API=v3',
+    says: 'payouts v3 accept 2025-09-09, whole rupiah and SWIFT codes, and are found by reference',
+    by: 'a run with a test key of an account that has v3: PROVIDER_PAYOUTS_API=v3',
     takes: '8 minutes',
   },
   'sender-verification': {
@@ -66,49 +66,49 @@ export const facts = {
   },
   'bnm-session': {
     run: true,
-    says: 'Bank Negara publishes a middle rate in the session we ask, and none in that of the counters',
-    by: 'anybody: RATE_SOURCES=bnm, once more with BNM_SESSION=1130',
+    says: 'Bank Negara publishes a middle rate in our session, and none in the counter session',
+    by: 'a run with RATE_SOURCES=bnm, and another with BNM_SESSION=1130',
     takes: 'seconds',
   },
   'open-er-api-terms': {
     run: false,
-    says: 'open.er-api.com may be compared with, and not quoted',
-    by: 'whoever reads exchangerate-api.com/docs/free and its terms',
+    says: 'rates of open.er-api.com may be compared with, but not quoted',
+    by: 'a reader of exchangerate-api.com/docs/free and its terms',
     takes: '10 minutes',
   },
   'identity-times': {
     run: false,
-    says: 'a verdict names its moment, as createdAtMs or as createdAt, and leaves out what it lacks',
-    by: 'whoever approves a test applicant, with the webhook leading here',
+    says: 'a verdict has its time as createdAtMs or createdAt, and omits unknown fields',
+    by: 'a user of the dashboard: approve a test applicant, with the webhook pointing here',
     takes: '10 minutes',
   },
   'identity-sparse': {
     run: false,
-    says: 'a reset and a deletion come without sandboxMode, and withdraw all the same',
-    by: 'whoever resets and deletes a test applicant in the dashboard',
+    says: 'a reset and a deletion have no sandboxMode, and still withdraw the verdict',
+    by: 'a user of the dashboard: reset and delete a test applicant',
     takes: '10 minutes',
   },
   'rpc-batches': {
     run: true,
-    says: 'an endpoint that takes no batches says so at once',
-    by: 'anybody: RPC_URLS',
+    says: 'an endpoint without batch support refuses a batch at once',
+    by: 'a run with RPC_URLS',
     takes: 'seconds',
   },
   'ausd-switches': {
     run: true,
-    says: 'AUSD has the switches of its issuer, and reverts with their errors',
-    by: 'anybody: RPC_URLS; the errors themselves only when he uses them',
+    says: "AUSD has the issuer's switches, and reverts with their errors",
+    by: 'a run with RPC_URLS; the errors only once the issuer uses a switch',
     takes: 'seconds',
   },
   'gas-limits': {
     run: false,
-    says: 'the fixed gas limits are enough on the chain',
-    by: '`bun run deploy --dry-run`, once all is in place',
+    says: 'the fixed gas limits are sufficient on the chain',
+    by: '`bun run deploy --dry-run`, once everything is configured',
     takes: '2 minutes',
   },
   'pool-texts': {
     run: false,
-    says: 'the node refuses in the words of its source, and never takes such bytes later',
+    says: "the node's refusals match its source, and a refused transaction is never mined",
     by: "the relayer's log: `transaction not accepted` with the verdict unknown",
     takes: 'a week',
   },

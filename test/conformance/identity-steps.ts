@@ -1,33 +1,33 @@
 import type { IdentityProvider } from '../../services/gateway/identity/provider'
 import { faultOf, left, NotHere, type Step } from './step'
 
-/** A webhook as it arrived, byte for byte. */
+/** A webhook as received, byte for byte. */
 export type Heard = { readonly body: Uint8Array; readonly headers: Headers }
 
 /** An identity provider, as its suite needs it. */
 export type IdentityBench = {
   readonly provider: IdentityProvider
-  /** The same, with an API secret that nobody has. */
+  /** The same provider, with a wrong API secret. */
   readonly wrongKey: IdentityProvider
-  /** The same, with another webhook secret. */
+  /** The same provider, with another webhook secret. */
   readonly deaf: IdentityProvider
-  /** Has a verdict given on the wallet and hears the webhook; undefined where none can arrive. */
+  /** Gets a verdict on the wallet and its webhook; undefined where no webhook can arrive. */
   readonly hear:
     | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
     | undefined
-  /** Whether it can take a verdict back. */
+  /** Whether a verdict can be withdrawn. */
   readonly resets: boolean
 }
 
 const noWebhook = () =>
-  new NotHere('needs a public address: approve somebody in the dashboard, see infra/README.md')
+  new NotHere('needs a public address: approve an applicant in the dashboard, see infra/README.md')
 
 /**
- * A link for a person, a webhook that is believed exactly when it is the provider's, and the same
- * verdict when the provider is asked.
+ * A verification link, a webhook accepted only from the provider, and the same verdict from a
+ * lookup.
  */
 export function identitySteps(bench: IdentityBench): Step[] {
-  // A wallet that nobody has: the last bytes are random, so that no applicant is met twice.
+  // An unused wallet: the last bytes are random, so that no applicant repeats.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
   return [
     ...questionSteps(bench, wallet),
@@ -38,12 +38,12 @@ export function identitySteps(bench: IdentityBench): Step[] {
 
 const questionSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`): Step[] => [
   {
-    name: 'nobody is known under a wallet that nobody has',
+    name: 'an unused wallet has no applicant',
     expected: 'nobody',
     see: async () => Object.keys(await provider.lookUp(wallet)).join(),
   },
   {
-    name: 'with a wrong secret nothing is known of anybody',
+    name: 'a wrong secret returns no applicant',
     expected: 'ProviderDown',
     see: () => faultOf(wrongKey.lookUp(wallet)),
   },
@@ -51,7 +51,7 @@ const questionSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${strin
 
 const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`): Step[] => [
   {
-    name: 'a person is given a link',
+    name: 'a verification link is created',
     expected: 'https, or this machine',
     see: async () => {
       const { protocol, hostname } = new URL(await provider.createLink(wallet))
@@ -60,7 +60,7 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
     },
   },
   {
-    name: 'with a wrong secret there is no link',
+    name: 'a wrong secret creates no link',
     expected: 'ProviderDown',
     see: () => faultOf(wrongKey.createLink(wallet)),
   },
@@ -75,7 +75,7 @@ function webhookSteps(
 ): Step[] {
   let heard: Heard | undefined
   const resetStep: Step = {
-    name: 'a reset takes the verdict back, whatever environment it names or leaves out',
+    name: 'a reset withdraws the verdict, whatever environment it names',
     expected: 'reset',
     fact: 'identity-sparse',
     see: async () => {
@@ -87,7 +87,7 @@ function webhookSteps(
   }
   return [
     {
-      name: 'its webhook is believed',
+      name: 'its webhook is accepted',
       expected: 'believed',
       see: async () => {
         if (!hear) throw noWebhook()
@@ -115,7 +115,7 @@ function webhookSteps(
       },
     },
     {
-      name: 'asked about the wallet, the provider says what the webhook said, of the same moment',
+      name: 'a lookup of the wallet returns the verdict and time of the webhook',
       fact: 'identity-times',
       expected: 'approved, this wallet, sandbox, this level, within a second',
       see: async () => {
@@ -136,7 +136,7 @@ function webhookSteps(
       },
     },
     {
-      name: 'it says that this wallet is approved, and that it was made in a sandbox',
+      name: 'it approves this wallet and comes from a sandbox',
       expected: 'approved, this wallet, sandbox',
       see: async () => {
         if (!hear) throw noWebhook()

@@ -1,17 +1,17 @@
-/** A live key, or one that cannot be told from a live key, was given: nothing is called with it. */
+/** Thrown for a key that is not certainly a test key; no call is made with it. */
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
     super(
       `${variable} is not a test key: it must begin with ${begins}. ` +
-        'Live accounts are never called from here',
+        'Live accounts are never called',
     )
   }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** How a test key begins at each provider; anything else is refused. */
+/** Required prefix of a test key at each provider. */
 const testKeys = {
   XENDIT_ID_TEST_KEY: 'xnd_development_',
   XENDIT_MY_TEST_KEY: 'xnd_development_',
@@ -19,13 +19,13 @@ const testKeys = {
   PERSONA_API_KEY: 'persona_sandbox_',
 } as const
 
-/** Secrets whose form says nothing of the mode they belong to; the key beside them does. */
+/** Secrets without a recognisable mode; the key used with them has one. */
 const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 
-/** Every variable of the test mode that may never be printed. */
+/** Variables of test mode that may never be printed. */
 export const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
-/** Reads what is set. Throws `LiveKey`, which names the variable and never its value. */
+/** Reads the keys. Throws `LiveKey`, which names the variable and never its value. */
 export function testModeKeys(env: Environment) {
   for (const [name, begins] of Object.entries(testKeys)) {
     const value = env[name]
@@ -41,7 +41,7 @@ export function testModeKeys(env: Environment) {
 }
 export type TestModeKeys = ReturnType<typeof testModeKeys>
 
-/** All of them, or the names of those that are missing. */
+/** Returns all variables, or the names of the missing ones. */
 function all<const N extends string>(
   env: Environment,
   names: readonly N[],

@@ -6,7 +6,7 @@ import { faultOf, NotHere, type Step } from './step'
 const nobody = '00000000-0000-4000-8000-000000000000'
 const noSession = `ps-${'0'.repeat(24)}`
 
-/** Ids that nobody has, a key that nobody has, and the pace at which calls may be made. */
+/** Unknown ids, a wrong key, and the call budget. */
 export function lookupSteps(bench: PaymentBench): Step[] {
   const { account, client, wrongKey } = bench
   const provider = providerOf(client)
@@ -21,7 +21,7 @@ export function lookupSteps(bench: PaymentBench): Step[] {
     unknown('payment request', () => provider.findChargeOfRequest(account, `pr-${nobody}`)),
     unknown('refund', () => provider.findRefund(account, `rfd-${nobody}`)),
     {
-      name: 'an id of another form is refused, not unknown',
+      name: 'a malformed id is refused, not unknown',
       fact: 'ids-refused',
       expected: '400',
       see: async () => {
@@ -35,7 +35,7 @@ export function lookupSteps(bench: PaymentBench): Step[] {
       see: async () => String((await provider.listRefunds(account, `pr-${nobody}`))?.length ?? 0),
     },
     {
-      name: 'a wrong key is refused, and means our own configuration',
+      name: 'a wrong key is reported as a configuration error',
       expected: '401 INVALID_API_KEY: account_misconfigured',
       see: async () => {
         const answer = await wrongKey.get(`/sessions/${noSession}`, { schema: WireSession })
@@ -44,7 +44,7 @@ export function lookupSteps(bench: PaymentBench): Step[] {
       },
     },
     {
-      name: 'behind a wrong key nothing counts as not found',
+      name: 'with a wrong key nothing counts as not found',
       expected: 'ProviderUnknown',
       see: () => faultOf(providerOf(wrongKey).findCheckout(account, noSession)),
     },
@@ -52,15 +52,15 @@ export function lookupSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** More than the ten calls that the budget of test mode gives at once. */
+/** More than the ten calls that test mode allows at once. */
 const calls = 12
 
-/** Half of the budget each, as copies of a service take it. */
+/** Instances that share the call budget, with half of it each. */
 const copies = 2
 
 const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[] => [
   {
-    name: `${copies} copies of a service keep to the budget together`,
+    name: `${copies} instances of a service share the call budget`,
     fact: 'account-budget',
     expected: 'all answered, the last ones waited',
     see: async () => {
@@ -75,11 +75,11 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
     },
   },
   {
-    name: 'an address outside the allow-list means our own configuration',
+    name: 'an address outside the allow-list is reported as a configuration error',
     fact: 'sender-ip',
     expected: 'UNAUTHORIZED_SENDER_IP: account_misconfigured',
     see: async () => {
-      if (!forbidSender) throw new NotHere('needs an allow-list that lacks this address')
+      if (!forbidSender) throw new NotHere('needs an allow-list without this address')
       await forbidSender(true)
       const answer = await open(60).get(`/sessions/${noSession}`, { schema: WireSession })
       await forbidSender(false)
@@ -100,10 +100,10 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
   },
   {
     fact: 'stray-429',
-    name: 'a 429 with calls left is tried again after about a second, not at the end of the window',
+    name: 'a 429 with calls left is retried after about a second, not at the end of the window',
     expected: 'answered',
     see: async () => {
-      if (!limit) throw new NotHere('stray ones cannot be ordered: look for them in the logs')
+      if (!limit) throw new NotHere('a stray 429 cannot be provoked: look for one in the logs')
       const provider = providerOf(open(60))
       await limit('stray')
       const asking = provider.findCheckout(account, noSession).catch((error) => error)
@@ -114,10 +114,10 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
     },
   },
   {
-    name: 'a 429 with Rate-Limit-Reset is waited out, or told with its time',
-    expected: 'busy, come back later, not asked again before',
+    name: 'a 429 with Rate-Limit-Reset is waited out or reported with its reset time',
+    expected: 'busy, retry later, no call before',
     see: async () => {
-      if (!limit) throw new NotHere('would use up the budget of the account')
+      if (!limit) throw new NotHere("would use up the account's call budget")
       const provider = providerOf(open(60))
       await limit('all')
       const first = await provider.findCheckout(account, noSession).catch((error) => error)
@@ -125,8 +125,8 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
       // The window is not over: the call must not go out, although it would be answered now.
       const second = await provider.findCheckout(account, noSession).catch((error) => error)
       if (!(first instanceof ProviderBusy)) return 'not busy'
-      const later = first.retryAfterMs > 1_000 ? 'come back later' : 'come back at once'
-      const again = second instanceof ProviderBusy ? 'not asked again before' : 'asked again'
+      const later = first.retryAfterMs > 1_000 ? 'retry later' : 'retry at once'
+      const again = second instanceof ProviderBusy ? 'no call before' : 'called again'
       return `busy, ${later}, ${again}`
     },
   },

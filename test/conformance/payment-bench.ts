@@ -7,37 +7,40 @@ import type { Checkout, PaymentProvider } from '../../services/payments/provider
 import { xendit } from '../../services/payments/providers/xendit/client'
 import { NotHere, type Waiting } from './step'
 
-/** One account of the payment provider, as a suite needs it. */
+/** An account of the payment provider, as a suite needs it. */
 export type PaymentBench = {
   readonly account: ProviderAccount
   readonly client: ProviderClient
-  /** The same account behind a key that nobody has. */
+  /** The same account with a wrong key. */
   readonly wrongKey: ProviderClient
-  /** The account of the other country; undefined when there is no key for it. */
+  /** The account of the other country; undefined without a key for it. */
   readonly neighbour: ProviderClient | undefined
-  /** Opens the account anew, with a budget of its own. */
+  /** Opens the account again, with a separate call budget. */
   readonly open: (requestsPerMinute: number) => ProviderClient
-  /** The payer chooses this channel; throws `NotHere` when nobody is there to do it. */
+  /** Makes the payer choose this channel; throws `NotHere` without a payer. */
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
-  /** Makes the provider answer 429: `all` with nothing left, `stray` with calls left; undefined where nobody can. */
+  /**
+   * Makes the provider return 429: `all` with no calls left, `stray` with some; undefined if not
+   * possible.
+   */
   readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
-  /** Puts us outside the account's allow-list of addresses; undefined where nobody can. */
+  /** Removes this address from the account's allow-list; undefined if not possible. */
   readonly forbidSender: ((on: boolean) => Promise<void>) | undefined
-  /** Charges a payment back and answers the chargeback's id; undefined where nobody can. */
+  /** Charges a payment back and returns the chargeback's id; undefined if not possible. */
   readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly waiting: Waiting
 }
 
-/** The client of the service, over one account. */
+/** The service's client for one account. */
 export const providerOf = (client: ProviderClient): PaymentProvider =>
   xendit({ clients: { ID: client, MY: client }, appUrl: 'https://app.example.org/' })
 
-/** `POST /v3/payment_requests/{id}/simulate`: test mode's payer of what was chosen. */
+/** `POST /v3/payment_requests/{id}/simulate`: pays the chosen channel in test mode. */
 const Simulated = Type.Object({ status: Type.String() })
 
 /**
- * Pays an open checkout: the payer chooses a channel, then test mode's own simulation pays. Channels
- * that lead the payer elsewhere refuse the simulation; then the payer ends it there.
+ * Pays an open checkout: the payer chooses a channel, then test mode pays. Channels that redirect
+ * the payer refuse the simulation; the payer completes those.
  */
 export async function pay(
   bench: PaymentBench,
@@ -56,7 +59,7 @@ export async function pay(
   return until(bench.waiting, read, (seen) => seen?.status === 'completed')
 }
 
-/** Asks until the answer is good or time is up, and gives the last answer either way. */
+/** Polls until the answer is good or time is up; returns the last answer either way. */
 export async function until<T>(
   { deadlineMs, everyMs }: Waiting,
   read: () => Promise<T>,
@@ -70,5 +73,5 @@ export async function until<T>(
   }
 }
 
-/** What is said where a person would have to pay and none is asked to. */
+/** Skips a step that needs a payer. */
 export const needsPayer = () => new NotHere('needs a payer: run with --interactive')

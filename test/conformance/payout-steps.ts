@@ -7,15 +7,15 @@ import { faultOf, left, type Step, type Waiting } from './step'
 import { listedPayoutStep } from './transaction-steps'
 
 export type PayoutBench = {
-  /** The provider's interface for payouts that is looked at. */
+  /** The API version of payouts. */
   readonly api: PayoutApi
   readonly client: ProviderClient
   readonly wrongKey: ProviderClient
-  /** Test mode takes a minute and a half to succeed, up to five to fail or to reverse. */
+  /** Test mode takes 90 seconds to succeed, and up to five minutes to fail or reverse. */
   readonly waiting: Waiting
 }
 
-/** Account numbers that choose how they end in test mode, by the payout test scenarios page. */
+/** Account numbers that select an outcome in test mode, from the payout test scenarios page. */
 const outcomes = [
   ['1234567890', 'succeeded'],
   ['123456', 'refused TEMPORARY_TRANSFER_ERROR'],
@@ -39,7 +39,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   ...over,
 })
 
-/** Everything about paying out. What takes long is ordered first and checked last. */
+/** Payouts. Slow ones are ordered first and checked last. */
 export function payoutSteps(bench: PayoutBench): Step[] {
   const { api } = bench
   const provider = xenditPayouts(bench.client, api)
@@ -57,10 +57,10 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     return `${which}, ${status}, ${amountMinor} ${currency}, ${whose}`
   }
   const all = [...orders, pending]
-  /** v3 documents no room for words of ours. */
+  /** v3 documents no metadata. */
   const keptStep: Step = {
-    name: 'it keeps what we promised, for the day on which our own row is lost',
-    expected: 'as it was given',
+    name: 'it keeps our metadata, so that a lost row can be restored',
+    expected: 'unchanged',
     see: () =>
       keptBy(bench.client, `/v2/payouts/${left(ids.get(pending.id), 'payout')}`, pending.promised),
   }
@@ -100,7 +100,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     ...(api === 'v2' ? [keptStep] : []),
     ...orders.map((each, index) => outcomeStep(bench, each, outcomes[index]!, ids)),
     {
-      name: 'a repeat of what was paid tells how it stands now, and pays nothing',
+      name: 'repeating a paid order returns its current status and pays nothing',
       expected: 'the same, succeeded, 250001 IDR, our reference',
       see: () => order(orders[0]!),
     },
@@ -142,7 +142,7 @@ const outcomeStep = (
   [accountNumber, outcome]: (typeof outcomes)[number],
   ids: ReadonlyMap<string, string>,
 ): Step => ({
-  name: `account ${accountNumber} ends as test mode says`,
+  name: `account ${accountNumber} ends as documented`,
   expected: outcome,
   see: async () => {
     const provider = xenditPayouts(client)
@@ -171,31 +171,31 @@ function channelSteps({ api, client, wrongKey }: PayoutBench): Step[] {
         channels = await provider.listChannels()
         const bca = channels.some(({ code }) => code === 'ID_BCA') ? 'BCA' : 'no BCA'
         const sane = channels.every((c) => c.minMinor <= c.maxMinor && c.incrementMinor > 0n)
-        return `${bca}, ${sane ? 'every limit usable' : 'limits that make no sense'}`
+        return `${bca}, ${sane ? 'every limit usable' : 'unusable limits'}`
       },
     },
     {
-      name: 'an amount below the least of a bank is refused',
+      name: "an amount below a bank's minimum is refused",
       expected: 'amount_outside_limits',
       see: async () => {
         const picky = left(channels, 'banks').find(({ minMinor }) => minMinor > 1n)
-        const { code: channelCode, minMinor } = left(picky, 'bank with a least amount')
+        const { code: channelCode, minMinor } = left(picky, 'bank with a minimum amount')
         return refusal(orderTo('1234567890', { channelCode, fiatMinor: minMinor - 1n }))
       },
     },
     {
       name: 'a bank that does not exist is refused',
-      // v3 has no codes of banks: without an address of the bank the body is not whole.
+      // v3 has no bank codes: without a bank address the body is incomplete.
       expected: api === 'v3' ? 'request_wrong' : 'channel_unavailable',
       see: () => refusal(orderTo('1234567890', { channelCode: 'ID_NO_SUCH_BANK' })),
     },
     {
-      name: 'a wrong key is refused, and means our own configuration',
+      name: 'a wrong key is reported as a configuration error',
       expected: 'account_misconfigured',
       see: () => refusal(orderTo('1234567890'), wrongKey),
     },
     {
-      name: 'behind a wrong key nothing counts as not found',
+      name: 'with a wrong key nothing counts as not found',
       expected: 'ProviderUnknown',
       see: () => faultOf(xenditPayouts(wrongKey).find(`${prefix}0`)),
     },

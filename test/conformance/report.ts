@@ -5,7 +5,7 @@ const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
-/** Takes every secret out of a text, also as Basic credentials and as part of an address. */
+/** Removes every secret from a text, also as Basic credentials and as part of an address. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
@@ -15,7 +15,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 
 const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
 
-/** One suite as a table, or the reason why it was skipped. No secret is ever part of it. */
+/** Returns a suite as a table, or the reason why it was skipped; never contains a secret. */
 export function tableOf(result: SuiteResult, secrets: readonly string[]): string {
   const text = result.skipped
     ? `${result.name}: skipped, ${result.skipped}`
@@ -28,7 +28,7 @@ function linesOf(rows: readonly Row[]): string[] {
     marks[verdict],
     name,
     expected,
-    // What failed is shown whole: it is what a person needs to read.
+    // A failure is printed in full.
     verdict === 'fail' ? flat(seen) : short(seen),
   ])
   const table = [heads, ...cells]
@@ -46,7 +46,7 @@ const short = (text: string) => {
   return line.length <= widthMax ? line : `${line.slice(0, widthMax - 1)}…`
 }
 
-/** The last line: what was seen, in numbers. */
+/** Returns the totals of a run. */
 export function summaryOf(results: readonly SuiteResult[]): string {
   const rows = results.flatMap((result) => result.rows)
   const count = (verdict: Row['verdict']) => rows.filter((row) => row.verdict === verdict).length
@@ -58,24 +58,24 @@ export function summaryOf(results: readonly SuiteResult[]): string {
   ].join(', ')
 }
 
-/** Whether anything was other than expected. What was skipped is no failure. */
+/** Returns whether a step failed. A skipped step is no failure. */
 export const failed = (results: readonly SuiteResult[]): boolean =>
   results.some(({ rows }) => rows.some(({ verdict }) => verdict === 'fail'))
 
 export type FactRow = {
   readonly name: FactName
-  /** `open`: this run could not show it. */
-  readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox alone' | 'NOT SO' | 'open'
+  /** `open`: this run could not test it. */
+  readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox only' | 'NOT SO' | 'open'
 }
 
-/** How each fact stands after a run. What the sandbox shows proves nothing of the provider. */
+/** Returns the state of each fact after a run. The sandbox proves nothing about the provider. */
 export function factsOf(
   results: readonly SuiteResult[],
   target: 'sandbox' | 'test-mode',
 ): FactRow[] {
   const rows = results.flatMap((result) => result.rows)
   const shownAs = (name: FactName) => {
-    if (target === 'sandbox') return 'in the sandbox alone'
+    if (target === 'sandbox') return 'in the sandbox only'
     return facts[name].run ? 'confirmed' : 'not contradicted'
   }
   return (Object.keys(facts) as FactName[]).map((name) => {
@@ -83,13 +83,13 @@ export function factsOf(
       .filter((row) => row.fact === name)
       .map((row) => row.verdict)
     if (seen.includes('fail')) return { name, state: 'NOT SO' }
-    // A fact of several steps is confirmed when all of them were seen.
+    // A fact of several steps is confirmed if all of them passed.
     const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
     return { name, state: whole ? shownAs(name) : 'open' }
   })
 }
 
-/** The facts as a text: how each stands, by whom it must be confirmed, how long that takes. */
+/** Prints the state of each fact, who must confirm it and how long that takes. */
 export const factsText = (rows: readonly FactRow[]): string =>
   [
     'facts about the outside world',

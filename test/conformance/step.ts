@@ -1,24 +1,24 @@
 import type { FactName } from './facts'
 
-/** One fact that a service relies on: what is expected, and how to see what is the case. */
+/** One expectation of a service: the expected value, and how to see the actual one. */
 export type Step = {
   readonly name: string
-  /** A few words; the step passes when `see` answers exactly these. */
+  /** A few words; the step passes if `see` returns exactly these. */
   readonly expected: string
   readonly see: () => Promise<string>
-  /** The fact of `facts.ts` that it shows. */
+  /** The fact of `facts.ts` that it tests. */
   readonly fact?: FactName
 }
 
-/** All facts about one client. Steps run in order and may build on one another. */
+/** All steps about one client. They run in order and may build on one another. */
 export type Suite = {
   readonly name: string
   readonly steps: readonly Step[]
-  /** Why it cannot run here, in words; then it has no steps. */
+  /** Reason why the suite cannot run here; then it has no steps. */
   readonly skipped?: string
 }
 
-/** `not here`: this target cannot show the fact, and `seen` says why. */
+/** `not here`: this target cannot test it; `seen` has the reason. */
 export type Verdict = 'pass' | 'fail' | 'not here'
 export type Row = Pick<Step, 'name' | 'expected' | 'fact'> & {
   readonly seen: string
@@ -30,12 +30,12 @@ export type SuiteResult = {
   readonly skipped?: string
 }
 
-/** Thrown by a step that this target cannot show. It is no failure. */
+/** Thrown by a step that this target cannot test. Not a failure. */
 export class NotHere extends Error {
   override name = 'NotHere'
 }
 
-/** Runs the steps one after another; what a step throws is what it saw. Never throws. */
+/** Runs the steps one after another; an error counts as the seen value. Never throws. */
 export async function runSuite(
   { name, steps, skipped }: Suite,
   onRow: (row: Row) => void = () => {},
@@ -52,7 +52,7 @@ export async function runSuite(
   return { name, rows, ...(skipped === undefined ? {} : { skipped }) }
 }
 
-/** What a step that cannot be shown would have left, no later step can use either. */
+/** Runs a step; one that needs the result of a skipped step is skipped too. */
 async function resultOf(
   { see, expected }: Step,
   isOpenEnded: boolean,
@@ -70,7 +70,7 @@ async function resultOf(
 const thrownBy = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'no error'
 
-/** The name of the error that `work` throws: how an expected fault becomes something seen. */
+/** Returns the name of the error that `work` throws, as a seen value. */
 export async function faultOf(work: Promise<unknown>): Promise<string> {
   try {
     await work
@@ -80,21 +80,21 @@ export async function faultOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** A step that this one builds on left nothing. */
+/** Thrown if an earlier step left no result. */
 export class NothingLeft extends Error {
   override name = 'NothingLeft'
 }
 
-/** What an earlier step left for this one. Throws `NothingLeft`. */
+/** Returns the result of an earlier step. Throws `NothingLeft`. */
 export function left<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new NothingLeft(`an earlier step left no ${what}`)
   return value
 }
 
-/** How long a target takes for what happens on its own, and how often to ask. */
+/** Deadline and poll interval for automatic events of a target. */
 export type Waiting = { readonly deadlineMs: number; readonly everyMs: number }
 
-/** Where the suites run: what to run, what may never be printed, and what to close. */
+/** Suites of a target, its secrets, and its resources to close. */
 export type Target = AsyncDisposable & {
   readonly suites: readonly Suite[]
   readonly secrets: readonly string[]

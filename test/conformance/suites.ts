@@ -11,7 +11,7 @@ const refundsName = (account: string) => `refunds: account ${account}`
 const payoutsName = (api: 'v2' | 'v3') =>
   api === 'v2' ? 'payouts: account ID' : 'payouts v3: account ID'
 
-/** Both suites of one account: sessions with their payments, and refunds. */
+/** The suites of one account: sessions with their payments, and refunds. */
 export const paymentSuites = (bench: PaymentBench): Suite[] => [
   {
     name: paymentsName(bench.account),
@@ -26,19 +26,19 @@ export const paymentSuites = (bench: PaymentBench): Suite[] => [
   { name: refundsName(bench.account), steps: refundSteps(bench) },
 ]
 
-/** Payouts by one of the provider's interfaces for them. */
+/** Payouts by one API version. */
 export const payoutSuite = (bench: PayoutBench): Suite => ({
   name: payoutsName(bench.api),
   steps: payoutSteps(bench),
 })
 
-/** Nobody relies on v3 before it is configured. */
+/** v3 is only tested if configured. */
 export const payoutsV3NotAsked: Suite = {
   ...{ name: payoutsName('v3'), steps: [] },
-  skipped: 'PROVIDER_PAYOUTS_API is not v3: nothing relies on it',
+  skipped: 'PROVIDER_PAYOUTS_API is not v3',
 }
 
-/** What stays undone without the key of an account, under the same names. */
+/** The suites that are skipped without the key of an account. */
 export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
   [
     paymentsName(account),

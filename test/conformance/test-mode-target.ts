@@ -14,21 +14,21 @@ import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './sui
 
 type Environment = Readonly<Record<string, string | undefined>>
 export type TestModeOptions = {
-  /** How long a person is given to pay; null when nobody is there. */
+  /** Time a payer has to pay, ms; null without a payer. */
   readonly payerMs: number | null
   readonly say: (line: string) => void
-  /** Shorter where the other side is not the real one. */
+  /** Shorter in tests of this target. */
   readonly waiting?: Waiting
 }
 
-/** Test mode of the provider allows 60 calls a minute per endpoint. */
+/** The provider's test mode allows 60 calls a minute per endpoint. */
 const requestsPerMinute = 60
-/** Failures were seen after 3.5 minutes, reversals are documented to come within five. */
+/** Failures took up to 3.5 minutes; reversals are documented to arrive within five. */
 const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
 const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
-/** The providers' own test modes, as far as the environment has keys. Throws `LiveKey`. */
+/** The providers' test modes, as far as keys are set. Throws `LiveKey`. */
 export async function openTestModeTarget(
   env: Environment,
   options: TestModeOptions,
@@ -76,7 +76,7 @@ const rpcUrlsOf = (env: Environment): string[] =>
     .map((url) => url.trim())
     .filter(Boolean)
 
-/** One suite per endpoint; the path of each may be a key, so only its place in the list is said. */
+/** Returns one suite per endpoint, named by its place, because its path may contain a key. */
 function chainSuites(env: Environment): Suite[] {
   const urls = rpcUrlsOf(env)
   if (urls.length === 0) return [{ name: 'chain', steps: [], skipped: 'RPC_URLS is not set' }]
@@ -88,7 +88,7 @@ function chainSuites(env: Environment): Suite[] {
   }))
 }
 
-/** Prints where to pay, and waits until the payer has chosen a channel there. */
+/** Prints where to pay and waits until the payer has chosen a channel. */
 const chooser =
   (
     client: PaymentBench['client'],
@@ -130,7 +130,7 @@ function identitySuites({ sumsub, persona }: TestModeKeys, env: Environment): Su
     const provider = open(api.secretKey)
     const bench = {
       provider,
-      wrongKey: open('nobody has this'),
+      wrongKey: open('wrong-key'),
       deaf: provider,
       hear: undefined,
       resets: name === 'sumsub',

@@ -12,12 +12,12 @@ import { WireRefunds } from '../../services/payments/providers/xendit/wire'
 import { type PaymentBench, until } from './payment-bench'
 import { faultOf, left, NotHere, type Step, type Waiting } from './step'
 
-/** Test mode's clock and ours may differ; older rows than this are of no interest here. */
+/** Allowed difference of the clocks; older rows are ignored. */
 const windowMs = 600_000
-/** The services read the list every few minutes and overlap their windows by far more than this. */
+/** The services overlap their readings of the list by far more than this. */
 const latestMs = 60_000
 
-/** What the reference leaves open is `confirmed` when it is as the services assume. */
+/** `confirmed` if an open question of the reference is as the services assume. */
 const confirm = (isAsAssumed: boolean, seen: string): string =>
   isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`
 
@@ -33,7 +33,7 @@ const pageOf = async (client: ProviderClient, query: string) => {
   return 'ok' in answer ? answer.ok : `${answer.refused.status} ${answer.refused.code}`
 }
 
-/** The list itself, and the list of refunds beside it, as far as nobody has to pay for it. */
+/** The list of transactions and of refunds, as far as no payment is needed. */
 export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Transaction Read',
@@ -48,7 +48,7 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
     },
   },
   {
-    name: 'fifty rows may be asked for at once',
+    name: 'a page may have fifty rows',
     expected: 'confirmed',
     see: async () => {
       const page = await pageOf(client, 'limit=50')
@@ -56,12 +56,12 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
     },
   },
   {
-    name: 'behind a wrong key the list is unknown, not empty',
+    name: 'with a wrong key the list is unknown, not empty',
     expected: 'ProviderUnknown',
     see: () => faultOf(lately(wrongKey, 'payment')),
   },
   {
-    name: 'the list of refunds is answered, although the reference no longer has it',
+    name: 'the list of refunds exists, although the reference no longer has it',
     expected: 'confirmed',
     see: async () => {
       const path = '/refunds?payment_request_id=pr-00000000-0000-4000-8000-000000000000'
@@ -72,22 +72,22 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   },
 ]
 
-/** What an account holds: cash-outs are accepted by it, and the books begin with what it was. */
+/** The balance of an account: a condition of cash-outs, and the start of the books. */
 export const balanceSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
-    name: 'the key has the permission Balance Read, and is told what the account holds',
+    name: 'the key has the permission Balance Read and returns the balance',
     expected: 'confirmed',
     fact: 'balance',
     see: () => told(() => readBalance(client)),
   },
   {
-    name: 'what it held an hour ago is told as well',
+    name: 'the balance of an hour ago is available',
     expected: 'confirmed',
     fact: 'balance',
     see: () => told(() => readBalance(client, { at: new Date(Date.now() - 3_600_000) })),
   },
   {
-    name: 'behind a wrong key the balance is unknown, not 0',
+    name: 'with a wrong key the balance is unknown, not 0',
     expected: 'ProviderUnknown',
     see: () => faultOf(readBalance(wrongKey)),
   },
@@ -102,7 +102,7 @@ const told = (read: () => Promise<unknown>): Promise<string> =>
     },
   )
 
-/** What an earlier step has paid; `seenAt` is when we knew of it, in unix milliseconds. */
+/** A payment of an earlier step; `seenAt` is when it was first seen, unix ms. */
 export type PaidHere = {
   readonly checkoutId: string
   readonly paymentId: string
@@ -111,7 +111,7 @@ export type PaidHere = {
   readonly seenAt: number
 }
 
-/** Whether a payment through this channel is listed in test mode, how late, and as what. */
+/** Whether a payment through this channel is listed in test mode, how late, and how. */
 export function listedPaymentSteps(
   { client, waiting }: PaymentBench,
   channel: string,
@@ -132,7 +132,7 @@ export function listedPaymentSteps(
       },
     },
     {
-      name: 'its row came within a minute',
+      name: 'its row appeared within a minute',
       expected: 'confirmed',
       see: async () => {
         const ms = left(lateMs, 'row')
@@ -154,7 +154,7 @@ export function listedPaymentSteps(
 const isOurs = (reference: string | null, paid: PaidHere): boolean =>
   reference === paid.reference || reference?.startsWith(`${paid.reference}_`) === true
 
-/** Under which id and reference money that went back is listed, and how one pages on. */
+/** Id and reference of a refund or chargeback in the list, and paging. */
 export function listedReturnSteps(
   bench: PaymentBench,
   paid: () => PaidHere,
@@ -172,7 +172,7 @@ export function listedReturnSteps(
       },
     },
     {
-      name: 'a refund without a reference has that of its payment there',
+      name: "a refund without a reference has the payment's",
       expected: 'confirmed',
       see: async () => {
         const { reference } = left(refund, 'row')
@@ -181,7 +181,7 @@ export function listedReturnSteps(
     },
     ...chargebackSteps(bench, paid),
     {
-      name: 'after_id leads on to another row',
+      name: 'after_id returns the next row',
       expected: 'confirmed',
       see: async () => {
         const first = await pageOf(client, 'limit=1')
@@ -221,7 +221,7 @@ function chargebackSteps({ client, waiting, chargeback }: PaymentBench, paid: ()
   return steps
 }
 
-/** What payouts are listed as, once all of them have ended; `expected` is by their provider's id. */
+/** Rows of payouts in the list after all have ended; `expected` is by the provider's id. */
 export const listedPayoutStep = (
   { client, waiting }: { client: ProviderClient; waiting: Waiting },
   expected: () => ReadonlyMap<string, string>,
@@ -254,7 +254,7 @@ async function rowOf(
   return until(waiting, read, (row) => row !== undefined)
 }
 
-/** What the rows of a type are called instead, for whoever has to find out. */
+/** Returns the ids and references of listed rows, for the report. */
 async function namesOf(client: ProviderClient, type: ListedType): Promise<string> {
   const rows = await lately(client, type)
   const names = rows.slice(0, 3).map(({ productId, reference }) => `${productId} ${reference}`)

@@ -5,15 +5,15 @@ import { dayOf } from '../../../services/pricing/rate'
 import { NotHere, type Step } from '../step'
 import type { RateWeather } from './rate-world'
 
-/** One source of rates, as its suite needs it. */
+/** A source of rates, as its suite needs it. */
 export type RateBench = {
   readonly source: RateSource
   readonly guards: Guards
-  /** Makes the source fail; undefined where nobody can. */
+  /** Makes the source fail; undefined if not possible. */
   readonly turn: ((weather: RateWeather) => void) | undefined
 }
 
-/** What each failure must lead to: the answer is refused, or the guards refuse its rate. */
+/** Expected result of each failure: the response or its rate is refused. */
 const failures: readonly [RateWeather, string][] = [
   ['html', 'no answer'],
   ['redirect', 'no answer'],
@@ -25,7 +25,7 @@ const failures: readonly [RateWeather, string][] = [
   ['stale', 'refused by the guards'],
 ]
 
-/** A source answers with a rate that the guards let through, and no failure of it becomes a rate. */
+/** A source returns a rate that passes the guards, and no failure of it becomes a rate. */
 export const rateSteps = (bench: RateBench): Step[] =>
   bench.source.pairs.flatMap((pair) => [
     {
@@ -76,7 +76,7 @@ async function inWeather(
   weather: RateWeather,
   see: () => Promise<string>,
 ): Promise<string> {
-  if (!turn) throw new NotHere('nobody can make the real source fail')
+  if (!turn) throw new NotHere('the real source cannot be made to fail')
   turn(weather)
   try {
     return await see()
@@ -86,8 +86,8 @@ async function inWeather(
 }
 
 /**
- * What pricing would make of the answer, if this were its only source. A second opinion stands
- * beside a source that says the same, so that the guards look at it; unless it stands `alone`.
+ * Returns pricing's result if this were its only source. A second source with the same rate stands
+ * by so that the guards check it, unless the source is `alone`.
  */
 async function outcomeOf(
   { source, guards }: RateBench,

@@ -7,14 +7,14 @@ import type { RateWorld } from './rate-world'
 
 const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
 type Environment = Readonly<Record<string, string | undefined>>
-/** Nothing is sold at the rates asked for here, so a suite states no spreads. */
+/** Suites sell nothing, so they set no spreads. */
 const unused = {
   ...{ NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' },
   DATABASE_URL: 'postgres://unused',
-  QUOTE_SECRETS: 'no quote is made by these suites',
+  QUOTE_SECRETS: 'these suites issue no quotes',
 }
 
-/** The sources as pricing makes them of this environment, in the order of `names`. */
+/** Builds the sources as pricing does from this environment, in the order of `names`. */
 function benchesOf(names: readonly string[], env: Environment) {
   const config = readConfig('pricing', fields, {
     ...env,
@@ -27,7 +27,7 @@ function benchesOf(names: readonly string[], env: Environment) {
     .map((source) => ({ source, guards }))
 }
 
-/** All sources against the local world, with every failure it can play. */
+/** All sources against the local world, with every failure it can simulate. */
 export function localRateSuites({ url, turn }: RateWorld): Suite[] {
   const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '1000' }
   return benchesOf(sourceNames, env).map((bench) => ({
@@ -36,7 +36,7 @@ export function localRateSuites({ url, turn }: RateWorld): Suite[] {
   }))
 }
 
-/** The real sources that are named; they need no key, but somebody who wants them asked. */
+/** The real sources named in `RATE_SOURCES`; they need no key. */
 export function publicRateSuites(named: readonly string[], env: Environment): Suite[] {
   return sourceNames.map((name): Suite => {
     if (!named.includes(name))

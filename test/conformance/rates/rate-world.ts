@@ -1,6 +1,6 @@
 import { pause } from '#shared/deadline'
 
-/** How the rate sources of the world are at the moment. */
+/** State of the simulated rate sources. */
 export type RateWeather =
   | 'fair'
   | 'html'
@@ -11,25 +11,27 @@ export type RateWeather =
   | 'stale'
   | 'missing currency'
   | 'rate of 1'
-  /** Bank Negara's session of the counters, as at 1130. */
+  /** Bank Negara's counter session, as at 1130. */
   | 'no middle'
-  /** Bank Negara or open.er-api.com say two, or five percent more than the others. */
+  /** Bank Negara or open.er-api.com differ from the others by two or five percent. */
   | 'near'
   | 'apart'
   | 'down'
 
-/** A local server that speaks as Frankfurter v2, Bank Negara Malaysia and open.er-api.com do. */
+/**
+ * A local server with the interfaces of Frankfurter v2, Bank Negara Malaysia and open.er-api.com.
+ */
 export type RateWorld = AsyncDisposable & {
   readonly url: string
-  /** Changes the weather, for all sources or for the one that is named. */
+  /** Changes the state of all sources or of one. */
   readonly turn: (weather: RateWeather, source?: SourceName) => void
-  /** How many requests a source was asked. */
+  /** Number of requests that a source received. */
   readonly asked: (source: SourceName) => number
 }
 type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
 type Quote = { rate: number; date: string; named: boolean }
 
-/** Mid rates of the fair world; what a source says of `rate` in other weather is in `quoteIn`. */
+/** Mid rates of healthy sources; `quoteIn` has the `rate` in other states. */
 export const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
@@ -49,7 +51,7 @@ function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
 }
 
-/** Opens the world on a free port, in fair weather. */
+/** Opens the world on a free port, with healthy sources. */
 export function openRateWorld(): RateWorld {
   const weather = new Map<SourceName, RateWeather>()
   const asked = new Map<SourceName, number>()
@@ -104,7 +106,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
     return named ? { date, base: 'USD', quote: fiat, rate } : { status: 404, message: 'not found' }
   if (source === 'bnm') {
     const currency_code = named ? 'USD' : 'SGD'
-    // For ten dollars, so that whoever forgets the unit is ten times too high.
+    // For ten dollars: ignoring the unit gives a rate ten times too high.
     const perTen = (more: number) => Number((rate * 10 + more).toFixed(8))
     const middle_rate = weather === 'no middle' ? null : perTen(0)
     const around = { buying_rate: perTen(-0.02), selling_rate: perTen(0.02) }
@@ -119,7 +121,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   }
 }
 
-/** A body that begins at once and ends long after anybody should wait. */
+/** A body that starts at once and ends after any timeout. */
 const slow = (text: string) =>
   new Response(
     new ReadableStream({
@@ -130,7 +132,7 @@ const slow = (text: string) =>
           controller.enqueue(new TextEncoder().encode(text.slice(1)))
           controller.close()
         } catch {
-          // Whoever asked is gone by now.
+          // The client has disconnected.
         }
       },
     }),
