@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
-// Rows as they are after a long time: at rest, of many wallets, none of them awaited. Made without
-// triggers, so that nobody takes them for changes of today.
+// Rows of a database in long use: at rest, of many wallets, with nothing in progress. Inserted
+// without triggers, so that they are not announced as changes.
 
 const wallet = `'0x' || lpad(to_hex(n % 20000), 40, '0')`
 const old = `now() - interval '20 days' - n * interval '1 second'`
@@ -13,11 +13,11 @@ const journal = (schema: string) => ({
   [`${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)`]: `'old' || n / 2, n % 2, 'old', 'old' || n / 4, case n % 2 when 0 then 'treasury' else 'capital' end, 'AUSD', 1 - 2 * (n % 2), ${old}`,
 })
 
-/** Of any kind; of a send the parts that its wallet's activity shows. */
+/** Payload of any operation, with the fields that a send's activity entry shows. */
 const operation = `jsonb_build_object('ausd', '1', 'sendId', 'old' || n,
   'authorization', jsonb_build_object('value', '1', 'to', ${wallet}))`
 
-/** What is put into each table of row `n`. */
+/** Values of row `n` in each table. */
 const rows: Readonly<Record<string, string>> = {
   ...messages('gateway', 'gateway'),
   ...messages('payments', 'payments'),
@@ -49,14 +49,14 @@ const rows: Readonly<Record<string, string>> = {
 }
 
 const tableOf = (into: string) => into.split(' ')[0]!
-/** The tables that are filled, by `schema.table`. */
+/** Filled tables, by `schema.table`. */
 export const filled = Object.keys(rows).map(tableOf)
 
-/** Asked for by lists, of which the planner takes each for a hundred: a smaller one is read whole. */
+/** Read by lists for which the planner assumes 100 rows: a smaller table would be scanned. */
 const larger = /^indexer_reader\.(records|cycles)/
 const largerLeast = 100_000
 
-/** Puts so many rows into each table that is `wanted`, and lets the planner know. */
+/** Inserts `count` rows into each table that is `wanted`, and updates the planner's statistics. */
 export async function fillTables(
   sql: Sql,
   count: number,

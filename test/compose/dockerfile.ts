@@ -5,12 +5,12 @@ import { infraDir } from '#infra/compose/composition'
 
 /** One instruction, continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
 export type Instruction = { word: string; rest: string }
-/** What follows one FROM. */
+/** A stage: the instructions after one FROM. */
 export type Stage = { image: string; name: string | undefined; instructions: Instruction[] }
-/** What COPY takes from the sent folder into the image. */
+/** Paths that COPY takes from the build context into the image. */
 export type Copy = { sources: string[]; target: string }
 
-/** Reads the part of the Dockerfile language that ours uses; throws at a line it does not know. */
+/** Parses the part of the Dockerfile language in use; throws at an unknown instruction. */
 export function readDockerfile(text: string): Stage[] {
   const stages: Stage[] = []
   const lines = text
@@ -33,7 +33,7 @@ const known = new Set('FROM WORKDIR COPY RUN ENV USER STOPSIGNAL ENTRYPOINT CMD'
 export const ourStages = (): Stage[] =>
   readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
 
-/** What a stage copies from the repository; copies from another stage are left out. */
+/** Returns the paths that a stage copies from the repository, not from another stage. */
 export const copiesOf = ({ instructions }: Stage): Copy[] =>
   instructions
     .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
@@ -42,7 +42,10 @@ export const copiesOf = ({ instructions }: Stage): Copy[] =>
       return { sources: words.slice(0, -1), target: words.at(-1)! }
     })
 
-/** Says which paths are sent to the builder: the last line of the ignore file that matches decides. */
+/**
+ * Returns whether a path is in the build context: the last matching line of the ignore file
+ * decides.
+ */
 export function readIgnore(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')

@@ -11,23 +11,23 @@ import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 import { copiesOf, isSent, ourStages } from './dockerfile'
 
-/** The containers of a stack on this machine as plain processes on this machine. */
+/** The containers of a stack, as plain processes on this machine. */
 export type Rehearsal = AsyncDisposable & {
   readonly gateway: string
   readonly natsMonitor: string
   readonly rpcUrl: string
   readonly databaseUrl: string
   readonly dir: string
-  /** Starts what a service of the compose files runs, with exactly the environment it is given there. */
+  /** Starts the command of a compose service, with exactly its environment. */
   readonly start: (service: string) => Child
-  /** Runs other words where a service runs, as `docker compose exec` does; `exit 0` if all is well. */
+  /** Runs a command in a service, as `docker compose exec` does; resolves with the exit reason. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
 const variables = localVariables()
 const { services } = localStack()
 
-/** What the containers call by name or path, and where it is here. Nothing else is changed. */
+/** Names and paths inside the containers, and their places here. Nothing else is changed. */
 async function placesIn(dir: string) {
   const [gateway, ops, sandbox, nats, monitor, postgres, chain] = await Promise.all(
     Array.from({ length: 7 }, () => freePort()),
@@ -47,10 +47,10 @@ async function placesIn(dir: string) {
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
       ['/data', join(dir, 'data')],
       ['/chain', join(dir, 'chain')],
-      // The image of anvil has it on its path.
+      // The anvil image has it on its path.
       ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
-    /** Values that are a port and nothing else. */
+    /** Values that are only a port. */
     wholes: new Map([
       ['3000', String(gateway)],
       ['3001', String(ops)],
@@ -61,14 +61,16 @@ async function placesIn(dir: string) {
 }
 type Places = Awaited<ReturnType<typeof placesIn>>
 
-/** One pass, so that what was put in is not replaced again. */
+/** Replaces in one pass, so that replacements are not replaced again. */
 function moved(value: string, { moves, wholes }: Places): string {
   const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
   const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
 }
 
-/** The folder /app of the image: what the Dockerfile copies of what is sent to its builder, and what Bun makes of it there. */
+/**
+ * Builds the image's /app folder: the files that the Dockerfile copies, and the results of its RUN.
+ */
 function layImage(app: string) {
   mkdirSync(app)
   const image = ourStages().at(-1)!
@@ -88,7 +90,7 @@ function layImage(app: string) {
   }
 }
 
-/** The programs of the images, as this machine has them. */
+/** The images' programs on this machine. */
 function programsHere(dir: string): ReadonlyMap<string, string> {
   const passwords = Object.fromEntries(natsUsers.map((user) => [user, '']))
   const nats = { dir, port: 1, monitorPort: 1, passwords: passwords as Record<NatsUser, string> }
@@ -98,7 +100,7 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
   ])
 }
 
-/** Lays the image out and finds free ports; starts nothing yet. Disposing ends what was started. */
+/** Builds the image and finds free ports, but starts nothing. Disposing ends all processes. */
 export async function rehearse(): Promise<Rehearsal> {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
   for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))
@@ -119,7 +121,7 @@ export async function rehearse(): Promise<Rehearsal> {
     return child
   }
   const commandOf = (name: string, words: readonly string[]): Command => {
-    // Every container has a /tmp of its own.
+    // Every container has its own /tmp.
     const own = (text: string) => text.replaceAll('/tmp/alive', join(dir, `alive-${name}`))
     const [program = '', ...args] = words.map((word) => moved(own(word), places))
     const env = Object.entries(environmentOf(services[name]!, variables))

@@ -1,25 +1,25 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** Where a browser may be; `CHROMIUM` names another. */
+/** Possible paths of a browser; `CHROMIUM` overrides them. */
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The Chromium of this machine. Debian has it as the package `chromium`; none is downloaded. */
+/** The installed Chromium, from Debian's package `chromium`; none is downloaded. */
 export const browserPath = (): string | undefined =>
   process.env.CHROMIUM || names.flatMap((name) => Bun.which(name) ?? [])[0]
 
-/** What a suite says on a machine without one. */
+/** Printed by a suite on a machine without one. */
 export const noBrowser =
-  'No Chromium is here, so the pages were not opened: apt-get install chromium, or set CHROMIUM.'
+  'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
 
 export type Opened = AsyncDisposable & {
   readonly open: (address: string, more?: { dark?: boolean }) => Promise<Page>
-  /** What pages complained of: errors, and what their policy refused. */
+  /** Console errors of the pages, and violations of their content security policy. */
   readonly complaints: readonly string[]
 }
 
 /** Starts the browser; it ends with the suite. */
 export async function openBrowser(executablePath: string): Promise<Opened> {
-  // Its own sandbox needs rights that a container does not have, and these pages are ours.
+  // Chromium's sandbox needs rights that a container lacks, and the pages are trusted.
   const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   const complaints: string[] = []
   return {

@@ -11,16 +11,17 @@ import {
 import { join } from 'node:path'
 
 const inMemory = '/dev/shm'
-/** A whole run fills some 0.7 GB of it, and its processes take as much again several times. */
+/**
+ * Free memory to require: a run's files need some 0.7 GB, and its processes several times as much.
+ */
 const roomMin = 4 * 1024 ** 3
-/** Left behind by a run that was killed: nothing that is in use is as old. */
+/** Age from which a folder is a leftover of a killed run; no folder in use is as old. */
 const staleMs = 12 * 3_600_000
 
 /**
- * Where suites keep what they make, for as long as they run: in memory where there is room for it,
- * otherwise undefined. A whole run makes a quarter of a million files, 1,300 for each Postgres, and ext4
- * may take up to 0.9 ms of processor time for one, where that part of the disk is crowded. The suites of
- * payments and payouts took 43 s of it here, and 59 s in `/tmp` (measured).
+ * Folder for the files of suites: in memory if there is room, otherwise undefined. A full run
+ * creates a quarter of a million files, 1,300 per Postgres, and ext4 may need up to 0.9 ms of
+ * processor time for one in a crowded part of the disk.
  */
 export function folderInMemory(): string | undefined {
   try {
@@ -29,19 +30,19 @@ export function folderInMemory(): string | undefined {
     const isRoomy = Math.min(bavail * bsize, availableMemory()) >= roomMin
     if (!isRoomy || !mayRun()) return undefined
     const dir = join(inMemory, `suites-${process.getuid?.() ?? 0}`)
-    // Postgres runs as another user, below it.
+    // Postgres runs as another user, in a folder below this one.
     mkdirSync(dir, { recursive: true, mode: 0o711 })
     for (const name of readdirSync(dir)) removeIfStale(join(dir, name))
     return dir
   } catch {
-    return undefined // Another system, or nothing that we may use.
+    return undefined // Another system, or no usable folder.
   }
 }
 
 const availableMemory = (): number =>
   Number(/^MemAvailable: +(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1_024
 
-/** Some suites start programs that they write. */
+/** Some suites start programs that they write there. */
 const mayRun = (): boolean =>
   readFileSync('/proc/mounts', 'utf8')
     .split('\n')

@@ -7,9 +7,9 @@ import { sheetText } from '#infra/ops/books'
 import { inRoleOfBooks, placeOf } from '#infra/ops/place'
 
 /**
- * How a suite ends: whatever was done to its stack, the books say where every unit is. Prints the
- * balance sheet. What differs must be what the suite did on purpose, each by the words of its break:
- * then the books name it, and nothing else.
+ * Final check of a suite: waits until the books account for every unit, and prints the balance
+ * sheet. `onPurpose` matches the breaks that the suite caused; the books must report these and no
+ * others.
  */
 export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<void> {
   const place = placeOf(stack.info)
@@ -24,5 +24,5 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])
   for (const words of onPurpose)
-    expect(breaks.some((one) => words.test(one)) || `no break says ${words}`).toBe(true)
+    expect(breaks.some((one) => words.test(one)) || `no break matches ${words}`).toBe(true)
 }

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 
-/** The defects of `test/simulation/canaries`, by the names of their patches. */
+/** Patches of `test/simulation/canaries`. */
 export const canaries = ['outbox', 'relayer', 'payouts'] as const
 export type Canary = (typeof canaries)[number]
 
-/** The sources once more, to put defects into. */
+/** A copy of the sources for planting defects. */
 export type Copy = Disposable & {
   readonly dir: string
-  /** Puts a defect in. Throws when the patch does not fit the sources any more. */
+  /** Applies a patch. Throws if it no longer fits the sources. */
   readonly apply: (canary: Canary) => void
   readonly takeBack: (canary: Canary) => void
-  /** Runs a script of the copy: what it said, and its exit code. */
+  /** Runs a script of the copy; returns output and exit code. */
   readonly run: (...words: string[]) => Promise<{ code: number; out: string }>
 }
 
@@ -28,7 +28,7 @@ export function copySources(): Copy {
   const patch = (canary: Canary, ...options: string[]) => {
     const file = join(repositoryDir, 'test/simulation/canaries', `${canary}.patch`)
     const { success, stderr } = Bun.spawnSync(['git', 'apply', ...options, file], { cwd: dir })
-    if (!success) throw new Error(`the canary in ${canary} does not fit: ${stderr}`)
+    if (!success) throw new Error(`the patch of canary ${canary} does not apply: ${stderr}`)
   }
   return {
     dir,

@@ -5,21 +5,21 @@ import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
 type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares'
 
-/** An amount in micro AUSD, from its decimals: `ausd('0.01')`. */
+/** Parses an amount into micro AUSD: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
 
 /** Outcomes of a cycle by their number in `CycleClosed`. */
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
-/** What a relayed repayment says beside its ref and amount. */
+/** Further fields of a relayed repayment. */
 type Relayed = { held?: boolean; paidAt?: bigint; user?: User }
 
-/** Short ways to act on the credit line of a fixture; amounts in micro AUSD, for ana by default. */
+/** Actions on the credit line of a fixture; amounts in micro AUSD, for ana by default. */
 export function actionsOn(fixture: ContractsFixture) {
   const { creditLine } = fixture.deployment
   const address = (user: User) => actors[user].address
 
-  /** The arguments of each action, for sending it and for asking whether it is refused. */
+  /** Arguments of each action, for sending it and for simulating it. */
   const calls = {
     topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
       ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
@@ -52,12 +52,12 @@ export function actionsOn(fixture: ContractsFixture) {
   }
   type Calls = typeof calls
 
-  /** Sends the action and answers what happened; throws the name of the error if it reverts. */
+  /** Sends the action and returns its result; throws the name of the error if it reverts. */
   const act = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.send(from, 'creditLine', functionName as 'pause', given as [])
   }
-  /** The name of the error the action would revert with now, or `accepted`. */
+  /** Returns the error with which the action would revert now, or `accepted`. */
   const answer = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.refusal(from, 'creditLine', functionName as 'pause', given as [])
@@ -74,11 +74,11 @@ export function actionsOn(fixture: ContractsFixture) {
     })
     return { account, encumbered, shares, until, state: holdStates[state] }
   }
-  /** Time of the last block, in unix seconds. */
+  /** Time of the last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
-  /** Gives the next block this time, whether an action or `settle` makes it. */
+  /** Sets the time of the next block, whether an action or `settle` mines it. */
   const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
-  /** Lets time pass up to exactly `timestamp`. */
+  /** Moves time forward to exactly `timestamp`. */
   const until = async (timestamp: bigint) => {
     await at(timestamp)
     await fixture.client.mine({ blocks: 1 })
@@ -90,10 +90,10 @@ const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
 type CallOf = readonly [Actor, string, readonly unknown[]]
 type Sent = Awaited<ReturnType<ContractsFixture['send']>>
 
-/** The names of the events of a transaction, in order. */
+/** Returns the names of a transaction's events, in order. */
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
 
-/** How the first cycle that a transaction closed ended; undefined if it closed none. */
+/** Returns the outcome of the first cycle that a transaction closed, or undefined. */
 export function closedAs(sent: Sent) {
   const closed = sent.events.find((one) => one.eventName === 'CycleClosed')
   return closed && outcomes[closed.args.outcome]

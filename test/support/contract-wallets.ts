@@ -17,14 +17,17 @@ import type { RunningStack } from '#infra/local/stack'
 import { chainOf } from '#shared/chain/client'
 import { waitUntil } from './wait'
 
-/** Deploys contract wallets, each owned by a key, and signs as they want it: wrapped, over 65 bytes. */
+/**
+ * Deploys contract wallets, each owned by a key, and makes their wrapped signatures (over 65
+ * bytes).
+ */
 export function openContractWallets({ info }: RunningStack) {
   const { rpcUrl, chainId } = info.chain
   const account = privateKeyToAccount(devKey('admin'))
   const chain = createWalletClient({ account, chain: chainOf(chainId), transport: http(rpcUrl) })
   const reader = chain.extend(publicActions)
   return {
-    /** The address of a new wallet that belongs to an owner. */
+    /** Deploys a wallet for an owner; returns its address. */
     deploy: async (owner: Address): Promise<Address> => {
       const hash = await chain.deployContract({
         abi: ownedWalletAbi,
@@ -38,7 +41,7 @@ export function openContractWallets({ info }: RunningStack) {
       )
       return contractAddress!
     },
-    /** Signs for a wallet by its owner's key, or by one that is not its owner's. */
+    /** Signs for a wallet with its owner's key or with a wrong one. */
     signerOf: (address: Address, owner: LocalAccount): LocalAccount =>
       toAccount({
         address,

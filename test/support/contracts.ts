@@ -29,7 +29,7 @@ export {
 export { multicall3Address } from '#infra/contracts/deploy'
 export { deployContracts }
 
-/** The dev accounts every anvil unlocks: public keys of no worth anywhere else. */
+/** Dev accounts unlocked by every anvil; their keys are public. */
 export const actorKeys = {
   admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   treasury: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -40,15 +40,15 @@ export const actorKeys = {
   citra: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 } as const satisfies Record<string, Hex>
 
-/** Who acts on the fixture; ana, budi and citra are users, citra never verified. */
+/** Actors of the fixture; ana, budi and citra are users, citra is never verified. */
 export type Actor = keyof typeof actorKeys
 
-/** Each actor's account, for signing. */
+/** Signing account of each actor. */
 export const actors = Object.fromEntries(
   Object.entries(actorKeys).map(([name, key]) => [name, privateKeyToAccount(key)]),
 ) as Record<Actor, PrivateKeyAccount>
 
-/** The terms of the tests: a minute's hold, cycles of 1 to 30 minutes, then a day of grace. */
+/** Terms of the tests: one-minute holds, cycles of 1 to 30 minutes, then a day of grace. */
 export const fixtureTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -59,7 +59,7 @@ export const fixtureTerms = {
   liquidityMicro: 100_000_000_000n,
 } as const satisfies Partial<DeployTerms>
 
-/** Both ABIs: the credit line lets the token's errors and events through. */
+/** Both ABIs: the credit line passes the token's errors and events on. */
 export const contractsAbi = [...ausdAbi, ...creditLineAbi] as const
 const abis = { ausd: ausdAbi, creditLine: creditLineAbi } as const
 const callGas = 12_000_000n
@@ -73,15 +73,15 @@ type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<
   N
 >
 
-/** An anvil with both contracts deployed and short ways to act on them. */
+/** An anvil with both contracts deployed, and shortcuts to call them. */
 export type ContractsFixture = Awaited<ReturnType<typeof openContractsFixture>>
 
-/** Boots an anvil of its own; ana and budi are verified and hold 1000 AUSD each. */
+/** Starts an anvil; ana and budi are verified and hold 1000 AUSD each. */
 export async function openContractsFixture(
   terms: Partial<DeployTerms> = {},
   anvilArgs: readonly string[] = [],
 ) {
-  // Mining on request: anvil's automine now and then forgets a transaction after a rewind.
+  // Mines on request: anvil's automine sometimes loses a transaction after a rewind.
   const anvil = await startAnvil(['--no-mining', ...anvilArgs])
   const deployment = await deployContracts({
     ...fixtureTerms,
@@ -122,7 +122,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
-  /** Sends and mines; answers gas used and events, throws if it reverts. */
+  /** Sends and mines; returns gas used and events, throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -147,7 +147,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
-/** Sends from an unlocked account and mines; answers the receipt, reverted or not. */
+/** Sends from an unlocked account and mines; returns the receipt, reverted or not. */
 async function sendUnlocked(
   client: Client,
   request: (ask: RpcAsk) => Promise<unknown>,
@@ -159,7 +159,7 @@ async function sendUnlocked(
 }
 
 function refusalOf(client: Client, deployment: Deployment) {
-  /** The name of the error the call would revert with now, or `accepted`. */
+  /** Returns the error with which the call would revert now, or `accepted`. */
   return async <C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -205,16 +205,16 @@ function views(client: Client, { ausd, creditLine }: Deployment) {
 
 function timeTravel(client: Client) {
   const snapshots: Hex[] = []
-  /** Lets `seconds` of chain time pass. */
+  /** Advances the chain's time by `seconds`. */
   async function warp(seconds: number) {
     await client.increaseTime({ seconds })
     await client.mine({ blocks: 1 })
   }
-  /** Remembers this state of the chain, for `rewind`. */
+  /** Saves the state of the chain for `rewind`. */
   async function checkpoint() {
     snapshots.push(await client.snapshot())
   }
-  /** Goes back to the state of the last `checkpoint`, which is used up by it. */
+  /** Restores the last `checkpoint`, which can be used once. */
   async function rewind() {
     const id = snapshots.pop()
     if (!id) throw new Error('there is no checkpoint to rewind to')
@@ -227,5 +227,5 @@ function encode(contract: Contract, functionName: string, args: unknown): Hex {
   return encodeFunctionData({ abi: abis[contract], functionName, args } as never)
 }
 
-/** A distinct reference for each number. */
+/** Returns a distinct reference for each number. */
 export const refOf = (number: number): Hex => numberToHex(number, { size: 32 })

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import type { RunningStack } from '#infra/local/stack'
 
-/** What services note for themselves, whatever anybody asks them. */
+/** Tables that services write without a request. */
 const ownNotes = ['owed_to_cashouts', 'listings']
 
-/** How many rows every table of the services that move fiat has, by `schema.table`. */
+/** Returns the number of rows of every table of payments and payouts, by `schema.table`. */
 export async function rowCounts(stack: RunningStack): Promise<Record<string, number>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -28,12 +28,12 @@ export async function rowCounts(stack: RunningStack): Promise<Record<string, num
   }
 }
 
-/** What is under way when it begins ends within these; what takes long itself is tried some times anyway. */
+/** Running work ends within this time; slow work gets further attempts. */
 const atLeast = { tries: 5, ms: 30_000 }
 
 /**
- * Does what must write nothing, and expects that it does not. Services also write by themselves, so it is
- * done again until nobody else wrote meanwhile: what writes itself never passes.
+ * Expects an action to write nothing. Services also write on their own, so it repeats the action
+ * until no other write interferes; an action that writes never passes.
  */
 export async function expectNothingWritten(
   stack: RunningStack,
@@ -50,7 +50,7 @@ export async function expectNothingWritten(
   }
 }
 
-/** One query on the whole database, as the administrator sees it. */
+/** Queries the whole database as the administrator. */
 export async function query<T>(stack: RunningStack, text: string): Promise<T[]> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -60,11 +60,11 @@ export async function query<T>(stack: RunningStack, text: string): Promise<T[]> 
   }
 }
 
-/** The services, whose logs and rows must hold no secret; the sandbox is the outside world. */
+/** Services whose logs and rows must contain no secret; the sandbox is the outside world. */
 const ours =
   /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
-/** Every row of every service's tables and every log line, as one text to search in. */
+/** Returns every row of every service and every log line, as one text to search. */
 export async function everythingWritten(stack: RunningStack): Promise<string> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

@@ -8,7 +8,7 @@ import { query } from './database'
 import { persist } from './money-paths'
 import { cashoutBody } from './requests'
 
-/** What a flow leaves behind: where its entry in the activity list must end. */
+/** A started flow: how its entry in the activity list must end. */
 export type Flow = { person: Person; id: string; ends: readonly string[] }
 type Parts = { stack: Stack; outside: Outside; person: Person }
 type Begin = (parts: Parts) => Promise<Flow>
@@ -39,7 +39,7 @@ const declined: Begin = async (parts) => {
   const id = await open(parts, 'qr', 'USD/IDR')
   await parts.outside.control(`sessions/${id}/fail`, { channel_code: 'QRIS' })
   await parts.outside.expire(id)
-  // Its time is over for us, too: an open checkout is left to the list, which shows no end of any.
+  // Expires it for us too: an open checkout is left to the list, which reports no expiry.
   await query(parts.stack, `update payments.payments set expires_at = now() where id = '${id}'`)
   return { person: parts.person, id, ends: ['expired'] }
 }
@@ -89,7 +89,7 @@ const kinds: readonly Begin[] = [
   send,
 ]
 
-/** Begins every kind of flow at least once, and more of them at random, in an order of the seed. */
+/** Starts every kind of flow at least once, then random ones, in an order given by the seed. */
 export function beginFlows(
   stack: Stack,
   people: readonly Person[],
@@ -103,7 +103,7 @@ export function beginFlows(
   )
   const outside = outsideOf(stack.info)
   const order = chance.shuffle([...kinds, ...more])
-  // One person's flows follow each other: a settlement is refused while another one draws.
+  // Flows of one user run in sequence: a settlement is refused while a draw is in progress.
   const lines = people.map(async (person, index) => {
     const flows: Flow[] = []
     for (const begin of order.filter((_, at) => at % people.length === index))
@@ -113,7 +113,7 @@ export function beginFlows(
   return Promise.all(lines).then((flows) => flows.flat())
 }
 
-/** Waits until every flow has ended as it must; says which have not. */
+/** Waits until every flow has its expected end; lists those that have not. */
 export async function flowsEnding(flows: readonly Flow[], deadlineMs: number): Promise<void> {
   let open: string[] = []
   const allEnded = async () => {

@@ -7,13 +7,13 @@ import { type ContractsFixture, contractsAbi, refOf } from './contracts'
 const slotSurcharge = 6_000n
 const accountSurcharge = 7_500n
 
-/** Gas of one transaction: on anvil, and as Monad prices its cold accesses. */
+/** Gas of one transaction: on anvil, and with Monad's prices for cold accesses. */
 export type Measured = { gas: bigint; monad: bigint }
 type AccessList = { accessList: { address: Hex; storageKeys: Hex[] }[]; gasUsed: Hex }
 
 /** Measures transactions of a fixture. */
 export function gasOn(fixture: ContractsFixture) {
-  /** Sends the transaction and says what it took. */
+  /** Sends the transaction and returns its gas. */
   async function measure(from: Address, to: Address, data: Hex): Promise<Measured> {
     const transaction = { from, to, data, gas: numberToHex(28_000_000n) }
     const { accessList } = (await fixture.request({
@@ -33,16 +33,16 @@ export function gasOn(fixture: ContractsFixture) {
   return { measure, many }
 }
 
-/** With SHOW_GAS set, prints what was measured beside its limit. */
+/** Prints measured gas and limit if SHOW_GAS is set. */
 export function show(name: string, { gas, monad }: Measured, limit: bigint) {
   if (process.env.SHOW_GAS) console.log(`${name}: ${gas} anvil, ${monad} Monad, limit ${limit}`)
 }
 
-/** The data of a call of either contract. */
+/** Returns the call data for either contract. */
 export const call = (functionName: string, args: readonly unknown[]) =>
   encodeFunctionData({ abi: contractsAbi, functionName, args } as never)
 
-/** One operation as `many` takes it. */
+/** Returns one operation for `many`. */
 export type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op => ({
   kind: opKinds[kind],
@@ -52,12 +52,12 @@ export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op
   paidAt: 2n ** 32n,
 })
 
-/** The limit leaves 5% above what Monad would charge. */
+/** Expects the limit to be at least 5% above Monad's charge. */
 export function expectCovered(limit: bigint, { monad }: Measured) {
   expect(limit).toBeGreaterThan((monad * 105n) / 100n)
 }
 
-/** The same, and the limit wastes no more than 35%. */
+/** Expects the same, and at most 35% above it. */
 export function expectTight(limit: bigint, measured: Measured) {
   expectCovered(limit, measured)
   expect(limit).toBeLessThan((measured.monad * 135n) / 100n)

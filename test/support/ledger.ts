@@ -15,7 +15,7 @@ export const readerOf = (stack: RunningStack) =>
     timeoutMs: 10_000,
   })
 
-/** Every credit the contract booked for a payment, read from its events and nothing else. */
+/** Returns every credit booked for a payment, from the contract's events only. */
 export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({
     address: stack.info.chain.creditLine as Address,
@@ -32,7 +32,7 @@ export async function creditsOf(stack: RunningStack, paymentId: string): Promise
   }))
 }
 
-/** AUSD a wallet holds now, in micro units. */
+/** Current AUSD balance of a wallet, in micro units. */
 export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,
@@ -51,7 +51,7 @@ export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
 
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
 
-/** Every AUSD transfer from or to a wallet, minting left out, read from the token's events. */
+/** Returns every AUSD transfer from or to a wallet except mints, from the token's events. */
 export async function transfersOf(stack: RunningStack, wallet: Address): Promise<Move[]> {
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({
@@ -74,7 +74,7 @@ export async function transfersOf(stack: RunningStack, wallet: Address): Promise
     }))
 }
 
-/** How often the contract told of this about a payment. */
+/** Counts the contract's events of this name about a payment. */
 export async function timesOf(
   stack: RunningStack,
   eventName: 'Repaid' | 'TopUpRevoked',

@@ -8,23 +8,23 @@ import { waitUntil } from '#infra/local/wait'
 import { ausdOf, creditsOf, transfersOf } from './ledger'
 import { cashoutBody } from './requests'
 
-/** Repeats a request as the app does: until it is answered with 200. */
+/** Retries a request until its status is 200, as the app does. */
 export const persist = (what: string, ask: () => Promise<Reply>): Promise<Reply> =>
   waitUntil(what, async () => {
     const reply = await ask()
     return reply.status === 200 && reply
   })
 
-/** Account number of a bank that refuses, so that the money is taken and given back. */
+/** Account number that the bank refuses, so that the AUSD is taken and returned. */
 const refusedAccount = '999999'
 
 export type Orders = { topup: Reply['body']; cashout: Reply['body']; send: Reply['body'] }
 const takenMicro = 5_000_000n
 const sentMicro = 1_500_000n
-/** What a person needs to walk all three paths. */
+/** AUSD that a user needs for all three paths. */
 export const pathsCostMicro = takenMicro + sentMicro
 
-/** Begins a top-up, a cash-out that the bank will refuse, and a send, all at once. */
+/** Starts a top-up, a cash-out that the bank will refuse, and a send, at the same time. */
 export async function beginPaths(stack: RunningStack, person: Person): Promise<Orders> {
   const recipient = privateKeyToAddress(generatePrivateKey())
   const quote = await person.quote('USD/IDR')
@@ -41,7 +41,7 @@ export async function beginPaths(stack: RunningStack, person: Person): Promise<O
   return { topup: topup.body, cashout: cashout.body, send: send.body }
 }
 
-/** Waits until all three have ended as they should. */
+/** Waits until all three have their expected end. */
 export const pathsEnding = (
   person: Person,
   { topup, cashout, send }: Orders,
@@ -61,7 +61,7 @@ export const pathsEnding = (
     deadlineMs,
   )
 
-/** One credit, one take, one return and one transfer, with exact amounts, by the chain's events. */
+/** Expects one credit, one take, one return and one transfer, with exact amounts, on the chain. */
 export async function expectOnceEach(stack: RunningStack, person: Person, { topup, send }: Orders) {
   const { wallet } = person
   const treasury = stack.info.chain.treasury.toLowerCase()

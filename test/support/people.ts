@@ -12,7 +12,7 @@ import { chainOf } from '#shared/chain/client'
 
 let minting: Promise<unknown> = Promise.resolve()
 
-/** A new user: a wallet nobody has seen, with so much AUSD and native coin. */
+/** Creates a user with an unused wallet and the given amounts of AUSD and native coin. */
 export async function newUser(
   stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},
@@ -24,7 +24,7 @@ export async function newUser(
   return person
 }
 
-/** Gives a wallet AUSD and native coin out of nothing. */
+/** Mints AUSD and sets native coin for a wallet. */
 export async function fund(
   stack: RunningStack,
   wallet: Hex,
@@ -58,7 +58,7 @@ export async function fund(
   )
 }
 
-/** A new user who is verified, finally on the chain. */
+/** Creates a user whose verification is final on the chain. */
 export async function verifiedUser(
   stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},

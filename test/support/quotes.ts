@@ -9,7 +9,7 @@ type LockedQuote = {
   breaks?: true
 }
 
-/** Quotes as pricing answers them: `quote()` locks one, `answer` finds and takes by its rules. */
+/** Quotes by pricing's rules: `quote()` issues one, `answer` finds and takes it. */
 export function openQuotes() {
   const quotes = new Map<string, LockedQuote>()
   const quote = (pair = 'USD/IDR', rate = '16250', spreadBps = 0) => {
@@ -17,7 +17,7 @@ export function openQuotes() {
     quotes.set(id, { pair, rate, spreadBps })
     return id
   }
-  /** What `pricing.rate.find` says, per pair; a pair that is not there has no fresh rate. */
+  /** Rates that `pricing.rate.find` returns; a missing pair has no fresh rate. */
   const present = new Map([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],

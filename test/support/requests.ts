@@ -10,7 +10,7 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** A fresh quote, a signature over the transfer, and the body of `POST /cashouts`. */
+/** Returns a body for `POST /cashouts`, with a fresh quote and a signed transfer. */
 export async function cashoutBody(
   stack: RunningStack,
   person: Person,
@@ -28,10 +28,10 @@ export async function cashoutBody(
   }
 }
 
-/** What a killed process had in its hands comes again within 20 s, and a busy machine takes longer. */
+/** Work of a killed process is redelivered within 20 s, later on a busy machine. */
 const insistMs = 90_000
 
-/** Repeats a request as the app does, until it is accepted: the same request each time. */
+/** Retries an identical request until it is accepted, as the app does. */
 export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
   const ask = async () => {
     const reply = await person.post(path, body)
@@ -41,8 +41,8 @@ export async function insist(person: Person, path: string, body: unknown): Promi
 }
 
 /**
- * Repeats a request as the app does, while somebody is late: any answer but 503, and of those with 503
- * the one that is `meant`.
+ * Retries a request while a service is late, as the app does: until the status is not 503, or it is
+ * the `meant` 503.
  */
 export const answered = <R extends { readonly status: number }>(
   ask: () => Promise<R>,
@@ -58,11 +58,11 @@ export const answered = <R extends { readonly status: number }>(
     100,
   )
 
-/** Waits until an entry of the activity list has one of these states, and answers it. */
+/** Waits until an entry of the activity list has one of these states; returns the entry. */
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
   waitUntil(`${id} becoming ${statuses.join(' or ')}`, () => entryNow(person, id, ...statuses))
 
-/** The same, if it is in such a state now. */
+/** Returns the entry if it has one of these states now. */
 export async function entryNow(person: Person, id: string, ...statuses: string[]) {
   const { items } = okOf(await person.api.activity())
   const entry = items.find((item) => item.id === id)
@@ -71,7 +71,7 @@ export async function entryNow(person: Person, id: string, ...statuses: string[]
 
 export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 
-/** A quote and a top-up: an open checkout. */
+/** Opens a top-up at a new quote; returns its checkout. */
 export async function openCheckout(
   person: Person,
   terms: { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' },

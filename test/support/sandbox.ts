@@ -5,7 +5,7 @@ import { openSandbox } from '#infra/sandbox/sandbox'
 
 export { openSandbox }
 
-/** One webhook as the fixture's gateway received it. */
+/** One webhook received by the fixture's gateway. */
 export type Received = {
   readonly path: string
   readonly headers: Headers
@@ -17,12 +17,12 @@ export type Received = {
 // biome-ignore lint/suspicious/noExplicitAny: tests read foreign JSON field by field
 type Answer = { status: number; headers: Headers; json: any }
 
-/** A sandbox under test beside a real HTTP server that stands where the gateway would. */
+/** A sandbox under test, and an HTTP server in place of the gateway. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
 const deadlineMs = 60_000
 
-/** A complete configuration for tests: free port, quick payouts, no book file. */
+/** A complete configuration for tests: free port, quick payouts, no state file. */
 export const testConfig: Config = {
   host: '127.0.0.1',
   port: 0,
@@ -45,7 +45,7 @@ export const testConfig: Config = {
   floatIdrMinor: 1_000_000_000_000n,
 }
 
-/** Opens the fixture; `answers` are the statuses the gateway gives, in order, and then 200. */
+/** Opens the fixture; `answers` are the gateway's first response statuses, then 200. */
 export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   const received: Received[] = []
   const answers: number[] = []
@@ -83,7 +83,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
       post(path, body, { ...key(account), ...headers }),
     control: (path: string, body?: unknown) => post(`/control/${path}`, body),
     book: async () => (await ask('/control/book')).json,
-    /** Every received webhook of an event, once at least `count` have come. */
+    /** Returns all webhooks of an event once at least `count` have arrived. */
     events: (event: string, count = 1) =>
       waitUntil(
         `${count} ${event}`,
@@ -101,7 +101,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   }
 }
 
-/** The body of an ordinary session request. */
+/** Returns the body of an ordinary session request. */
 export const sessionBody = (change: Record<string, unknown> = {}) => ({
   reference_id: `order-${crypto.randomUUID()}`,
   session_type: 'PAY',
@@ -114,7 +114,7 @@ export const sessionBody = (change: Record<string, unknown> = {}) => ({
   ...change,
 })
 
-/** The body of an ordinary payout request. */
+/** Returns the body of an ordinary payout request. */
 export const payoutBody = (accountNumber = '1234567890', change: Record<string, unknown> = {}) => ({
   reference_id: `wd-${crypto.randomUUID()}`,
   channel_code: 'ID_BCA',

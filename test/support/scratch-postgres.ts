@@ -17,8 +17,8 @@ export type ScratchPostgres = AsyncDisposable & {
 }
 
 /**
- * A real PostgreSQL for one suite, on a free port, in its own folder: with all tables, or `empty`. To
- * migrate one with all tables sets its passwords.
+ * Starts a PostgreSQL for one suite, on a free port, in its own folder: with all tables, or
+ * `empty`. Migrating one with all tables sets its passwords.
  */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
   onFreePorts(() => start(what))
@@ -45,7 +45,7 @@ async function start(what?: 'empty'): Promise<ScratchPostgres> {
 
 export type ScratchDatabase = AsyncDisposable & { readonly database: Database }
 
-/** A scratch Postgres and a service's own client on it, as the owner of all tables: for suites of stores. */
+/** A scratch Postgres and a service's client as the owner of all tables, for suites of stores. */
 export async function startScratchDatabase(name: ServiceName): Promise<ScratchDatabase> {
   const server = await startScratchPostgres()
   const log = openLog(name, 'silent')

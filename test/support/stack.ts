@@ -6,10 +6,10 @@ import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
 import { migratedCluster } from './engines/cluster'
 
-/** Sweepers that check sooner, so that a suite waits seconds where production waits half a minute. */
+/** Shorter recheck intervals, so that a suite waits seconds instead of half a minute. */
 const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '500' }
 const listings = { LIST_LATEST_EVERY_MS: '1000' }
-/** The providers' quarter of an hour before the first retry becomes a second. */
+/** First retry of the providers: 1 second instead of 15 minutes. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
 export const quickChecks = {
   payments: { ...sweeps, ...listings },
@@ -17,7 +17,7 @@ export const quickChecks = {
   sandbox: retries,
 }
 
-/** A whole stack of one suite's own: free ports, own folder, gone with the suite. */
+/** Starts a stack for one suite: free ports, own folder, removed with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
   const tidy = () => {
@@ -47,7 +47,9 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
 
 let bundles: Promise<string> | undefined
 
-/** Runs a command of `infra/ops` against a stack, as an operator does; what it said is trimmed. */
+/**
+ * Runs a command of `infra/ops` against a stack, as an operator does; returns the trimmed output.
+ */
 export async function operate({ dir }: RunningStack, script: string, ...words: string[]) {
   const isOps = script === 'main.ts'
   bundles ??= currentBundles()
@@ -63,15 +65,15 @@ export async function operate({ dir }: RunningStack, script: string, ...words: s
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
-/** Holds last 15 s: on a busy machine a suite still sees a hold, and refunds within it, before it ends. */
+/** Holds last 15 s, so that a suite on a busy machine can still refund within one. */
 export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0 } }
 
 let shared: Promise<RunningStack> | undefined
 let own: Stack | undefined
 
 /**
- * One stack for all suites that only use the service and kill none of its processes. `bun run test` boots
- * it for the whole run (`test/runner/shared-stack.ts`); a suite that is run alone boots its own.
+ * The stack shared by all suites that kill no process. `bun run test` starts one for the whole run
+ * (`test/runner/shared-stack.ts`); a suite that runs alone starts its own.
  */
 export const sharedStack = (): Promise<RunningStack> => {
   shared ??= process.env.SHARED_STACK_URL

@@ -9,7 +9,7 @@ export { recordFromChain }
 // biome-ignore lint/suspicious/noExplicitAny: the record is read by tests, field by field
 export type Served = { status: number; body: any; headers: Headers; tookMs: number }
 
-/** `GET /verify/:wallet`, as anybody asks it, with the time it took. */
+/** Sends a public `GET /verify/:wallet` and measures its time. */
 export async function verify(
   stack: RunningStack,
   wallet: string,
@@ -26,13 +26,13 @@ export async function verify(
   return { status: answer.status, body, headers: answer.headers, tookMs }
 }
 
-/** The record that the chain itself gives, by a code path that shares nothing with the reader. */
+/** Reads the record from the chain, with code independent of the reader. */
 export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   ...(await recordFromChain(placeOf(stack.info), wallet)).record,
   indexer: 'ok',
 })
 
-/** Waits until `/verify` serves exactly what the chain says, and answers that record. */
+/** Waits until `/verify` serves exactly the chain's record; returns it. */
 export const servesTruth = (stack: RunningStack, wallet: Address, deadlineMs?: number) =>
   waitUntil(
     'the record being what the chain says',

@@ -6,21 +6,21 @@ import { pause } from '#shared/deadline'
 
 export { waitUntil }
 
-/** Stops processes as SIGSTOP does, and resolves when they have: on a busy machine some run on for a while. */
+/** Sends SIGSTOP and resolves once the processes have stopped; a busy machine delays that. */
 export async function suspend(...pids: number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   await waitUntil('the processes having stopped', () => pids.every(hasStopped), 60_000, 2)
 }
 
-/** Hands a message over as JetStream does: again, until it was done with. */
+/** Delivers a message as JetStream does: again until it is done. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
   waitUntil(
     `${message.subject} being done`,
     async () => (await handle(context, message)) === 'done',
   )
 
-/** Waits until what is seen is what is expected; past the deadline the difference is the failure. */
+/** Waits until the actual value equals the expected one; fails with the difference. */
 export async function becomes(
   read: () => Promise<unknown>,
   expected: unknown,

@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const unused = {
   ...{ NATS_URL: 'nats://unused', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' },
   DATABASE_URL: 'postgres://unused',
-  QUOTE_SECRETS: 'these suites issue no quotes',
+  QUOTE_SECRETS: 'no quote is issued by these suites',
 }
 
 /** Builds the sources as pricing does from this environment, in the order of `names`. */

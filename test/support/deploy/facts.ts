@@ -9,7 +9,7 @@ const terms = {
   ...{ holdSeconds: 60n, minCycleSeconds: 60n, minDebt: 1_000_000n, termSeconds: 1_800n },
   ...{ graceSeconds: 86_400n, initialRatioBps: 5_000n },
 }
-/** What all the cases want, unless they say otherwise. */
+/** Default input of all cases. */
 export const wanted: Wanted = {
   ...{ chainId: 10_143, genesisHash: 'unchecked', ausd, creditLine: 'deploy', deployBlock: 'find' },
   ...{ admin, treasury, lanes: [lane], terms, laneWei: parseEther('12'), testFunds: false },
@@ -18,7 +18,8 @@ export const wanted: Wanted = {
 export const token: TokenFacts = {
   ...{ address: ausd, hasCode: true, mintable: false },
   domain: { name: 'Agora Dollar', version: '1', chainId: 10_143n, verifyingContract: ausd },
-  // keccak256(abi.encode(typehash, hashed name, hashed version, chain id, address)) by hand.
+  // Calculated by hand: keccak256(abi.encode(typehash, hashed name, hashed version, chain id,
+  // address)).
   separator: '0x99774118b5832a7fa4cfda4afbe12b75f3bd4593d9f69094bd25b10f003c8fd1',
 }
 export const line: LineFacts = {
@@ -27,7 +28,7 @@ export const line: LineFacts = {
   ...{ treasuryAllowanceMicro: maxUint256, adminAllowanceMicro: 0n },
 }
 export const rich = parseEther('100')
-/** A chain on which nothing is missing. */
+/** A chain with everything in place. */
 export const complete: Facts = {
   ...{ chainId: 10_143, genesisHash: '0xaa', isAnvil: false, hasMulticall: true },
   ...{ maxFeeWei: 100_000_000_000n, token, line },

@@ -8,12 +8,12 @@ import { waitUntil } from '#infra/local/wait'
 
 export type BaseBackup = Disposable & {
   readonly takenAt: Date
-  /** Where the server's files are, and where they were copied to. */
+  /** The server's data folder, and the folder of its copy. */
   readonly dataDir: string
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server insists on. Files may vanish while it runs. */
+/** Keeps owners and modes, which the server requires. Files may vanish while it runs. */
 export async function copy(from: string, to: string): Promise<void> {
   const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe' })
   const said = await new Response(run.stderr).text()
@@ -21,8 +21,8 @@ export async function copy(from: string, to: string): Promise<void> {
 }
 
 /**
- * A physical base backup of a running Postgres, made as `pg_basebackup` makes it: the server
- * is told, its files are copied while it works, and then the log of what it did meanwhile.
+ * Makes a physical base backup of a running Postgres, as `pg_basebackup` does: announces it to the
+ * server, copies the files while it works, then the log of the changes made in the meantime.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {
@@ -52,7 +52,7 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
   }
 }
 
-/** Puts Postgres back as it was then; everything it was told since is gone. */
+/** Restores Postgres to the backup; later changes are lost. */
 export async function restoreBaseBackup(
   stack: Stack,
   { dataDir, copied }: BaseBackup,

@@ -24,15 +24,15 @@ import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
 import { answering, freePort, onFreePorts } from './free-ports'
 
-/** Of the superuser of every suite's Postgres. */
+/** Superuser password of every suite's Postgres. */
 const password = 'admin'
 
-/** What the roles of a suite's own Postgres log in with; a stack gives them others. */
+/** Role passwords of a suite's own Postgres; a stack sets others. */
 export const passwords = Object.fromEntries(
   loginRoles.map((role) => [role, `it's ${role}`]),
 ) as Record<LoginRole, string>
 
-/** Runs a Postgres in a folder, on a free port, until its child is ended. */
+/** Runs a Postgres in a folder, on a free port, until its child process is ended. */
 export async function runPostgres(
   dir: string,
   copyOf?: Cluster,
@@ -49,9 +49,8 @@ export async function runPostgres(
 let known: Promise<Cluster> | undefined
 
 /**
- * A cluster with all tables, that suites copy: to make one and to migrate it costs a second and a half
- * of processor time, and a whole run opens 160 of them. Made once for each state of the migrations;
- * what migrates a copy again finds nothing to do.
+ * A migrated cluster that suites copy: creating one takes 1.5 s of processor time, and a full run
+ * needs 160. Created once per state of the migrations; migrating a copy again does nothing.
  */
 export function migratedCluster(): Promise<Cluster> {
   known ??= findOrMake().catch((error) => {
@@ -62,11 +61,11 @@ export function migratedCluster(): Promise<Cluster> {
 }
 
 async function findOrMake(): Promise<Cluster> {
-  // Of each user their own: a cluster is readable by its owner alone.
+  // One per user: only its owner can read a cluster.
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
-    // In use, so no other run takes it for left behind.
+    // Marks it as in use, so that another run does not remove it as a leftover.
     utimesSync(home, new Date(), new Date())
     return cluster
   }
@@ -75,7 +74,7 @@ async function findOrMake(): Promise<Cluster> {
   try {
     renameSync(join(draft, 'postgres'), home)
   } catch {
-    // Another suite made it first.
+    // Another suite created it first.
   }
   rmSync(draft, { recursive: true, force: true })
   return cluster
@@ -86,11 +85,11 @@ async function make(dir: string): Promise<void> {
   try {
     await migrateAll({ adminUrl, passwords })
   } finally {
-    await child.end('SIGINT') // In order: a copy has nothing to recover.
+    await child.end('SIGINT') // Cleanly: a copy needs no recovery.
   }
 }
 
-/** Changes with any file that migrates, and with the package of Postgres. */
+/** Hash of all files that migrate and of the Postgres package. */
 function stateOfMigrations(): string {
   const hash = createHash('sha256')
   const dir = join(repositoryDir, 'infra/migrations')

@@ -12,37 +12,37 @@ import { answering, freePort, onFreePorts } from './free-ports'
 export type NatsNode = {
   readonly name: string
   readonly url: string
-  /** Where it listens for the other nodes. */
+  /** Port for the other nodes. */
   readonly routePort: number
   readonly monitorUrl: string
-  /** Ends it as a power cut does, or in order. */
+  /** Ends it, like a power cut or gracefully. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
-  /** It hears nothing and says nothing, until it is resumed. */
+  /** Freezes it until it is resumed. */
   readonly suspend: () => Promise<void>
   readonly resume: () => void
-  /** Starts it and resolves when it has caught up with the others. */
+  /** Starts it; resolves when it has caught up with the others. */
   readonly start: () => Promise<void>
-  /** Removes everything it ever stored; it must have ended. */
+  /** Removes its store; the node must have ended. */
   readonly loseStore: () => void
 }
 
 export type NatsCluster = AsyncDisposable & {
   readonly nodes: readonly NatsNode[]
   readonly node: (name: string) => NatsNode
-  /** The node that leads JetStream as a whole: it places streams and consumers. */
+  /** The JetStream meta leader, which places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
-  /** Every node, as NATS_URL takes them. */
+  /** URLs of every node, as in NATS_URL. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** By any node, or by the one that is named by its URL. */
+  /** Connects to any node, or to the one with this URL. */
   readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
-/** Three that start at once may need several elections, of some seconds each. */
+/** Three nodes that start at once may need several elections of a few seconds each. */
 const caughtUpMs = 60_000
 
-/** Three real nodes in one cluster: the configuration of production, free ports, their own folder. */
+/** Three nodes in one cluster: production configuration, free ports, own folder. */
 export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnce)
 
 async function startOnce(): Promise<NatsCluster> {
@@ -117,7 +117,7 @@ async function layNode(
   }
 }
 
-/** What any node that answers says of it; empty while there is none. */
+/** A node's JetStream state, from any node that responds; empty without a response. */
 async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await Promise.any(

@@ -19,36 +19,36 @@ import { waitUntil } from '#infra/local/wait'
 import { suspend } from '#test/support/wait'
 import { copy, takeBaseBackup } from './base-backup'
 
-/** One machine with Postgres on it. */
+/** A machine with Postgres. */
 type Machine = {
   readonly port: number
   readonly adminUrl: string
-  /** All that its Postgres wrote; gone with the machine. */
+  /** Its data folder, lost with the machine. */
   readonly home: string
   readonly child: Child
 }
 
 export type PostgresPair = AsyncDisposable & {
-  /** Both machines; leads to the one that takes writes. The standby is named first. */
+  /** URL of both machines, the standby first; it leads to the one that accepts writes. */
   readonly urlAs: (role: string, password: string) => string
   readonly adminUrl: string
-  /** What one of them is asked itself. */
+  /** Queries one of them. */
   readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
-  /** The primary is gone, at once, with its disk. */
+  /** Destroys the primary and its disk. */
   readonly killPrimary: () => Promise<void>
-  /** The standby hears nothing and says nothing, until it is resumed. */
+  /** Freezes the standby until it is resumed. */
   readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
-  /** Makes the standby the primary. Only when the old one cannot come back. */
+  /** Promotes the standby. Only if the old primary cannot return. */
   readonly promote: () => Promise<void>
-  /** A new machine follows the primary, which from then on confirms nothing without it. */
+  /** Adds a new standby; from then on the primary confirms nothing without it. */
   readonly addStandby: () => Promise<void>
 }
 
 const password = 'admin'
 const urlOf = (port: number) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
 
-/** A primary and one synchronous standby, on free ports, in folders of their own. */
+/** A primary and one synchronous standby, on free ports, in their own folders. */
 export async function startPostgresPair(options: { durable: boolean }): Promise<PostgresPair> {
   const dir = mkdtempSync(join(tmpdir(), 'postgres-pair-'))
   mkdirSync(join(dir, 'logs'))
@@ -102,10 +102,10 @@ async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): 
   }
 }
 
-/** The name under which the primary knows its standby. */
+/** Application name of the standby at the primary. */
 const standbyName = 'standby'
 
-/** Copies a running primary to another machine, which follows it; then none confirms without both. */
+/** Copies a running primary to a new standby and makes it synchronous. */
 async function follow(primary: Machine, command: Command, port: number): Promise<Machine> {
   const home = mkdtempSync(join(tmpdir(), 'postgres-standby-'))
   const data = join(home, 'data')
@@ -136,13 +136,13 @@ async function follow(primary: Machine, command: Command, port: number): Promise
   return standby
 }
 
-/** A server and everything it started: each of those is in a group of its own. */
+/** A server and all its children; each child has its own process group. */
 const pidsOf = ({ child: { pid } }: Machine): number[] => {
   const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
   return [pid, ...below.split(' ').filter(Boolean).map(Number)]
 }
 
-/** As a machine that loses its power: nothing of it is told to end. */
+/** Kills them like a power cut. */
 async function endNow(machine: Machine): Promise<void> {
   signalAll(machine, 'SIGKILL')
   await machine.child.exited
@@ -154,7 +154,7 @@ function signalAll(machine: Machine | undefined, signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended by itself.
+      // Ended already.
     }
   }
 }

@@ -1,11 +1,11 @@
-/** One sample of what `/metrics` shows. */
+/** One sample of `/metrics`. */
 export type Sample = {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** The samples of a text in Prometheus' format 0.0.4. */
+/** Parses samples in Prometheus' format 0.0.4. */
 export const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:]\w*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
@@ -20,11 +20,11 @@ export const samplesIn = (text: string): Sample[] =>
     ]
   })
 
-/** All that a stack measures now. */
+/** Returns all metrics of a stack. */
 export const scrape = async (stack: { info: { ops: { gateway: string } } }): Promise<Sample[]> =>
   samplesIn(await (await fetch(`${stack.info.ops.gateway}/metrics`)).text())
 
-/** The value of the first sample of that name with these labels among its own; undefined: there is none. */
+/** Returns the value of the first sample with this name and these labels, or undefined. */
 export const valueIn = (
   samples: readonly Sample[],
   name: string,
