@@ -35,7 +35,7 @@ export const truthOf = async (stack: RunningStack, wallet: Address) => ({
 /** Waits until `/verify` serves exactly the chain's record; returns it. */
 export const servesTruth = (stack: RunningStack, wallet: Address, deadlineMs?: number) =>
   waitUntil(
-    'the record being what the chain says',
+    'the record matching the chain',
     async () => {
       const truth = await truthOf(stack, wallet)
       const { body } = await verify(stack, wallet)

@@ -76,7 +76,7 @@ export function openPayouts(
       },
       find: async (id) => bank.says.get(`${side.name} ${id}`) ?? bank.says.get(id),
       findByReference: async (id) => {
-        await side.outside('the provider is asked what it has')
+        await side.outside('the provider returns its payouts')
         return (bank.accepted.get(id) ?? []).slice(0, 1)
       },
     },

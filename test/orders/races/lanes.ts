@@ -107,7 +107,7 @@ const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
 }
 
 const oneLane: Race = {
-  name: 'two copies take one free lane',
+  name: 'two instances take one free lane',
   open: async (stage) => {
     const copies = stage.sides.map(openRelayer)
     return async () => {
@@ -132,7 +132,7 @@ const oneLane: Race = {
 }
 
 const oneOrder: Race = {
-  name: 'one order of a credit, come as two messages',
+  name: 'one credit order, received as two messages',
   open: async (stage) => {
     const copies = stage.sides.map(openRelayer)
     return async () => {
@@ -216,23 +216,23 @@ export const laneRaces: readonly Race[] = [
   oneLane,
   oneOrder,
   twoVerdicts({
-    name: 'two verdicts on one wallet, each assigned by a copy',
+    name: 'two verdicts on one wallet, each assigned by one instance',
     isPutOff: false,
     guards: [verdicts],
   }),
   twoVerdicts({
-    name: 'two verdicts on one wallet, of which one was put off',
+    name: 'two verdicts on one wallet, one of them postponed',
     isPutOff: true,
     guards: [walletLocks],
   }),
   assigning({
-    name: 'two copies assign the same operations, each to a lane of its own',
+    name: 'two instances assign the same operations, each to its own lane',
     places: [0, 1],
     works: [({ assign }, lane) => assign(lane, 0), ({ assign }, lane) => assign(lane, 1)],
     guards: [waiting],
   }),
   assigning({
-    name: 'a copy assigns operations while another takes its lane over',
+    name: 'an instance assigns operations while another takes over its lane',
     places: [0, 0],
     works: [({ assign }, lane) => assign(lane, 0), takesOver],
     guards: [epochs],

@@ -80,7 +80,7 @@ const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): A
 
 const topups: readonly Race[] = [
   twoTopups({
-    name: 'two top-ups of one wallet, and its day has room for one',
+    name: 'two top-ups of one wallet, with a daily limit for one',
     // The first transaction reserves AUSD of the treasury; the second counts and stores.
     turns: ({ transaction }) => transaction === 2,
     over: async () => ({ dayMicroMax: ausdMicro + 1n }),
@@ -111,7 +111,7 @@ const topups: readonly Race[] = [
     guards: [locks],
   }),
   twoTopups({
-    name: 'one top-up, asked for twice',
+    name: 'one top-up, requested twice',
     // A request that finds the other opening the checkout polls, so the orders have no end.
     chance: 300,
     turns: ({ transaction }) => transaction !== 1,
@@ -169,7 +169,7 @@ function twoCashouts(options: {
 
 const cashoutRaces: readonly Race[] = [
   twoCashouts({
-    name: 'two cash-outs of one wallet, and its day has room for one',
+    name: 'two cash-outs of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 2,
     over: async () => ({ dayMicroMax: outMicro + 1n }),
     requests: () => {

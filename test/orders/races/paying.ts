@@ -77,7 +77,7 @@ const hears: Work = (copy, { id }) => copy.deliver(`disb-${id}`, `${id} ${crypto
 
 export const payingRaces: readonly Race[] = [
   paying({
-    name: 'the taken AUSD is final, told twice',
+    name: 'a final take, reported twice',
     from: 'taking',
     works: [
       ({ told }, { id }) => told('take.settled', id),
@@ -87,7 +87,7 @@ export const payingRaces: readonly Race[] = [
     guards: [together(locks, states)],
   }),
   paying({
-    name: 'a take that failed, and that came late after all',
+    name: 'a failed take that arrives late',
     from: 'taking',
     works: [
       ({ told }, { id }) => told('take.failed', id),
@@ -97,7 +97,7 @@ export const payingRaces: readonly Race[] = [
     guards: [locks, states],
   }),
   paying({
-    name: 'the pay order of one cash-out, by two copies',
+    name: 'the pay order of one cash-out, by two instances',
     from: 'taken',
     works: [
       ({ context }, cashout) => payTaken(context, cashout),
@@ -108,7 +108,7 @@ export const payingRaces: readonly Race[] = [
     guards: [states],
   }),
   paying({
-    name: 'the bank refuses one order, and another is under way',
+    name: 'the bank refuses one order while another is in progress',
     from: 'paying',
     before: (bank) => {
       bank.refusing = { A: 'destination_wrong' }
@@ -124,7 +124,7 @@ export const payingRaces: readonly Race[] = [
     guards: [locks],
   }),
   paying({
-    name: 'the bank paid, and sent it back',
+    name: 'a paid payout and its reversal',
     from: 'paying',
     before: says('succeeded', 'reversed'),
     works: [hears, hears],
@@ -132,7 +132,7 @@ export const payingRaces: readonly Race[] = [
     guards: [locks],
   }),
   paying({
-    name: 'the provider says paid to one copy, and failed to the other',
+    name: 'the provider returns paid to one instance and failed to the other',
     from: 'paying',
     before: says('succeeded', 'refused'),
     works: [hears, hears],

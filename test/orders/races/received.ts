@@ -110,21 +110,21 @@ function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, pa
 const credit = ['payments.paid', 'relay.credit']
 export const received: readonly Race[] = [
   telling({
-    name: 'one webhook of a payment, delivered to two copies',
+    name: 'one webhook of a payment, delivered to two instances',
     before: comes(),
     tell: [captured, captured],
     ends: { paid: credit },
     guards: [together(locks, states, inbox)],
   }),
   telling({
-    name: 'two webhooks of one payment: of its checkout, and of itself',
+    name: 'two webhooks of one payment: for its checkout and for itself',
     before: comes(),
     tell: [completed, captured],
     ends: { paid: credit },
     guards: [together(locks, states, inbox)],
   }),
   telling({
-    name: 'two payments for one promise',
+    name: 'two payments for one top-up',
     before: async (ground, topup) => {
       await comes()(ground, topup)
       ground.book.charges.set(`${topup.chargeId}-2`, chargeOf(topup, `${topup.chargeId}-2`))
@@ -135,7 +135,7 @@ export const received: readonly Race[] = [
     guards: [locks],
   }),
   telling({
-    name: 'money comes as its checkout ends',
+    name: 'a payment arrives as its checkout expires',
     before: async (ground, topup) => {
       await comes()(ground, topup)
       const known = ground.book.checkouts.get(topup.checkoutId)!
@@ -152,14 +152,14 @@ export const received: readonly Race[] = [
     guards: [states],
   }),
   telling({
-    name: 'the credit is final, told twice',
+    name: 'a final credit, reported twice',
     before: isPaid('qr'),
     tell: [credited, credited],
     ends: { credited: [...credit, 'payments.settled'] },
     guards: [together(locks, states)],
   }),
   telling({
-    name: 'credit against refund, of money that is never held',
+    name: 'credit against refund of a payment without a hold',
     before: async (ground, topup) => {
       await isPaid('qr')(ground, topup)
       goesBack(ground, topup)
@@ -170,7 +170,7 @@ export const received: readonly Race[] = [
     guards: [locks],
   }),
   telling({
-    name: 'credit against refund, of money that is held',
+    name: 'credit against refund of a held payment',
     before: async (ground, topup) => {
       await isPaid('card')(ground, topup)
       goesBack(ground, topup)
@@ -180,7 +180,7 @@ export const received: readonly Race[] = [
     guards: [locks],
   }),
   telling({
-    name: 'two refunds of one payment, each a half',
+    name: 'two refunds of half a payment each',
     before: async (ground, topup) => {
       await isPaid('card')(ground, topup)
       await credited(ground.copies[0]!, topup)

@@ -23,14 +23,14 @@ function shared(results: readonly Result[], wanted: readonly string[]) {
 }
 
 const publishers: Race = {
-  name: 'two copies publish the outbox',
+  name: 'two instances publish the outbox',
   open: async ({ sides, db }) => {
     const databases = sides.map((side) => side.database('payments'))
     const work = (at: 0 | 1) => async () => {
       const rows = await lease(databases[at]!, outbox, 100)
       const ids = rows.map(({ id }) => id)
       if (ids.length === 0) return ids
-      await sides[at]!.outside('what was taken is published')
+      await sides[at]!.outside('the taken rows are published')
       await markPublished(databases[at]!, outbox, ids)
       return ids
     }
@@ -57,7 +57,7 @@ const publishers: Race = {
 }
 
 const due: Race = {
-  name: 'two copies take the cash-outs whose check is due',
+  name: 'two instances take due cash-out checks',
   open: async ({ sides, db }) => {
     const databases = sides.map((side) => side.database('payouts'))
     const work = (at: 0 | 1) => async () =>
@@ -77,7 +77,7 @@ const due: Race = {
 }
 
 const copyNumbers: Race = {
-  name: 'two copies of pricing take a number for their quotes',
+  name: 'two pricing instances take an instance number',
   open: async ({ sides, db }) => {
     const databases = sides.map((side) => side.database('pricing'))
     await seedCopies(databases[0]!)

@@ -237,7 +237,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       for (const copy of [0, 1])
         if (!tasks.some((task) => task.about === 'sweep' && task.copy === copy))
           if (copy === 0 || tasks.length > 0)
-            take(`instance ${copy} checks what is due`, () => {
+            take(`instance ${copy} runs the due checks`, () => {
               stage.tasks.push({ copy, about: 'sweep', said: [] })
             })
     // No work takes that long: an order on its way arrives before it is considered lost.
