@@ -6,7 +6,7 @@ import { pause } from '#shared/deadline'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 
-/** What the app asks all the time; none of it needs anything stored in JetStream. */
+/** Requests the app makes all the time; none of them publishes to JetStream. */
 const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
   '/me': (person) => person.get('/me'),
   '/me/activity': (person) => person.get('/me/activity'),
@@ -14,33 +14,33 @@ const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = 
   '/quote': (person) => person.post('/quote', { pair: 'USD/IDR' }),
 }
 const askEveryMs = 150
-/** An app that was told 503 asks again so soon. */
+/** Interval between retries of a failed request. */
 const askAgainMs = 50
-/** A payer begins so often, whether or not those before have an answer. */
+/** Interval between new checkouts, whether or not earlier ones have a response. */
 const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
-/** Some question between being asked first and its 200. */
+/** One request, from the first attempt to its 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
-/** People who pay and look, at a steady pace, until it is disposed. */
+/** Users who pay and read at a steady rate until disposal. */
 export type Load = AsyncDisposable & {
-  /** Why somebody gave up. */
+  /** Errors of payers that gave up. */
   readonly failures: readonly string[]
-  /** Payments whose id the API answered, oldest first. */
+  /** Ids of accepted payments, oldest first. */
   readonly promised: readonly string[]
-  /** Those of them that their payer paid. */
+  /** Ids of the payments that were paid. */
   readonly paid: readonly string[]
-  /** What was asked since a moment: the longest wait for a 200, and how many answers were none. */
+  /** Returns a summary since a time: the longest wait for a 200 and the failed attempts. */
   readonly since: (startedAt: number) => string
-  /** The longest wait since a moment, in ms; a question that is still open counts. */
+  /** Returns the longest wait since a time in ms, pending requests included. */
   readonly longestMs: (startedAt: number) => number
-  /** Resolves in ms from now until a payment that is paid after now is credited. */
+  /** Waits for the next payment to be paid and credited; returns how long that took, in ms. */
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 
-/** Begins the load with new, verified people. */
+/** Starts the load with new, verified users. */
 export async function startLoad(stack: Stack): Promise<Load> {
   const people: Person[] = []
   for (let count = 0; count < peopleMax; count += 1) people.push(await verifiedUser(stack))
@@ -112,14 +112,14 @@ export async function startLoad(stack: Stack): Promise<Load> {
       const opened = checkouts.filter(({ answeredAt }) => answeredAt >= startedAt)
       const checkoutMs = Math.max(0, ...opened.map(({ waitedMs }) => waitedMs))
       return [
-        `${asked.length} questions waited at most ${longest?.waitedMs ?? 0} ms`,
-        `${refused} were refused at first`,
-        `${opened.length} checkouts waited at most ${checkoutMs} ms`,
+        `${asked.length} requests, longest wait ${longest?.waitedMs ?? 0} ms`,
+        `${refused} failed attempts`,
+        `${opened.length} checkouts, longest wait ${checkoutMs} ms`,
       ].join(', ')
     },
     nextCredited: async (withinMs = 30_000) => {
       const [startedAt, before] = [Date.now(), paid.length]
-      const next = await waitUntil('a payment being paid', () => paid[before], withinMs)
+      const next = await waitUntil('the next payment', () => paid[before], withinMs)
       await waitUntil('its credit', () => isCredited(stack, next), withinMs, 100)
       return Date.now() - startedAt
     },
@@ -131,10 +131,10 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
 }
 
-/** As an app does: the same request until it is answered with 200. */
+/** Retries a request, as an app does, until it gets a 200. */
 const insist = (request: () => Promise<Reply>) =>
   waitUntil(
-    'an answer',
+    'a 200',
     async () => {
       const reply = await request()
       return reply.status === 200 && reply.body
@@ -146,7 +146,7 @@ const insist = (request: () => Promise<Reply>) =>
 const isCredited = async (stack: Stack, id: string) =>
   (await statesOf(stack, [id])).get(id) === 'credited'
 
-/** The state of each of these payments in the rows; one that is lost is not there. */
+/** Returns the stored state of each payment; a lost payment is missing. */
 export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {
   const list = ids.map((id) => `'${id}'`).join(', ')
   const rows = await query<{ id: string; state: string }>(

@@ -11,11 +11,11 @@ import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 import { unstored } from './stored'
 
-/** No question may wait longer, whoever dies. */
+/** Longest time any request may wait, retries included. */
 const questionMaxMs = 2_000
 const names = streams.map(({ name }) => name)
 
-/** Three nodes with three copies of each stream, and whoever leads one of them is killed under load. */
+/** Kills stream and meta leaders of a three-node cluster under load, and rebuilds a node. */
 export async function natsFailover(): Promise<void> {
   const deaths: Death[] = []
   await using cluster = await startNatsCluster()
@@ -34,7 +34,7 @@ export async function natsFailover(): Promise<void> {
   const parts = { cluster, stack, manager, load }
 
   await step(
-    'three nodes, three copies of every stream',
+    'three nodes, three replicas of every stream',
     async () => {
       await allCurrent(manager)
       return `${names.length} streams; a payment was credited after ${seconds(await load.nextCredited())}`
@@ -45,15 +45,15 @@ export async function natsFailover(): Promise<void> {
     await step(`the leader of ${name} is killed`, () =>
       killUnderLoad(parts, async () => (await manager.streams.info(name)).cluster?.leader),
     )
-  await step('the leader of all of them is killed', () =>
+  await step('the cluster’s meta leader is killed', () =>
     killUnderLoad(parts, async () => (await cluster.leader()).name),
   )
-  await step('a node is rebuilt from nothing', () => rebuildUnderLoad(parts))
-  await step('another one is killed: the rebuilt one is one of two', () =>
+  await step('a node loses its disk and is rebuilt', () => rebuildUnderLoad(parts))
+  await step('another node is killed; the rebuilt one is needed for a majority', () =>
     killUnderLoad(parts, async () => cluster.nodes[1]!.name),
   )
   await endOfLoad(stack, load, deaths)
-  await step('everything that was confirmed is stored', () => unstored(stack, admin))
+  await step('every confirmed message is stored', () => unstored(stack, admin))
   await admin.close()
 }
 
@@ -61,7 +61,7 @@ type Parts = { cluster: NatsCluster; stack: Stack; manager: JetStreamManager; lo
 
 const allCurrent = (manager: JetStreamManager) =>
   waitUntil(
-    'every copy being current',
+    'all replicas to be current',
     async () => {
       const infos = await Promise.all(names.map((name) => manager.streams.info(name)))
       return infos.every(
@@ -75,7 +75,7 @@ const allCurrent = (manager: JetStreamManager) =>
     200,
   )
 
-/** Kills a node; what was asked meanwhile, and when money moved again; then it comes back. */
+/** Kills a node and restarts it after the next credit; returns the latencies in between. */
 async function killUnderLoad(
   { cluster, manager, load }: Parts,
   whom: () => Promise<string | undefined>,
@@ -102,5 +102,5 @@ async function rebuildUnderLoad({ cluster, manager, load }: Parts): Promise<stri
   const wholeMs = Date.now() - startedAt
   const longestMs = load.longestMs(startedAt)
   expecting(longestMs < questionMaxMs, load.since(startedAt))
-  return `${victim.name} has every stream again after ${seconds(wholeMs)}; ${load.since(startedAt)}`
+  return `${victim.name} has every stream after ${seconds(wholeMs)}; ${load.since(startedAt)}`
 }

@@ -6,14 +6,14 @@ import { ownStack } from '../support/stack'
 import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 
-/** What was confirmed just before the standby fell silent may still be answered for so long. */
+/** How long responses confirmed just before the standby was suspended may still arrive. */
 const underWayMs = 1_000
-/** Shorter than any call of a service may take: nobody gives up. */
+/** Shorter than any timeout of a service, so that no request fails. */
 const silentMs = 4_000
 
 /**
- * A primary that confirms nothing without its standby. The standby falls silent; the primary is killed
- * under load and the standby takes its place, twice, so that both hosts of the URL were both.
+ * Suspends the standby of a synchronous pair, then kills the primary under load and promotes the
+ * standby, twice, so that both hosts of the URL have been primary.
  */
 export async function postgresFailover(): Promise<void> {
   const deaths: Death[] = []
@@ -24,18 +24,18 @@ export async function postgresFailover(): Promise<void> {
   })
   const load = await startLoad(stack)
   await step(
-    'a primary and a standby that confirms',
+    'a primary with a synchronous standby',
     async () => `a payment was credited after ${seconds(await load.nextCredited())}`,
     { vital: true },
   )
-  await step('the standby falls silent', () => silence(pair, load))
+  await step('the standby is suspended', () => silence(pair, load))
   await step('the primary is killed', () => replacePrimary(pair, load))
   await step('a new standby follows', () => attach(pair, load))
   await step('the primary is killed again', () => replacePrimary(pair, load))
   await endOfLoad(stack, load, deaths)
 }
 
-/** Nothing may be promised that only one machine has: a promise waits for the standby. */
+/** Suspends the standby; until it resumes, no payment may be accepted. */
 async function silence(pair: PostgresPair, load: Load): Promise<string> {
   await pair.suspendStandby()
   await pause(underWayMs)
@@ -44,11 +44,11 @@ async function silence(pair: PostgresPair, load: Load): Promise<string> {
   const promised = load.promised.length - before
   pair.resumeStandby()
   const creditedMs = await load.nextCredited()
-  expecting(promised === 0, `${promised} payments were promised that one machine alone knew`)
-  return `nothing was promised for ${seconds(silentMs)}; a payment was credited ${seconds(creditedMs)} after its return`
+  expecting(promised === 0, `${promised} payments were accepted that only the primary had`)
+  return `nothing was accepted for ${seconds(silentMs)}; a payment was credited ${seconds(creditedMs)} after it resumed`
 }
 
-/** The primary dies with all that it wrote, and whoever watches promotes the standby. */
+/** Kills the primary for good and promotes the standby. */
 async function replacePrimary(pair: PostgresPair, load: Load): Promise<string> {
   const killedAt = Date.now()
   await pair.killPrimary()
@@ -61,5 +61,5 @@ async function replacePrimary(pair: PostgresPair, load: Load): Promise<string> {
 async function attach(pair: PostgresPair, load: Load): Promise<string> {
   const startedAt = Date.now()
   await pair.addStandby()
-  return `from nothing, within ${seconds(Date.now() - startedAt)}; ${load.since(startedAt)}`
+  return `created in ${seconds(Date.now() - startedAt)}; ${load.since(startedAt)}`
 }

@@ -7,7 +7,7 @@ import { query } from '../support/database'
 const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']
 type Attempt = { status: number | null }
 
-/** Holds that every message that JetStream ever confirmed is in its stream. */
+/** Checks that every message JetStream ever confirmed is in its stream. */
 export async function unstored(stack: Stack, admin: NatsConnection): Promise<string> {
   const kept = new Set<string>()
   for (const stream of ['COMMANDS', 'EVENTS'])
@@ -19,7 +19,7 @@ export async function unstored(stack: Stack, admin: NatsConnection): Promise<str
       .join(' union all '),
   )
   const lost = rows.filter(({ id }) => !kept.has(id))
-  expecting(lost.length === 0, `${lost.length} of ${rows.length} messages are gone`)
+  expecting(lost.length === 0, `${lost.length} of ${rows.length} confirmed messages are missing`)
 
   const { webhooks } = await outsideOf(stack.info).book()
   const taken = webhooks!.filter(({ attempts }) =>
@@ -27,11 +27,14 @@ export async function unstored(stack: Stack, admin: NatsConnection): Promise<str
   )
   const manager = await admin.jetstreamManager()
   const { messages } = (await manager.streams.info('WEBHOOKS')).state
-  expecting(messages >= taken.length, `${messages} of ${taken.length} deliveries are there`)
-  return `${rows.length} orders and events, ${taken.length} deliveries`
+  expecting(
+    messages >= taken.length,
+    `only ${messages} of ${taken.length} webhook deliveries are stored`,
+  )
+  return `${rows.length} orders and events, ${taken.length} webhook deliveries`
 }
 
-/** The id of every message of a stream, oldest first. */
+/** Yields the id of every message of a stream, oldest first. */
 async function* idsOf(admin: NatsConnection, stream: string): AsyncGenerator<string> {
   const manager = await admin.jetstreamManager()
   let left = (await manager.streams.info(stream)).state.messages

@@ -1,18 +1,18 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 
-/** A piece of JSON Schema, with every `$ref` in it replaced by what it names. */
+/** A JSON Schema with every `$ref` resolved. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** One thing that may be asked, as the document of the interface describes it. */
+/** One operation of the OpenAPI document. */
 export type Operation = {
   readonly method: string
-  /** With `{name}` where a parameter stands. */
+  /** Path template, with `{name}` for each path parameter. */
   readonly path: string
   readonly security: string | undefined
   readonly body: Schema | undefined
   readonly parameters: readonly Parameter[]
-  /** Whether an answer of a status is as described; undefined: no such answer is described. */
+  /** Returns the validator of a status' body, or undefined if the status is not documented. */
   readonly fits: (status: number) => ((value: unknown) => boolean) | undefined
 }
 export type Parameter = {
@@ -25,7 +25,7 @@ export type Parameter = {
 // biome-ignore lint/suspicious/noExplicitAny: a document is read field by field
 type Json = any
 
-/** Reads the served document: nothing else tells the fuzzer what there is. */
+/** Reads the operations from the served document, the fuzzer's only source. */
 export async function readOperations(baseUrl: string): Promise<Operation[]> {
   const answer = await fetch(`${baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
   const document = await answer.json()

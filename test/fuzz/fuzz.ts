@@ -6,7 +6,7 @@ import { pause } from '#shared/deadline'
 import { type Operation, readOperations } from './document'
 import { hostileBodies, hostileHeaders, hostilePaths, spoiltOf, validOf } from './values'
 
-/** What the fuzzer sends, in the three moods of its name. */
+/** A generated request: valid, with one field wrong, or hostile. */
 type Ask = {
   readonly mood: 'valid' | 'spoilt' | 'hostile'
   readonly method: string
@@ -18,25 +18,25 @@ type Ask = {
 
 export type FuzzReport = {
   readonly asked: number
-  /** Answers by mood and status. */
+  /** Number of responses by mood and status. */
   readonly statuses: ReadonlyMap<string, number>
-  /** What should not have been, each with what repeats it. */
+  /** Each violation with the request that caused it. */
   readonly findings: readonly string[]
 }
 
 const deadlineMs = 15_000
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
 
-/** Sends so many requests, made from the served document and a seed, and judges every answer. */
+/** Sends requests generated from the served document and a seed, and checks every response. */
 export async function fuzz(
   stack: Pick<Stack, 'info'>,
   person: Person,
   options: {
     readonly requests: number
     readonly seed: number
-    /** Leaves out what begins so. */
+    /** Prefix of paths to leave out. */
     readonly without?: string
-    /** Called whenever an answer is 503, before the same is asked again. */
+    /** Called on each 503, before the retry. */
     readonly onLate?: () => void
   },
 ): Promise<FuzzReport> {
@@ -63,7 +63,7 @@ export async function fuzz(
     const wrong = wrongWith(ask, said)
     if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
   }
-  // What stops a service is told as 503 to whoever asks meanwhile, and need not be told again.
+  // A request that crashes a service may get a 503 and succeed on retry, so compare the processes.
   for (const [name, { pid }] of Object.entries(stack.info.services))
     if (pid !== info.services[name]?.pid) findings.push(`${name} had to be started again`)
   return { asked: asks.length, statuses, findings }
@@ -116,7 +116,7 @@ function asksOf(
   return fc.oneof(described('valid'), described('spoilt'), hostile)
 }
 
-/** The path with its parameters, each a value its schema allows. */
+/** Fills the path and query parameters with values their schemas allow. */
 function pathOf({ path, parameters }: Operation): fc.Arbitrary<string> {
   const named = parameters.filter((one) => one.in === 'path' || one.in === 'query')
   const values = Object.fromEntries(named.map((one) => [one.name, validOf(one.schema)]))
@@ -141,18 +141,18 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
     const { status } = answer
     return { status, code: answer.headers.get('x-error-code'), text: await answer.text() }
   } catch (error) {
-    // Bun itself refuses to send some of what is hostile; what the server cut is not our answer either.
+    // Bun refuses to send some hostile requests, and the server may close the connection.
     return { status: 0, code: null, text: (error as Error).message }
   }
 }
 
-/** For so long, and so often, what is answered 503 is asked again. */
+/** How long and how often a 503 is retried. */
 const againForMs = 20_000
 const againEveryMs = 400
 
 /**
- * As a client does: 503 means the same request again in a moment, since a busy machine is late now
- * and then. What a request itself brings about, it brings about each time.
+ * Retries a 503 as a client does, since a busy machine is sometimes late. A fault that the request
+ * itself causes recurs each time.
  */
 async function insist(
   gateway: string,
@@ -170,24 +170,26 @@ async function insist(
   return { said, late: said !== first }
 }
 
-/** Statuses that the server gives before a route is chosen. */
+/** Statuses that the server may return before it matches a route. */
 const unrouted = new Set([302, 304, 400, 401, 404, 405, 413, 414, 429, 431])
 
 function wrongWith({ mood, method, operation }: Ask, { status, code, text }: Said) {
-  if (status === 0) return mood === 'hostile' ? undefined : `nobody answered (${text})`
-  // A dependency that is away is said with its word; here none is.
-  if (status >= 500) return `answered ${status} ${code}: ${text.slice(0, 120)}`
+  if (status === 0) return mood === 'hostile' ? undefined : `no response (${text})`
+  // All dependencies are up, so no 5xx is expected.
+  if (status >= 500) return `status ${status} ${code}: ${text.slice(0, 120)}`
   if (status >= 400) {
     const body = parsed(text)
     const isRefusal = typeof body?.error === 'string' && Object.keys(body).length === 1
     if (method !== 'HEAD' && !isRefusal && status !== 431 && status !== 414)
-      return `a refusal ${status} that is not { error }: ${text.slice(0, 120)}`
-    if (method !== 'HEAD' && isRefusal && code === null) return `a refusal ${status} without a word`
+      return `error ${status} without { error }: ${text.slice(0, 120)}`
+    if (method !== 'HEAD' && isRefusal && code === null)
+      return `error ${status} without x-error-code`
   }
   if (!operation) return undefined
   const fits = operation.fits(status)
-  if (!fits) return unrouted.has(status) && status !== 400 ? undefined : `answered ${status}`
-  if (!fits(parsed(text))) return `an answer ${status} unlike its schema: ${text.slice(0, 200)}`
+  if (!fits)
+    return unrouted.has(status) && status !== 400 ? undefined : `undocumented status ${status}`
+  if (!fits(parsed(text))) return `${status} does not match its schema: ${text.slice(0, 200)}`
   return undefined
 }
 

@@ -4,7 +4,7 @@ import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
 import { fuzz } from './fuzz'
 
-/** `bun run prove fuzz [--requests N] [--seed S]`: requests made from the served document; `test/fuzz/README.md`. */
+/** `bun run prove fuzz [--requests N] [--seed S]`: see `test/fuzz/README.md`. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },

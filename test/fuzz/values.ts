@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Schema } from './document'
 
-/** Any value that a schema allows. Throws for a word of JSON Schema that is not used here. */
+/** Generates any value that a schema allows. */
 export function validOf(schema: Schema): Arbitrary<unknown> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
@@ -47,7 +47,7 @@ function textOf(schema: Schema): Arbitrary<string> {
     .filter((text) => text.length >= min && text.length <= max)
 }
 
-/** What stands where something else should: wrong types, wrong sizes, words that mean something elsewhere. */
+/** Values to put in place of a valid one: wrong types, wrong sizes, injection strings. */
 const strange: readonly unknown[] = [
   ...[null, true, 0, -1, 1.5, 1e21, 2 ** 53, '', ' ', '0', '-1', '00', '1e3', '0x', '１２３'],
   ...['\u0000', '\u202e', '\ud800', 'a'.repeat(70_000), '9'.repeat(400), '#{7*7}', '{{7*7}}'],
@@ -56,7 +56,7 @@ const strange: readonly unknown[] = [
   ...[[], [[]], {}, { $gt: '' }, { toString: 1 }, Array.from({ length: 2_000 }, () => 'x')],
 ]
 
-/** A body that is right but for one thing: a field less, a field more, or another value in one. */
+/** Generates a body with one error: a field missing, a field added, or a wrong value. */
 export const spoiltOf = (schema: Schema): Arbitrary<unknown> =>
   fc
     .tuple(validOf(schema), fc.nat(), fc.constantFrom('less', 'more', 'other'), fc.nat())
@@ -85,7 +85,7 @@ const holdersIn = (value: unknown): Holder[] => {
   return [value as Holder, ...Object.values(value).flatMap(holdersIn)]
 }
 
-/** Bodies that are no JSON of anybody's, or much more of it than anybody needs. */
+/** Bodies that are malformed, ambiguous, too deep or too large. */
 export const hostileBodies: readonly (string | Uint8Array)[] = [
   ...['', ' ', 'null', '[]', '""', '0', 'nul', '{', '{"a":}', '{"a":1,}', '\ufeff{}', 'a=1&b=2'],
   '{"amount":"1","amount":"2"}',
@@ -100,7 +100,7 @@ export const hostileBodies: readonly (string | Uint8Array)[] = [
   new Uint8Array(64 * 1024 + 1).fill(0x20),
 ]
 
-/** Paths and queries that mean something else to somebody between a client and a route. */
+/** Paths and queries that proxies, parsers and routers may interpret differently. */
 export const hostilePaths: readonly string[] = [
   ...['/../me', '/%2e%2e/me', '//me', '/me/', '/ME', '/me%00', '/me%0d%0aX: 1', '/me;a=1', '/.env'],
   ...['/verify/', '/verify/0x', '/verify/%', '/verify/%ff', `/verify/0x${'0'.repeat(4_000)}`],

@@ -8,7 +8,7 @@ import { pause } from '#shared/deadline'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryNow, openCheckout } from '../support/requests'
 
-/** What the service cannot do without, and how it is taken away and given back. */
+/** A dependency of the services, and how to take it away and restore it. */
 export type Dependency = {
   readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
   readonly how: string
@@ -19,7 +19,7 @@ export type Dependency = {
 export type World = { readonly stack: Stack; readonly outside: Outside }
 
 const killed = (process: 'nats-server' | 'postgres') => ({
-  how: 'killed, and started again',
+  how: 'killed and restarted',
   take: ({ stack }: World) => stack.process(process).stop('SIGKILL'),
   giveBack: async ({ stack }: World) => void stack.process(process).start(),
 })
@@ -29,13 +29,13 @@ export const dependencies: readonly Dependency[] = [
   { name: 'postgres', ...killed('postgres') },
   {
     name: 'chain',
-    how: 'the endpoint cuts every connection',
+    how: 'the endpoint drops every connection',
     take: async ({ stack }) => stack.rpcProxy!.setFaults({ disconnectRate: 1 }),
     giveBack: async ({ stack }) => stack.rpcProxy!.setFaults({}),
   },
   {
     name: 'provider',
-    how: '500 to everything, and no webhook',
+    how: 'every request gets a 500, no webhook is sent',
     take: ({ outside }) => set(outside, { api: { errorRate: 1 }, webhooks: { drop: 1 } }),
     giveBack: ({ outside }) => set(outside, { api: noFaults.api, webhooks: noFaults.webhooks }),
   },
@@ -43,27 +43,27 @@ export const dependencies: readonly Dependency[] = [
 
 const set = async (outside: Outside, faults: object) => void (await outside.faults(faults))
 
-/** How one outage was got over; times in ms from its end. */
+/** Recovery from one outage; times in ms from its end. */
 export type Recovery = {
   readonly name: Dependency['name']
-  /** Until a request that needs it was answered again. */
+  /** Time until a request that needs the dependency succeeded. */
   readonly answersMs: number
-  /** Of each payment and cash-out that was under way, until its end, in order; 0: it came in the meantime. */
+  /** Time until each pending payment and cash-out completed, sorted; 0 if before the end. */
   readonly endsMs: readonly number[]
 }
 
 const topUpMinor = '520000'
 const takenMicro = 2_000_000n
 const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
-/** So long may pass until the last has its end. */
+/** Deadline for the last item. */
 const endsMaxMs = 300_000
 const lookEveryMs = 500
 
 type Item = { readonly person: Person; readonly id: string; readonly end: 'credited' | 'paid' }
 
 /**
- * Takes a dependency away for a while from a service that people use: checkouts that are paid meanwhile,
- * one after the other, and cash-outs that had just been accepted. Throws when one has no end.
+ * Takes a dependency away while payers pay their checkouts one after the other and cash-outs accepted
+ * just before are pending. Throws if an item does not complete.
  */
 export async function outage(
   world: World,
@@ -85,7 +85,7 @@ export async function outage(
   const everyMs = (terms.seconds * 1_000) / (payments.length + 1)
   for (const { id } of payments) {
     await pause(everyMs)
-    await waitUntil('the payer being through', () => paid(outside, id))
+    await waitUntil('the payer to pay', () => paid(outside, id))
   }
   await pause(terms.seconds * 1_000 - (performance.now() - startedAt))
   await giveBack(world)
@@ -94,7 +94,7 @@ export async function outage(
   const answersMs = answersAgain(world, name).then(since)
   const endsMs = await Promise.all(
     [...payments, ...cashouts].map(({ person, id, end }) =>
-      waitUntil(`${id} being ${end}`, () => hasEnd(person, id, end), endsMaxMs, lookEveryMs).then(
+      waitUntil(`${id} to be ${end}`, () => hasEnd(person, id, end), endsMaxMs, lookEveryMs).then(
         since,
       ),
     ),
@@ -120,14 +120,14 @@ async function cashOut(stack: Stack, person: Person): Promise<Item> {
 const paid = (outside: Outside, id: string) =>
   outside.pay(id, 'QRIS').then(
     () => true,
-    // The provider had done it, and was asked again.
+    // An earlier attempt succeeded although its response was lost.
     (error: Error) => /answered 409/.test(error.message),
   )
 
 const hasEnd = (person: Person, id: string, end: Item['end']) =>
   entryNow(person, id, end).then(Boolean, () => false)
 
-/** The question of each dependency that needs it, asked as an app asks again. */
+/** Polls a request that needs the dependency until it succeeds. */
 function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
   const path = name === 'provider' ? '/ready' : '/me'
   const key = `0x${'5'.repeat(64)}` as const
@@ -137,5 +137,5 @@ function answersAgain({ stack }: World, name: Dependency['name']): Promise<true>
       ({ status }) => status === 200,
       () => false,
     )
-  return waitUntil(`${path} being answered`, asked, endsMaxMs, 50).then(() => true as const)
+  return waitUntil(`${path} to respond`, asked, endsMaxMs, 50).then(() => true as const)
 }

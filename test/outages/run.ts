@@ -8,8 +8,8 @@ import { dependencies, outage, type Recovery } from './outages'
 
 const usage = `bun run prove outages [--seconds 60] [--people 30] [--only nats|postgres|chain|provider]
 
-Takes each dependency away while people use the service, and says how long after its return all was done.
-Exit code 0: everything that was under way came to its end, once, and the books close.`
+Takes each dependency away from a stack in use, and prints how soon pending work completed after its return.
+The exit code is 0 if every item completed once and the books balance.`
 
 const { values } = parseArgs({
   options: {
@@ -29,10 +29,10 @@ const row = ({ name, answersMs, endsMs }: Recovery) =>
   `| ${name} | ${answersMs} | ${endsMs.length} | ${quantile(endsMs, 0.5)} | ${quantile(endsMs, 0.99)} |`
 
 {
-  // As often as a deployment looks after what is quiet; the provider tries again as late as it does.
+  // Recheck intervals and webhook retries are those of a deployment.
   await using stack = await ownStack({ times: 'deployed', env: {}, proxied: true })
   const world = { stack, outside: outsideOf(stack.info) }
-  console.log('| away | answers again, ms | under way | at their end, p50 ms | p99 ms |')
+  console.log('| away | responds again, ms | items | completed, p50 ms | p99 ms |')
   console.log('| --- | ---: | ---: | ---: | ---: |')
   const chosen = dependencies.filter(({ name }) => !values.only || values.only === name)
   for (const dependency of chosen)

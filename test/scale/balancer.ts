@@ -1,22 +1,22 @@
 import { pause } from '#shared/deadline'
 
-/** What stands before the copies of the gateway: one address, the requests in turn to each copy. */
+/** Load balancer in front of the gateways: one address, requests in turn to each instance. */
 export type Balancer = AsyncDisposable & {
   readonly url: string
-  /** Says where the copies are; before that nobody is served. */
+  /** Sets the gateways to forward to; until then every request fails. */
   readonly spread: (gateways: readonly string[]) => void
 }
 
 const deadlineMs = 15_000
 const probeEveryMs = 200
 const probeDeadlineMs = 1_000
-/** Nobody listens: nothing was sent. */
+/** Connection refused: the request was not sent. */
 const refused = new Set(['ECONNREFUSED', 'ConnectionRefused'])
 
 /**
- * A load balancer that does no more than any does: it asks each copy whether it is ready, passes over
- * those that are not or take no connection, and never sends to a second copy what one may have got.
- * What breaks then reaches the client as 502.
+ * Opens a minimal load balancer. It polls `/ready` of each gateway, skips those that are not ready or
+ * refuse the connection, and never resends a request that a gateway may have received: the client
+ * gets a 502.
  */
 export function openBalancer(): Balancer {
   const stop = new AbortController()
@@ -38,7 +38,7 @@ export function openBalancer(): Balancer {
   const pass = async (request: Request, body: ArrayBuffer | undefined): Promise<Response> => {
     const among = ready.length > 0 ? ready : copies
     const first = turn++
-    let failure: unknown = 'there is none'
+    let failure: unknown = 'none is configured'
     for (let tries = 0; tries < among.length; tries++) {
       try {
         return await forward(`${among[(first + tries) % among.length]}`, request, body)
@@ -47,7 +47,7 @@ export function openBalancer(): Balancer {
         if (!refused.has((error as { code?: string }).code ?? '')) break
       }
     }
-    return Response.json({ error: `no copy answered: ${failure}` }, { status: 502 })
+    return Response.json({ error: `no gateway responded: ${failure}` }, { status: 502 })
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',

@@ -8,7 +8,7 @@ import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
 
-/** What operators have done, by a question each: the same deed is done once, whoever is asked. */
+/** Operator commands. Each takes effect once, even if both instances receive it. */
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
 export const deeds: readonly Question[] = [
@@ -17,10 +17,10 @@ export const deeds: readonly Question[] = [
   ...[ReviewResolve, WalletClear, GivebackOrder],
 ]
 
-/** A deed as it was written down. */
+/** Returns the journal fields of a new operator command. */
 export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
-/** Has every copy do the same deed at the same moment: `done` or `refused`, the same of each. */
+/** Sends a command to both instances at once; returns `done` or `refused`, which must agree. */
 export async function outcomeOf<Q extends Question>(
   stack: Stack,
   question: Q,
@@ -33,7 +33,7 @@ export async function outcomeOf<Q extends Question>(
   return [...outcomes][0]!
 }
 
-/** A message that the service gave up on: its id, and when that was. */
+/** Inserts a dead letter of the service; returns its message id and time. */
 export async function giveUpOne(stack: Stack, service: string) {
   const messageId = `given-up-${crypto.randomUUID()}`
   const [row] = await query<{ diedAt: Date }>(

@@ -6,15 +6,15 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#shared/deadline'
 import { cashoutBody } from '../support/requests'
 
-/** One request of the load, as its client saw it. */
+/** One request of the load, as the client saw it. */
 export type Seen = {
   readonly path: string
-  /** 0: no answer at all. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly tookMs: number
   readonly said: string
 }
-/** Money that was promised: an entry of somebody's activity, and how it must end. */
+/** Accepted item of a user's activity, and the status it must reach. */
 export type Promised = {
   readonly kind: 'topup' | 'cashout' | 'send'
   readonly person: Person
@@ -30,16 +30,16 @@ type World = {
 export type Load = {
   readonly seen: readonly Seen[]
   readonly promised: readonly Promised[]
-  /** Begins nothing more, and waits for what was asked. */
+  /** Stops starting requests and waits for the pending ones. */
   readonly stop: () => Promise<void>
 }
 
-/** Of so many pieces of work one moves money; the others read. */
+/** One unit of work in this many moves money; the others read. */
 const moneyEvery = 8
 
 /**
- * Uses the service at a fixed pace, whatever it takes: quotes, reads, top-ups that are paid, cash-outs
- * and sends. No request is repeated: what fails is seen to fail.
+ * Starts an open-loop load at a fixed rate: quotes, reads, paid top-ups, cash-outs and sends. It does
+ * not retry, so every failure is counted.
  */
 export function startLoad(world: World, everyMs: number): Load {
   const seen: Seen[] = []
@@ -82,7 +82,7 @@ export function startLoad(world: World, everyMs: number): Load {
 
 type Noting = (path: string, ask: () => Promise<Reply>) => Promise<Reply | undefined>
 
-/** Notes each answer; undefined when it is no success, and then the piece of work ends there. */
+/** Records each response; returns undefined unless it is a success, which ends the unit of work. */
 const noted =
   (seen: Seen[]): Noting =>
   async (path, ask) => {
@@ -115,7 +115,7 @@ const reading: Act = async (work) => {
   return undefined
 }
 
-/** Of a wallet that nobody asked for, so that no cache answers; without its history it is no success. */
+/** Reads the record of a new wallet, which no cache holds. Fails if the history is missing. */
 async function recordOf(person: Person): Promise<Reply> {
   const reply = await person.get(`/verify/${privateKeyToAddress(generatePrivateKey())}`)
   return reply.body.indexer === 'ok' ? reply : { ...reply, status: 503 }
@@ -148,7 +148,7 @@ const send: Act = async ({ person, noting }) => {
 
 const moving: readonly Act[] = [topup, cashout, send]
 
-/** Waits until every promise is kept; answers how long the last of them took from now, in ms. */
+/** Waits until every item has its final status; returns how long that took, in ms. */
 export async function kept(promised: readonly Promised[], deadlineMs: number): Promise<number> {
   const startedAt = performance.now()
   const open = new Set(promised)
@@ -160,14 +160,14 @@ export async function kept(promised: readonly Promised[], deadlineMs: number): P
     }
     return open.size === 0
   }
-  await waitUntil('every promise being kept', look, deadlineMs, 250).catch((error: Error) => {
+  await waitUntil('every item to complete', look, deadlineMs, 250).catch((error: Error) => {
     const left = [...open].map(({ kind, id }) => `${kind} ${id}`)
     throw new Error(`${error.message}; open: ${left.join(', ')}`)
   })
   return Math.round(performance.now() - startedAt)
 }
 
-/** What the whole list of a person says of each of its entries. */
+/** Returns the status of each entry of a user's activity, from all pages. */
 async function statesOf(person: Person): Promise<Map<string, string>> {
   const states = new Map<string, string>()
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
