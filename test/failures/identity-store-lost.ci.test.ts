@@ -108,7 +108,8 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
             .split('\n')
             .filter(
               (line) =>
-                line.includes(person.wallet.toLowerCase()) && line.includes('identity recheck failed'),
+                line.includes(person.wallet.toLowerCase()) &&
+                line.includes('identity recheck failed'),
             ).length >= 3
         )
       },
