@@ -107,19 +107,19 @@ describe('a provider that answers otherwise fails the step that says so:', () =>
     [
       'a sen less than was paid',
       'payments: account MY',
-      'the payment says how much',
+      'the payment has its amount',
       (text) => text.replace('"capture_amount":12.34', '"capture_amount":12.33'),
     ],
     [
       'amounts that are no numbers',
       'payments: account ID',
-      'the payment says how much',
+      'the payment has its amount',
       (text) => text.replace('"capture_amount":150001', '"capture_amount":"Rp 150.001"'),
     ],
     [
       'another channel than was used',
       'payments: account ID',
-      'the payment says how much',
+      'the payment has its amount',
       (text) => text.replace('"channel_code":"QRIS"', '"channel_code":"DANA"'),
     ],
     [
