@@ -1,89 +1,89 @@
-// Where processes are killed. A boundary is named by what was done last.
+// Boundaries at which processes are killed, each named after the step just done.
 
-/** What has been done, and what has not, when a process is killed at a boundary that the code names. */
+/** State at each boundary: the last step done, and the next one not done. */
 export const meanings: Readonly<Record<string, string>> = {
-  'gateway:order-read': 'an order was read and checked, its owner was not asked',
-  'gateway:order-answered': 'its owner answered, the app was not',
-  'gateway:delivery-verified': 'a delivery is authentic, and is not published',
-  'gateway:delivery-recorded': 'it is published, its sender is not answered',
-  'gateway:identity-decided': 'a verdict is written, not committed',
-  'gateway:identity-found': 'the identity provider was asked, nothing is written',
-  'gateway:drip-ordered': 'the coin is ordered, not committed',
-  'pricing:quote-taken': 'a quote is taken, its taker is not answered',
-  'payments:cover-reserved': 'AUSD is set aside, the quote is not taken',
-  'payments:quote-taken': 'the quote is taken, the payment is not stored',
-  'payments:row-stored': 'the payment is stored, the provider was not asked for a checkout',
-  'payments:checkout-opened': 'the provider opened a checkout, its address is not stored',
-  'payments:checkout-stored': 'its address is stored, nobody was told it',
-  'payments:checkout-ended': 'the provider ended an earlier checkout, its row does not say so',
-  'payments:settlement-replaced': 'the earlier settlement ended, the quote is not taken',
-  'payments:payment-found': 'a checkout was asked for and is paid, nothing is written',
-  'payments:paid-committed': 'that it is paid is committed, the credit is not published',
-  'payments:row-of-list-received': 'a row of the list is committed, the reading goes on',
-  'payments:hold-asked': 'the provider was asked for refunds within a hold, nothing is written',
-  'payments:hold-cleared': 'the last check of a hold is committed, the hold goes on',
-  'payments:hold-ended': 'the end of a hold is committed',
-  'payments:extension-ordered': 'a longer hold is committed, not published',
-  'payments:refund-decided': 'an operator decided on a refund, and was not answered',
-  'payments:refund-ordered': 'a refund is wanted, its request is not counted',
-  'payments:before-refund': 'the request is counted, the provider was not asked',
-  'payments:refund-answered': 'the provider answered, nothing is written',
-  'payments:refund-learned': 'what became of the refund is committed',
-  'payouts:cover-reserved': 'rupiah are set aside, the quote is not taken',
-  'payouts:quote-taken': 'the quote is taken, the cash-out is not stored',
-  'payouts:row-stored': 'cash-out and take are stored, nothing is published',
-  'payouts:taken': 'a taken cash-out is due, and not yet being paid',
-  'payouts:paying-stored': 'it is being paid, the attempt is not counted',
-  'payouts:before-provider': 'the attempt is counted, the provider was not asked',
-  'payouts:provider-answered': 'the provider answered, nothing is written',
-  'payouts:status-committed': 'what it answered is committed',
-  'payouts:return-ordered': 'a return is committed, not published',
-  'payouts:payout-found': 'a payout was asked for by its id, nothing is written',
-  'payouts:payout-looked-up': 'payouts were looked up by our reference, nothing is written',
-  'payouts:row-of-list-received': 'a row of the list is committed, the reading goes on',
-  'chain-relayer:operation-stored': 'an order is stored, it has no nonce',
-  'chain-relayer:transaction-signed': 'nonce and signature are written, not committed',
-  'chain-relayer:transaction-stored': 'the transaction is stored, nobody has seen it',
-  'chain-relayer:broadcast': 'a node has it, that is not noted',
-  'chain-relayer:broadcast-noted': 'that it was sent is noted',
-  'chain-relayer:attempt-stored': 'a dearer attempt is stored, not sent',
-  'chain-relayer:final-before-commit': 'it is final, nothing is written',
-  'chain-relayer:final': 'its end is committed, not published',
-  'indexer-reader:span-written': 'a span of the chain is written, not committed',
+  'gateway:order-read': 'request read and validated, not passed to its service',
+  'gateway:order-answered': 'its service responded, the app has no response',
+  'gateway:delivery-verified': 'webhook authenticated, not published',
+  'gateway:delivery-recorded': 'webhook published, its sender has no response',
+  'gateway:identity-decided': 'verdict written, not committed',
+  'gateway:identity-found': 'result read from the identity provider, nothing written',
+  'gateway:drip-ordered': 'drip ordered, not committed',
+  'pricing:quote-taken': 'quote taken, the caller has no response',
+  'payments:cover-reserved': 'AUSD reserved, the quote not taken',
+  'payments:quote-taken': 'quote taken, the payment not stored',
+  'payments:row-stored': 'payment stored, no checkout requested',
+  'payments:checkout-opened': 'checkout open at the provider, its URL not stored',
+  'payments:checkout-stored': 'checkout URL stored, the app has no response',
+  'payments:checkout-ended': 'earlier checkout cancelled at the provider, its row unchanged',
+  'payments:settlement-replaced': 'earlier settlement replaced, the quote not taken',
+  'payments:payment-found': 'checkout looked up and paid, nothing written',
+  'payments:paid-committed': 'state paid committed, the credit not published',
+  'payments:row-of-list-received': 'one transaction of the list committed, the rest not read',
+  'payments:hold-asked': 'refunds of a held payment looked up, nothing written',
+  'payments:hold-cleared': 'last check of a hold committed, the hold not over',
+  'payments:hold-ended': 'end of a hold committed',
+  'payments:extension-ordered': 'hold extension committed, not published',
+  'payments:refund-decided': 'operator’s refund committed, the operator has no response',
+  'payments:refund-ordered': 'refund due, the attempt not counted',
+  'payments:before-refund': 'attempt counted, no refund requested',
+  'payments:refund-answered': 'provider responded, nothing written',
+  'payments:refund-learned': 'refund outcome committed',
+  'payouts:cover-reserved': 'rupiah reserved, the quote not taken',
+  'payouts:quote-taken': 'quote taken, the cash-out not stored',
+  'payouts:row-stored': 'cash-out and take stored, nothing published',
+  'payouts:taken': 'AUSD taken, the payout not started',
+  'payouts:paying-stored': 'state paying committed, the attempt not counted',
+  'payouts:before-provider': 'attempt counted, no payout requested',
+  'payouts:provider-answered': 'provider responded, nothing written',
+  'payouts:status-committed': 'provider’s response committed',
+  'payouts:return-ordered': 'return committed, not published',
+  'payouts:payout-found': 'payout looked up by id, nothing written',
+  'payouts:payout-looked-up': 'payouts looked up by our reference, nothing written',
+  'payouts:row-of-list-received': 'one transaction of the list committed, the rest not read',
+  'chain-relayer:operation-stored': 'operation stored, no nonce assigned',
+  'chain-relayer:transaction-signed': 'nonce and signature written, not committed',
+  'chain-relayer:transaction-stored': 'transaction committed, not broadcast',
+  'chain-relayer:broadcast': 'node accepted the transaction, not recorded',
+  'chain-relayer:broadcast-noted': 'broadcast recorded',
+  'chain-relayer:attempt-stored': 'attempt with a higher fee stored, not broadcast',
+  'chain-relayer:final-before-commit': 'transaction final, nothing written',
+  'chain-relayer:final': 'outcome committed, not published',
+  'indexer-reader:span-written': 'block range written, not committed',
 }
 
-/** Boundaries of the bus: every service passes them, for each subject. */
+/** Boundaries of the bus, passed by every service for each subject. */
 const busMeanings = [
-  [/:published:/, 'the broker has the message, the outbox does not say so'],
-  [/:found:/, 'what the message is about was asked for, nothing is written'],
-  [/:took:/, 'what the message brought is committed, it is not acknowledged'],
+  [/:published:/, 'broker confirmed the message, the outbox row unchanged'],
+  [/:found:/, 'subject of the message looked up, nothing written'],
+  [/:took:/, 'effect of the message committed, not acknowledged'],
 ] as const
 
 export const meaningOf = (boundary: string): string =>
   meanings[boundary] ?? busMeanings.find(([name]) => name.test(boundary))?.[1] ?? 'unknown'
 
-/** The reader of the chain moves no money. */
+/** Boundaries of the chain reader, which moves no money. */
 export const ofNoMoney: ReadonlySet<string> = new Set(['indexer-reader:span-written'])
 
-/** From an operation to its end at the final chain. */
+/** From a stored operation to its outcome on the final chain. */
 export const onChain = [
   ...['operation-stored', 'transaction-signed', 'transaction-stored', 'broadcast'],
   ...['broadcast-noted', 'final-before-commit', 'final'],
 ].map((name) => `chain-relayer:${name}`)
 
-/** An order to the relayer, what it passes there, and its outcome on the way back. */
+/** Returns the boundaries of an order to the relayer and of its outcome back; `there`: those between. */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
   ...[`${by}:published:relay.${kind}`, `chain-relayer:took:relay.${kind}`, ...there],
   ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],
 ]
 
-/** A delivery of the payment provider, to its effect. */
+/** Returns the boundaries of a webhook of the payment provider, up to its effect. */
 export const delivered = (to: 'payments' | 'payouts'): string[] => [
   ...['gateway:delivery-verified', 'gateway:delivery-recorded'],
   ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
 ]
 
-/** A checkout, from the request to its address. */
+/** Returns the boundaries of a checkout, from the request to its URL. */
 export const checkedOut = (before: readonly string[] = []): string[] => [
   ...['gateway:order-read', ...before, 'pricing:quote-taken', 'payments:quote-taken'],
   ...['payments:row-stored', 'payments:checkout-opened', 'payments:checkout-stored'],
@@ -98,13 +98,13 @@ export const credited = paidAnd('credit')
 export const repaid = paidAnd('repay')
 export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'payments:hold-ended']
 
-/** A cash-out until its AUSD is in the treasury. */
+/** A cash-out, until its AUSD is in the treasury. */
 export const taken = [
   ...['gateway:order-read', 'payouts:cover-reserved', 'pricing:quote-taken'],
   ...['payouts:quote-taken', 'payouts:row-stored', 'gateway:order-answered'],
   ...[...relayed('payouts', 'take', onChain), 'payouts:published:payouts.taken'],
 ]
-/** Its order at the provider. */
+/** Its payout at the provider. */
 export const atTheBank = [
   ...['payouts:taken', 'payouts:paying-stored', 'payouts:before-provider'],
   ...['payouts:provider-answered', 'payouts:status-committed'],

@@ -59,7 +59,7 @@ describe('the kills of a trial', () => {
   test.each([
     ['both in one item', [['a', 'b']], [1, 1], null],
     ['the second in the next item', [['b', 'a'], ['b']], [1, 2], null],
-    ['the second never', [['a'], ['a'], ['a']], [1, null], 'nobody passed b'],
+    ['the second never', [['a'], ['a'], ['a']], [1, null], 'never reached b'],
   ] as const)('%s', async (_, items, metIn, fault) => {
     const { world, ready } = worldOf(...items.map((item) => [...item]))
     expect(await tryKills(world, ready, ['a', 'b'])).toMatchObject({ metIn, fault })

@@ -10,10 +10,10 @@ import { openWorld, type World } from './world'
 
 export type Tried = Trial & Outcome
 
-/** Items of one stack: its book and its chain grow, and every check reads them. */
+/** Maximum trials on one stack: every check reads the whole chain and book, which grow. */
 const trialsMax = 50
 
-/** Tries all of them, on so many stacks at once; each is told as it ends. */
+/** Runs all trials on several stacks at once, and reports each as it ends. */
 export async function tryAll(
   trials: readonly Trial[],
   stacks: number,
@@ -34,7 +34,7 @@ export async function tryAll(
           if (fault) faults.push(`${round[0]!.path.name}: ${fault}`)
         } catch (error) {
           faults.push(`${round[0]!.path.name}: ${(error as Error).message}`)
-          left.length = 0 // What did not come up once would not come up for the next one either.
+          left.length = 0 // The stack of the next trial would fail to start too.
         }
     }
   }
@@ -42,7 +42,7 @@ export async function tryAll(
   return { tried, faults }
 }
 
-/** The trials of each path, in handfuls for one stack. */
+/** Splits the trials of each path into batches, one per stack. */
 function roundsOf(trials: readonly Trial[]): Trial[][] {
   const ofPath = [...Map.groupBy(trials, ({ path }) => path).values()]
   return ofPath.flatMap((all) => {
@@ -51,7 +51,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Takes trials out of `left` until one fails, or all are done and the books close. */
+/** Takes trials out of `left` until one fails or all are done; returns an error of the books. */
 async function tryOnOneStack(
   left: Trial[],
   tell: (tried: Tried) => void,
@@ -64,12 +64,12 @@ async function tryOnOneStack(
     const outcome = await tryKills(world, ready, trial.kills)
     const fault = outcome.fault && `${outcome.fault}; logs: ${keepLogs(world)}`
     tell({ ...trial, ...outcome, fault })
-    // What it left under way would be in the way of the others.
+    // Its pending work would disturb the next trials.
     if (fault) return undefined
   }
   const breaks = await breaksOf(world)
   if (breaks.length === 0) return undefined
-  return `the books do not close: ${breaks.join('; ')}; logs: ${keepLogs(world)}`
+  return `the books do not balance: ${breaks.join('; ')}; logs: ${keepLogs(world)}`
 }
 
 async function breaksOf({ stack }: World): Promise<string[]> {
@@ -79,7 +79,7 @@ async function breaksOf({ stack }: World): Promise<string[]> {
     breaks = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
     return breaks.length === 0
   }
-  await waitUntil('the books closing', close, 60_000, 500).catch(() => {})
+  await waitUntil('the books to balance', close, 60_000, 500).catch(() => {})
   return breaks
 }
 

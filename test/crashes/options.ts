@@ -1,10 +1,10 @@
 import { kinds, type Path } from './path'
 
-/** What one run tries; all of it is in its last line, so that it can be asked for again. */
+/** Options of a run, printed at its end so that it can be repeated. */
 export type Options = {
   readonly kind: Path['kind'] | undefined
   readonly pairs: boolean
-  /** A word of the boundaries to try. */
+  /** Part of the name of the boundaries to try. */
   readonly only: string | undefined
   readonly seed: number
   readonly part: { readonly at: number; readonly of: number }
@@ -13,25 +13,25 @@ export type Options = {
 
 export const usage = `bun run prove crashes [--path ${kinds.join('|')}] [--pairs] [--only WORD] [--part K/N] [--seed S] [--stacks N]
 
-  --path     the paths of one kind; all without it
-  --pairs    a kill at one boundary, then at another, in both orders; on cash-outs and settlements
-  --only     boundaries with this word in their names; of pairs, those with one such boundary
-  --part     the K-th of N parts of the trials, so that a long run can be had in pieces
-  --seed     the order of the trials, and so which part has which (1)
-  --stacks   how many stacks work at once (2)
-  --list     shows every boundary, what has been done there, and the paths that pass it
+  --path     paths of this kind only (default: all)
+  --pairs    two kills per trial, in both orders, on cash-outs and settlements
+  --only     boundaries with WORD in their name; with --pairs, pairs with at least one of these
+  --part     the K-th of N equal parts of the trials
+  --seed     order of the trials, which also decides the parts (default: 1)
+  --stacks   stacks that run at the same time (default: 2)
+  --list     prints every boundary, the number of paths that pass it, and its meaning
 
-The exit code is the verdict: 0 when every boundary was met and everything happened exactly once.`
+The exit code is 0 if every boundary was reached and every item happened exactly once.`
 
-/** Reads the words of a command; throws with a sentence about the first that is wrong. */
+/** Parses the command line; throws an error about the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   const rest = words.filter((word) => word !== '--pairs')
   for (let at = 0; at < rest.length; at += 2) {
     const name = rest[at]!
     const value = rest[at + 1]
-    if (!/^--(path|only|part|seed|stacks)$/.test(name)) throw new Error(`${name} is unknown`)
-    if (value === undefined) throw new Error(`${name} wants a value`)
+    if (!/^--(path|only|part|seed|stacks)$/.test(name)) throw new Error(`unknown option: ${name}`)
+    if (value === undefined) throw new Error(`${name} needs a value`)
     said.set(name, value)
   }
   const number = (name: string, otherwise: string, min: number) => {
@@ -52,6 +52,7 @@ export function readOptions(words: readonly string[]): Options {
 
 function partOf(text: string): Options['part'] {
   const [, at, of] = /^([1-9][0-9]*)\/([1-9][0-9]*)$/.exec(text) ?? []
-  if (!at || Number(at) > Number(of)) throw new Error('--part must be like 3/10')
+  if (!at || Number(at) > Number(of))
+    throw new Error('--part must be K/N with K up to N, such as 3/10')
   return { at: Number(at), of: Number(of) }
 }

@@ -14,47 +14,47 @@ export const kinds = [
   'identity',
 ] as const
 
-/** A way of money that processes die on. */
+/** A money path on which processes are killed. */
 export type Path = {
   readonly kind: (typeof kinds)[number]
   readonly name: string
   readonly terms?: Terms
-  /** Whether its boundaries are tried in pairs too: all of them, or those with one of these. */
+  /** Pairs to try: all, or those that contain one of these boundaries. */
   readonly inPairs?: 'all' | readonly string[]
-  /** Every boundary that each item of it passes, in about this order. */
+  /** Every boundary that each item passes, roughly in this order. */
   readonly boundaries: readonly string[]
-  /** Its holds and leases take long: suites leave it to `bun run crashes`. */
+  /** Its holds and leases make each trial slow. */
   readonly isSlow?: true
-  /** Makes the people of it, and answers how to make an item ready, again and again. */
+  /** Creates the users of the path; the returned function prepares one item per call. */
   readonly begin: (world: World) => Promise<() => Promise<Item>>
 }
 
-/** Brings one item to its end, and throws unless it had its effect exactly once. */
+/** Runs one item to its end; throws unless it took effect exactly once. */
 export type Item = () => Promise<void>
 
-/** What was in the hands of a killed process comes again in seconds, a leased check after 20 s. */
+/** Time for recovery: work of a killed process is retried in seconds, a leased check after 20 s. */
 export const patienceMs = 90_000
 
-/** A verified person of whom nothing is under way any more. */
+/** Creates a verified user whose drip has settled. */
 export async function settledUser(
   world: World,
   has: Parameters<typeof verifiedUser>[1] = {},
 ): Promise<Person> {
   const { stack, sql } = world
   const person = await verifiedUser(stack, has)
-  await rowOf('the drip', () => dripOf(sql, person.wallet))
+  await rowOf('the drip to settle', () => dripOf(sql, person.wallet))
   return person
 }
 
-/** The row of somebody whose coin has come. */
+/** Returns the row of a user whose drip has settled. */
 export const dripOf = (sql: World['sql'], wallet: string) => sql`
   select wallet from gateway.identities where wallet = ${wallet} and drip_settled_at is not null`
 
-/** A fresh quote's id. */
+/** Returns the id of a new quote. */
 export const quoteOf = async (person: Person): Promise<string> =>
   (await insist(person, '/quote', { pair: 'USD/IDR' })).id
 
-/** The same while no webhook arrives: the provider is asked for what became of it. */
+/** The same path with all webhooks lost, so that services poll the provider. */
 export const unheard =
   (begin: Path['begin']): Path['begin'] =>
   async (world) => {
@@ -63,7 +63,7 @@ export const unheard =
     return ready
   }
 
-/** Waits for a row that a query finds: it costs less than any question to a service. */
+/** Waits for a row; a query costs less than a request to a service. */
 export const rowOf = (
   what: string,
   find: () => PromiseLike<readonly unknown[]>,
@@ -72,11 +72,11 @@ export const rowOf = (
 /** Waits until a payment is in a state. */
 export const paymentIn = ({ sql }: World, id: string, state: string): Promise<unknown> =>
   rowOf(
-    `${id} being ${state}`,
+    `${id} to be ${state}`,
     () => sql`select id from payments.payments where id = ${id} and state = ${state}`,
   )
 
-/** Throws with both values, unless they are the same. */
+/** Throws unless the values are equal. */
 export function same<T extends bigint | number | string>(what: string, seen: T, wanted: T): void {
-  if (seen !== wanted) throw new Error(`${what}: ${seen} in place of ${wanted}`)
+  if (seen !== wanted) throw new Error(`${what}: ${seen} instead of ${wanted}`)
 }

@@ -1,13 +1,13 @@
 import type { Options } from './options'
 import type { Path } from './path'
 
-/** What is tried once: a kill at one boundary, or at one and then at another. */
+/** One trial: a kill at one boundary, or at one and then at another. */
 export type Trial = { readonly path: Path; readonly kills: readonly string[] }
 
-/** News that no service waits for: whoever dies there dies alone, and is not tried in pairs. */
+/** Whether a boundary publishes an event that no service consumes; it is left out of pairs. */
 export const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
 
-/** The pairs of a path, both orders and each boundary twice. */
+/** Returns the pairs of a path, in both orders, each boundary with itself included. */
 function pairsOf({ inPairs, boundaries }: Path): string[][] {
   if (!inPairs) return []
   const tried = boundaries.filter((boundary) => !isHeardByNobody(boundary))
@@ -17,7 +17,7 @@ function pairsOf({ inPairs, boundaries }: Path): string[][] {
   )
 }
 
-/** What the options ask for, in an order that follows the seed: so each part has some of everything. */
+/** Returns the trials that the options select, shuffled by the seed so that parts are alike. */
 export function planOf(paths: readonly Path[], options: Options): Trial[] {
   const { kind, pairs, only, seed, part } = options
   const all = paths
@@ -31,10 +31,10 @@ export function planOf(paths: readonly Path[], options: Options): Trial[] {
   return shuffled(all, seed).filter((_, at) => at % part.of === part.at - 1)
 }
 
-/** The same trials are in the same parts, wherever they are written down. */
+/** Sort key that makes the parts independent of the order in the source. */
 const keyOf = ({ path, kills }: Trial) => [path.name, ...kills].join()
 
-/** Fisher and Yates, by a small generator of numbers (mulberry32). */
+/** Shuffles by Fisher–Yates with the mulberry32 generator. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   const mixed = [...items]
   let state = seed | 0

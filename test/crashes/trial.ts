@@ -1,21 +1,21 @@
 import type { Item } from './path'
 import type { World } from './world'
 
-/** What became of the kills of a trial. */
+/** Result of a trial. */
 export type Outcome = {
-  /** The item, counted from 1, during which each kill came; null: it did not come. */
+  /** Number of the item that each kill hit, from 1; null if its boundary was never reached. */
   readonly metIn: readonly (number | null)[]
   readonly seconds: number
-  /** Why it is no success; null: each item had its effect exactly once. */
+  /** Error, or null if each item took effect exactly once. */
   readonly fault: string | null
 }
 
-/** As many items as there are kills, and one more: a boundary is met by the first or never. */
+/** Maximum items: one for each kill and one more. */
 const itemsMax = (kills: readonly string[]) => kills.length + 1
 
 /**
- * Kills at each of these in turn, while one item after the other goes to its end: the first meets them
- * all if its recovery passes them again, else the next one meets what is left.
+ * Runs items one after the other and kills at each boundary in turn. The first item meets all kills if
+ * its recovery passes the later boundaries; otherwise the next item meets the rest.
  */
 export async function tryKills(
   world: Pick<World, 'arm' | 'left' | 'disarm'>,
@@ -39,6 +39,6 @@ export async function tryKills(
     fault = (error as Error).message
   }
   world.disarm()
-  if (fault === null && metIn.includes(null)) fault = `nobody passed ${kills[metIn.indexOf(null)]}`
+  if (fault === null && metIn.includes(null)) fault = `never reached ${kills[metIn.indexOf(null)]}`
   return { metIn, fault, seconds: (performance.now() - startedMs) / 1_000 }
 }

@@ -9,36 +9,36 @@ import { passedBoundaries } from '#shared/failpoint'
 import { serviceNames } from '#shared/messages/topic'
 import { ownStack, quickChecks } from '../support/stack'
 
-/** A stack whose services die where they are told to, one after the other. */
+/** A stack whose services can be killed at given boundaries. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
   /** Reads the rows of all services. */
   readonly sql: Sql
-  /** From now on whoever passes the first of these is killed there, then the second, and so on. */
+  /** Kills the next process that passes the first boundary, then the second, and so on. */
   readonly arm: (boundaries: readonly string[]) => void
-  /** Nobody is killed any more. */
+  /** Cancels the remaining kills. */
   readonly disarm: () => void
-  /** Those where nobody was killed so far. */
+  /** Returns the boundaries at which no process was killed yet. */
   readonly left: () => string[]
-  /** Closes something of a path together with the world. */
+  /** Disposes a path's resource together with the world. */
   readonly closing: (what: AsyncDisposable) => void
-  /** Every boundary that is passed while `work` runs, each once, in order. */
+  /** Returns every boundary passed while `work` runs, each once, in order. */
   readonly passedIn: (work: () => Promise<unknown>) => Promise<string[]>
 }
 
-/** What differs from path to path: the rest is the same for all. */
+/** Settings that differ between paths. */
 export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
   readonly holdSeconds?: number
 }
 
-/** A hold shorter than a suite's patience, with time for a kill before its last check. */
+/** Hold that fits within a trial and leaves time for a kill before its last check. */
 const usualHoldSeconds = 5
 
 const quickEnv = {
   ...{
     gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
-    // A quote is taken before its item begins, which may be after several restarts.
+    // A quote is requested before its item starts and must outlive several restarts.
     pricing: { QUOTE_TTL_MS: '300000' },
     'chain-relayer': {},
     'indexer-reader': {},
@@ -48,7 +48,7 @@ const quickEnv = {
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
 }
 
-/** Payments asks for its checkouts one by one, and payouts reads the list sooner than it asks. */
+/** Payments polls each checkout instead of the list; payouts reads the list before it polls. */
 export const otherLists: Terms = {
   payments: { LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
   payouts: { LIST_EVERY_MS: '300', SWEEP_AFTER_MS: '5000' },
@@ -96,7 +96,7 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trim().split('\n')
 
-/** Processes read it at any moment: they see all of it or nothing. */
+/** Replaces the file atomically, since processes may read it at any time. */
 function writeWhole(file: string, lines: readonly string[]): void {
   writeFileSync(`${file}.draft`, `${lines.join('\n')}\n`)
   renameSync(`${file}.draft`, file)

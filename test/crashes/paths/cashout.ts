@@ -6,13 +6,13 @@ import { type Path, rowOf, same, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 const takenMicro = 2_000_000n
-/** A bank that pays, and one that refuses. */
+/** Account numbers that the sandbox pays or refuses. */
 const accounts = { paid: '1234567890', returned: '999999' } as const
 type End = keyof typeof accounts
 
 /**
- * Cash-outs to this end: one take, one transfer, and one return unless the bank has it. `meanwhile` is
- * done once the order was accepted.
+ * Cash-outs that end in `end` with one take, one payout and, if refused, one return. `meanwhile` runs
+ * once the cash-out is accepted.
  */
 const cashOuts =
   (end: End, meanwhile?: (world: World, payoutId: string) => Promise<void>): Path['begin'] =>
@@ -21,26 +21,26 @@ const cashOuts =
     const person = await newUser(stack, { ausdMicro: 1_000_000_000n })
     return async () => {
       const before = await ausdOf(stack, person.wallet)
-      await person.me() // The gateway may have died on the way of the item before.
+      await person.me() // The gateway may have been killed in the previous item.
       const terms = { accountNumber: accounts[end], ausdMicro: takenMicro }
       const body = await cashoutBody(stack, person, terms)
       return async () => {
         const { payoutId } = await insist(person, '/cashouts', body)
         await meanwhile?.(world, payoutId)
         await rowOf(
-          `cash-out ${payoutId} being ${end}`,
+          `cash-out ${payoutId} to be ${end}`,
           () => sql`select id from payouts.payouts where id = ${payoutId} and state = ${end}`,
         )
         const { payouts = [] } = await outside.book()
         const transfers = payouts.filter(({ reference_id: of }) => of === payoutId)
-        same('transfers of the provider', transfers.length, 1)
+        same('payouts at the provider', transfers.length, 1)
         const after = end === 'paid' ? before - takenMicro : before
-        same('AUSD of the wallet', await ausdOf(stack, person.wallet), after)
+        same('AUSD balance of the wallet', await ausdOf(stack, person.wallet), after)
       }
     }
   }
 
-/** The provider accepts the order, its answer is lost, and so are its webhooks. */
+/** Makes the provider accept the payout and lose its response. */
 async function unclear({ outside, sql }: World, payoutId: string): Promise<void> {
   await outside.faults({ api: { timeoutAfterAccept: 1 } })
   await rowOf(
@@ -52,17 +52,17 @@ async function unclear({ outside, sql }: World, payoutId: string): Promise<void>
 
 export const cashoutPaths: readonly Path[] = [
   {
-    ...{ kind: 'cashout', name: 'cash-out that is paid', inPairs: 'all' },
+    ...{ kind: 'cashout', name: 'cash-out paid', inPairs: 'all' },
     boundaries: [...taken, ...atTheBank, ...delivered('payouts'), 'payouts:published:payouts.paid'],
     begin: cashOuts('paid'),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out that is returned', inPairs: givenBack },
+    ...{ kind: 'cashout', name: 'cash-out returned', inPairs: givenBack },
     boundaries: [...taken, ...atTheBank, ...delivered('payouts'), ...givenBack],
     begin: cashOuts('returned'),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out whose webhooks are lost' },
+    ...{ kind: 'cashout', name: 'cash-out without webhooks' },
     boundaries: [
       ...[...taken, ...atTheBank, 'payouts:payout-found', 'payouts:return-ordered'],
       ...givenBack,
@@ -70,14 +70,14 @@ export const cashoutPaths: readonly Path[] = [
     begin: unheard(cashOuts('returned')),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out whose order is unclear' },
+    ...{ kind: 'cashout', name: 'cash-out without a response' },
     boundaries: ['payouts:before-provider', 'payouts:payout-looked-up', 'payouts:status-committed'],
     begin: unheard(cashOuts('paid', unclear)),
   },
   {
     ...{
       kind: 'cashout',
-      name: 'cash-out that the list tells of',
+      name: 'cash-out found in the list',
       terms: otherLists,
       isSlow: true,
     },

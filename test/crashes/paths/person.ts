@@ -5,10 +5,10 @@ import { onChain, relayed } from '../boundaries'
 import { dripOf, type Path, rowOf, same } from '../path'
 import type { World } from '../world'
 
-/** What a newly verified wallet is given. */
+/** Drip of a newly verified wallet. */
 const dripWei = 500_000_000_000_000_000n
 
-/** New people without a coin, who are verified and given the coin for their gas once. */
+/** New users without native coin, who are verified and receive one drip. */
 const newcomers =
   (approve: (world: World, wallet: string) => Promise<unknown>): Path['begin'] =>
   async (world) =>
@@ -24,12 +24,16 @@ const newcomers =
         await leasePasses(world, wallet)
         return dripOf(sql, wallet)
       }
-      await rowOf(`${wallet} having its coin`, settled)
-      same('coin of the wallet', await readerOf(stack).getBalance({ address: wallet }), dripWei)
+      await rowOf(`the drip of ${wallet}`, settled)
+      same(
+        'native balance of the wallet',
+        await readerOf(stack).getBalance({ address: wallet }),
+        dripWei,
+      )
     }
   }
 
-/** As if the two minutes had passed for which a question to the provider is leased. */
+/** Ends the two-minute lease of a check at the identity provider early. */
 const leasePasses = ({ sql }: World, wallet: string) => sql`
   update gateway.identity_rechecks set next_check_at = now()
   where wallet = ${wallet} and checked_at is null
@@ -37,7 +41,7 @@ const leasePasses = ({ sql }: World, wallet: string) => sql`
 
 const told = ({ outside }: World, wallet: string) => outside.identity(wallet, 'approved')
 
-/** The verdict is given, and its webhook is lost. */
+/** Gives the verdict and loses its webhook. */
 async function untold({ outside }: World, wallet: string): Promise<void> {
   await outside.faults({ webhooks: { drop: 1 } })
   await outside.identity(wallet, 'approved')
@@ -58,7 +62,7 @@ export const personPaths: readonly Path[] = [
     begin: newcomers(told),
   },
   {
-    ...{ kind: 'identity', name: 'verification whose webhook is lost', isSlow: true },
+    ...{ kind: 'identity', name: 'verification without its webhook', isSlow: true },
     boundaries: ['gateway:identity-found', ...verified],
     begin: newcomers(untold),
   },

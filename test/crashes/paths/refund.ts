@@ -9,7 +9,7 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 import type { World } from '../world'
 import { paidTopup } from './topup'
 
-/** Top-ups by card that are refunded within their hold: revoked once. */
+/** Card top-ups refunded within their hold, revoked once. */
 const withinHold: Path['begin'] = async (world) => {
   const person = await settledUser(world)
   return async () => {
@@ -25,7 +25,7 @@ const withinHold: Path['begin'] = async (world) => {
   }
 }
 
-/** Top-ups that are refunded after they were credited: each wallet is frozen. */
+/** Top-ups refunded after they were credited; each wallet is frozen. */
 const afterwards: Path['begin'] = async (world) => async () => {
   const { sql, outside } = world
   const person = await settledUser(world)
@@ -36,7 +36,7 @@ const afterwards: Path['begin'] = async (world) => async () => {
     await outside.refund(paymentId)
     await paymentIn(world, paymentId, 'review')
     await rowOf(
-      `${person.wallet} being frozen`,
+      `${person.wallet} to be frozen`,
       () => sql`
         select id from chain_relayer.operation
         where kind = 'freeze' and wallet = ${person.wallet} and state = 'settled'`,
@@ -44,11 +44,11 @@ const afterwards: Path['begin'] = async (world) => async () => {
     const lost = await sql`
       select lost_micro::text as lost from payments.reversals where payment_id = ${paymentId}`
     same('reversals', lost.length, 1)
-    same('what was lost', lost[0]!.lost, ausd)
+    same('amount lost', lost[0]!.lost, ausd)
   }
 }
 
-/** Top-ups that were paid with too little, and that an operator gives back. */
+/** Underpaid top-ups that an operator refunds. */
 const ordered: Path['begin'] = async (world) => {
   const { stack, sql, outside } = world
   const operator = openOperator(accessOf(stack.info))
@@ -79,12 +79,12 @@ const ordered: Path['begin'] = async (world) => {
       const { refunds = [] } = await outside.book()
       const ours = refunds.filter(({ reference_id: of }) => of === `ordered-${paymentId}_1`)
       same('refunds', ours.length, 1)
-      same('requests that repeated it', ours[0]!.replays, 0)
+      same('repeated refund requests', ours[0]!.replays, 0)
     }
   }
 }
 
-/** As if the minute had passed in which a refund may be there and not be shown. */
+/** Ends the minute during which a refund may exist without being listed. */
 const minutePasses = ({ sql }: World, id: string) => sql`
   with asked as (
     update payments.refund_orders set requested_at = requested_at - interval '1 minute'
@@ -94,7 +94,7 @@ const minutePasses = ({ sql }: World, id: string) => sql`
 export const refundPaths: readonly Path[] = [
   {
     ...{ kind: 'refund', name: 'refund within the hold', isSlow: true },
-    terms: { holdSeconds: 30 }, // Longer than anybody is dead: afterwards the wallet would be frozen.
+    terms: { holdSeconds: 30 }, // Longer than any restart: a refund after the hold freezes the wallet.
     boundaries: [
       ...[...toppedUp, ...delivered('payments')],
       ...[...relayed('payments', 'credit', onChain), ...relayed('payments', 'revoke')],
@@ -110,7 +110,7 @@ export const refundPaths: readonly Path[] = [
     begin: afterwards,
   },
   {
-    ...{ kind: 'refund', name: 'refund that an operator orders' },
+    ...{ kind: 'refund', name: 'refund by an operator' },
     boundaries: [
       ...['payments:refund-decided', 'payments:refund-ordered', 'payments:before-refund'],
       ...['payments:refund-answered', 'payments:refund-learned', ...delivered('payments')],

@@ -7,7 +7,7 @@ import { type Path, patienceMs, rowOf, same, settledUser } from '../path'
 
 const sentMicro = 1_500_000n
 
-/** Sends to somebody new, who has it once in the end. */
+/** Sends to a new address, received exactly once. */
 const sends: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const person = await settledUser(world, { ausdMicro: 1_000_000_000n })
@@ -17,16 +17,16 @@ const sends: Path['begin'] = async (world) => {
     return async () => {
       const { sendId } = await insist(person, '/sends', { authorization })
       await rowOf(
-        `${sendId} being sent`,
+        `${sendId} to be sent`,
         () =>
           sql`select id from chain_relayer.operation where cause = ${sendId} and state = 'settled'`,
       )
-      same('AUSD that arrived', await ausdOf(stack, to), sentMicro)
+      same('AUSD received', await ausdOf(stack, to), sentMicro)
     }
   }
 }
 
-/** The same on a chain that refuses the first fee. */
+/** The same with a node that refuses the first fee. */
 const dearer: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const ready = await sends(world)
@@ -56,7 +56,7 @@ export const sendPaths: readonly Path[] = [
     begin: sends,
   },
   {
-    ...{ kind: 'send', name: 'send whose fee is raised' },
+    ...{ kind: 'send', name: 'send with a raised fee' },
     boundaries: [...sent, 'chain-relayer:attempt-stored'],
     begin: dearer,
   },

@@ -6,7 +6,7 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 
 const drawnMicro = 2_000_000n
 
-/** Settlements of a debt, repaid once; by a channel that is held, to the end of the hold. */
+/** Settlements that repay a debt once; held ones run to the end of the hold. */
 const settlements =
   (channel: string, replaces = false): Path['begin'] =>
   async (world) => {
@@ -20,7 +20,7 @@ const settlements =
     return async () => {
       await person.draw(drawnMicro)
       const owed = async () => (await person.me()).drawn === String(drawnMicro)
-      await waitUntil('the debt being final', owed, patienceMs, 100)
+      await waitUntil('the debt to be final', owed, patienceMs, 100)
       const earlier = replaces
         ? await insist(person, '/settlements', { quoteId: await quoteOf(person) })
         : undefined
@@ -29,7 +29,7 @@ const settlements =
         const { paymentId } = await insist(person, '/settlements', { quoteId })
         await outside.pay(paymentId, channel)
         await rowOf(
-          `${paymentId} being repaid`,
+          `${paymentId} to be repaid`,
           () => sql`
             select id from payments.payments where id = ${paymentId} and state = 'repaid'
             and (not held or hold_ended_at is not null)`,
@@ -61,7 +61,7 @@ export const settlementPaths: readonly Path[] = [
     begin: settlements('CARDS'),
   },
   {
-    ...{ kind: 'settlement', name: 'settlement that replaces one' },
+    ...{ kind: 'settlement', name: 'settlement that replaces another' },
     boundaries: [
       ...checkedOut(['payments:checkout-ended', 'payments:settlement-replaced']),
       ...paid,

@@ -10,7 +10,7 @@ type Way = { readonly method: 'qr' | 'card'; readonly channel: string }
 const atOnce: Way = { method: 'qr', channel: 'QRIS' }
 const byCard: Way = { method: 'card', channel: 'CARDS' }
 
-/** Opens a top-up as the app does, and pays it. */
+/** Opens and pays a top-up. */
 export async function paidTopup(
   { outside }: World,
   person: Person,
@@ -22,7 +22,7 @@ export async function paidTopup(
   return topup
 }
 
-/** Top-ups that are credited once; `meanwhile` is done once the payment is made. */
+/** Top-ups credited once; `meanwhile` runs after the payment. */
 const topups =
   (way: Way, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
   async (world) => {
@@ -35,14 +35,14 @@ const topups =
         await paymentIn(world, paymentId, 'credited')
         const credits = await creditsOf(world.stack, paymentId)
         same('credits', credits.length, 1)
-        same('what was credited', credits[0]!.ausdMicro, BigInt(ausd))
+        same('amount credited', credits[0]!.ausdMicro, BigInt(ausd))
       }
     }
   }
 
 /**
- * The provider is silent while the hold ends, until the hold is extended; or for a while, because
- * whoever would have extended it was dead: then the hold is over, and waits for the provider.
+ * Makes the provider fail until the hold is extended, or for 15 s if the process that would extend it
+ * was killed: then the hold expires, and its check waits for the provider.
  */
 async function silence({ outside, sql }: World, paymentId: string): Promise<void> {
   const held = () => sql`
@@ -68,17 +68,17 @@ export const topupPaths: readonly Path[] = [
     begin: topups(byCard),
   },
   {
-    ...{ kind: 'topup', name: 'top-up whose hold is extended', isSlow: true },
+    ...{ kind: 'topup', name: 'top-up with an extended hold', isSlow: true },
     boundaries: ['payments:extension-ordered', ...relayed('payments', 'extend'), ...heldToTheEnd],
     begin: topups(byCard, silence),
   },
   {
-    ...{ kind: 'topup', name: 'top-up whose webhooks are lost' },
+    ...{ kind: 'topup', name: 'top-up without webhooks' },
     boundaries: [...toppedUp, 'payments:row-of-list-received', ...credited],
     begin: unheard(topups(atOnce)),
   },
   {
-    ...{ kind: 'topup', name: 'top-up that is asked for', terms: otherLists, isSlow: true },
+    ...{ kind: 'topup', name: 'top-up found by polling', terms: otherLists, isSlow: true },
     boundaries: [...toppedUp, 'payments:payment-found', 'payments:paid-committed', ...credited],
     begin: unheard(topups(atOnce)),
   },
