@@ -2,19 +2,23 @@ import { type ChainFacts, chainRef, type UnderRef } from './chain-facts'
 import type { Book, Entry, Evidence, Ledger } from './evidence'
 import type { PaymentDeed } from './record'
 
-/** What amounts come to. */
+/** Sums amounts. */
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
-/** A whole number of the provider's, which are numbers of JSON. */
+/** Converts an amount of the provider, a JSON number. */
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
-/** The parts of a payment that was begun anew after some of it went back. */
+/**
+ * Maximum further refs of a payment, one for each credit of the remainder after a partial refund.
+ */
 const partsMax = 5
 const refsOf = (id: string) => [
   chainRef(id),
   ...Array.from({ length: partsMax }, (_, index) => chainRef(`${id}.${index + 1}`)),
 ]
 
-/** What the provider holds of a payment, in the smallest unit of its currency (sen or rupiah). */
+/**
+ * Returns what the provider captured and paid back of a payment, in minor units (sen or rupiah).
+ */
 function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
   const own = payments.filter(
     (one) => one.session_reference_id === id && one.status === 'SUCCEEDED',
@@ -36,7 +40,10 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
   return { capturedMinor: sum(captured), backMinor: sum(back) }
 }
 
-/** Each payment that brought money has the effect it should, and each loss is made good or freezes its wallet. */
+/**
+ * Checks the effect of every captured payment, and that each loss is recovered or its wallet
+ * frozen.
+ */
 export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
   const promised = new Map(
     deeds
@@ -52,19 +59,19 @@ export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger:
     for (const part of parts) auditPart(id, part, ledger)
     const money = moneyOf(id, book)
     if (money.capturedMinor === 0n && parts.every(isEmpty)) continue
-    ledger.count('payments with money')
+    ledger.count('payments captured')
     const netMicro = sum(parts.map(netOf))
     const state = states.get(id)
     const owner = state?.wallet
     for (const account of new Set(parts.flatMap((part) => [...part.accounts])))
-      if (account !== owner) ledger.find(`${id} of ${owner} went to ${account}`)
+      if (account !== owner) ledger.find(`${id} of ${owner} was credited to ${account}`)
     const deed = promised.get(id)
     judgePayment({ id, ...money, netMicro, state, deed, losses }, ledger)
   }
   judgeLosses(losses, chain, ledger)
   for (const ref of chain.refs)
     if (!known.has(ref) && BigInt(ref) !== 0n)
-      ledger.find(`the contract knows the ref ${ref}, and the provider no payment of it`)
+      ledger.find(`the contract has ref ${ref}, which no payment at the provider has`)
 }
 
 const isEmpty = ({ added, repaid }: UnderRef) => added.length + repaid.length === 0
@@ -72,8 +79,8 @@ const netOf = ({ added, repaid, revoked }: UnderRef) => sum(added) + sum(repaid)
 
 function auditPart(id: string, { added, repaid, revoked }: UnderRef, ledger: Ledger): void {
   if (added.length > 1) ledger.find(`${id} was added ${added.length} times`)
-  if (repaid.length > 1) ledger.find(`${id} repaid ${repaid.length} times`)
-  if (sum(revoked) > sum(added) + sum(repaid)) ledger.find(`of ${id} more was revoked than came`)
+  if (repaid.length > 1) ledger.find(`${id} was repaid ${repaid.length} times`)
+  if (sum(revoked) > sum(added) + sum(repaid)) ledger.find(`more of ${id} was revoked than added`)
 }
 
 type Judged = {
@@ -89,7 +96,7 @@ type Judged = {
 function judgePayment(judged: Judged, ledger: Ledger): void {
   const { id, capturedMinor, backMinor, netMicro, state, deed } = judged
   const words = `${id} (${state?.status}; ${[...(deed?.after ?? [])].join(', ')})`
-  if (!state) ledger.find(`${id} was paid and is in nobody's activity`)
+  if (!state) ledger.find(`${id} was paid and is in no activity`)
   else if (capturedMinor === 0n) ledger.find(`${words} has ${netMicro} and was never paid`)
   else if (backMinor >= capturedMinor) judgeTakenBack(words, { ...judged, state }, ledger)
   else if (deed?.answer && capturedMinor !== deed.answer.fiatMinor)
@@ -100,15 +107,16 @@ function judgePayment(judged: Judged, ledger: Ledger): void {
 type Shown = Judged & { state: Entry }
 
 function judgeTakenBack(words: string, { id, netMicro, losses, state }: Shown, ledger: Ledger) {
-  ledger.count('payments that went back')
+  ledger.count('payments reversed')
   if (netMicro !== 0n) lossOf(losses, state.wallet).lost.push({ id, words, micro: netMicro })
 }
 
 function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, state, capturedMinor, deed } = judged
-  if (netMicro !== 0n) ledger.find(`${words} was paid wrongly and has ${netMicro}`)
-  else if (state.status !== 'review') ledger.find(`${words} was paid wrongly: nobody is told`)
-  else ledger.wait(id, `${words} brought ${capturedMinor}, asked was ${deed?.answer?.fiatMinor}`)
+  if (netMicro !== 0n) ledger.find(`${words} was paid a wrong amount and has ${netMicro}`)
+  else if (state.status !== 'review')
+    ledger.find(`${words} was paid a wrong amount and is not in review`)
+  else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
 }
 
 function judgeArrived(
@@ -117,19 +125,22 @@ function judgeArrived(
   ledger: Ledger,
 ): void {
   if (!['credited', 'repaid'].includes(state.status))
-    return void ledger.find(`${words} was paid and its money did not arrive`)
-  ledger.count('payments that arrived')
+    return void ledger.find(`${words} was paid and not credited`)
+  ledger.count('payments completed')
   const promisedMicro = deed?.answer?.ausdMicro
   if (promisedMicro === undefined) return
   const keptMicro = promisedMicro - netMicro
-  if (keptMicro < 0n) ledger.find(`${words} has ${netMicro}, promised was ${promisedMicro}`)
+  if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${promisedMicro}`)
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${promisedMicro}`, micro: keptMicro }
-  // A checkout that was paid late is credited at the worse of two rates: it may be that as well.
+  // A checkout paid late is credited at the worse of two rates, so the difference may not be a
+  // recovery.
   lossOf(losses, state.wallet)[deed?.after.has('expired first') ? 'late' : 'kept'].push(kept)
 }
 
-/** By wallet: what went back after it was credited, and what was kept of later payments to make that good. */
+/**
+ * Losses from reversed credits by wallet, and the amounts kept from later payments to recover them.
+ */
 type Losses = Map<string, Loss>
 type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
@@ -143,18 +154,18 @@ function lossOf(losses: Losses, wallet: string): Loss {
   return known
 }
 
-/** No more was kept than was lost, and a wallet that still lacks some is frozen. */
+/** Checks that no more was recovered than lost, and that a wallet with an open loss is frozen. */
 function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
   for (const [wallet, { lost, kept, late }] of losses) {
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
-    if (lackMicro < 0n) ledger.find(`of ${wallet} ${-lackMicro} too much was kept: ${words}`)
+    if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
     else if (lackMicro > total(late) && !chain.frozen.has(wallet))
-      ledger.find(`${lackMicro} of ${wallet} went back and stayed, and it is not frozen: ${words}`)
+      ledger.find(`${wallet} owes ${lackMicro} for a reversal and is not frozen: ${words}`)
     else if (lackMicro > 0n)
       for (const { id, words: own } of lost)
-        ledger.wait(id, `${own} went back after its hold: the wallet is frozen`)
-    else if (lost.length > 0) ledger.count('losses made good')
+        ledger.wait(id, `${own} was reversed after its hold: the wallet is frozen`)
+    else if (lost.length > 0) ledger.count('losses recovered')
   }
 }

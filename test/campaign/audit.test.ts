@@ -116,14 +116,18 @@ test('an honest world has nothing to say, and every unit of its treasury belongs
 describe('the audit finds', () => {
   const spoilt: [string, (world: World) => void, RegExp][] = [
     ['a credit made twice', (w) => underPay(w, { added: [3n, 3n] }), /added 2 times/],
-    ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4, promised was 3/],
-    ['money that did not arrive', (w) => w.refs.clear(), /3 too much was kept/],
-    ['a credit for somebody else', (w) => underPay(w, { accounts: new Set([budi]) }), /went to/],
+    ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4 instead of 3/],
+    ['money that did not arrive', (w) => w.refs.clear(), /credited 3 too little/],
+    [
+      'a credit for somebody else',
+      (w) => underPay(w, { accounts: new Set([budi]) }),
+      /was credited to/,
+    ],
     ['a credit that nobody paid', (w) => void Object.assign(w, { captured: 0 }), /was never paid/],
     [
       'a ref that no payment has',
       (w) => w.refs.set(hash(9), { added: [1n], repaid: [], revoked: [], accounts: new Set() }),
-      /knows the ref/,
+      /the contract has ref/,
     ],
     [
       'a refund after which the wallet is not frozen',
@@ -133,23 +137,23 @@ describe('the audit finds', () => {
     [
       'a payment without an end',
       (w) => void Object.assign(entry(w, 'pay_1'), { status: 'paid' }),
-      /did not arrive/,
+      /was paid and not credited/,
     ],
-    ['a payout told twice', (w) => void w.payouts.push(w.payouts[0]!), /2 times/],
+    ['a payout told twice', (w) => void w.payouts.push(w.payouts[0]!), /has 2 payouts of/],
     [
       'a payout nobody asked for',
       (w) => void Object.assign(w.payouts[0]!, { reference_id: 'x' }),
-      /nobody's activity/,
+      /is in no activity/,
     ],
     [
       'a payout of another amount',
       (w) => void Object.assign(w.payouts[0]!, { amount: 1 }),
-      /promised was 32000/,
+      /paid 1 instead of 32000/,
     ],
     [
       'a cash-out that was paid and given back',
       (w) => w.uses.set(`${treasury} ${chainRef('return:out_1')}`, [hash(5)]),
-      /was paid and given back/,
+      /was paid and returned/,
     ],
     [
       'a failed cash-out whose AUSD was taken',
@@ -157,23 +161,27 @@ describe('the audit finds', () => {
         entry(w, 'out_1').status = 'failed'
         w.payouts = []
       },
-      /does not know of it/,
+      /is not marked taken/,
     ],
-    ['a send that did not move', (w) => void w.transfers.pop(), /is called sent and is not/],
+    ['a send that did not move', (w) => void w.transfers.pop(), /is marked sent and is not/],
     ['a send that moved twice', (w) => void w.transfers.push(w.transfers[3]!), /moved 2 times/],
-    ['an accepted request that is in no list', (w) => void w.entries.pop(), /is not in the list/],
+    [
+      'an accepted request that is in no list',
+      (w) => void w.entries.pop(),
+      /is not in the activity/,
+    ],
     [
       'AUSD that left the treasury for nothing',
       (w) => {
         w.transfers.push({ from: treasury, to: line, valueMicro: 5n, hash: hash(6) })
         w.treasuryMicro -= 5n
       },
-      /belong to nothing/,
+      /belong to no item/,
     ],
     [
       'a treasury that holds less than it should',
       (w) => void Object.assign(w, { treasuryMicro: 98n }),
-      /its transfers make/,
+      /its transfers add up to/,
     ],
   ]
   test.each(spoilt)('%s', (_, spoil, words) => {

@@ -4,8 +4,8 @@ import type { Evidence, Ledger, Verdict } from './evidence'
 import type { CashoutDeed, SendDeed } from './record'
 
 /**
- * Holds what people did against the provider's book and the chain. It shares no code with what it
- * audits: not its tables, its states' transitions, its rounding or its readers.
+ * Compares what users did with the provider's book and the chain. It shares no code with the
+ * services: no tables, state transitions, rounding or readers.
  */
 export function audit(evidence: Evidence): Verdict {
   const findings: string[] = []
@@ -35,7 +35,7 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
   const cashouts = entries.filter(({ kind }) => kind === 'cashout')
   const states = new Map(cashouts.map((one) => [one.id, one]))
   for (const id of payouts.keys())
-    if (!states.has(id)) ledger.find(`the provider paid ${id}, which is in nobody's activity`)
+    if (!states.has(id)) ledger.find(`the provider paid ${id}, which is in no activity`)
 
   for (const same of byNonce.values()) {
     const [{ wallet, nonce, valueMicro }] = same as [CashoutDeed]
@@ -45,10 +45,10 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
     const taken = [...ids].filter((id) =>
       ['paid', 'returned'].includes(states.get(id)?.status ?? ''),
     )
-    if (taken.length > takes) ledger.find(`${taken} rest on ${takes} transfers`)
+    if (taken.length > takes) ledger.find(`${taken} were paid or returned for ${takes} transfers`)
     if (takes > taken.length && ids.size === same.length)
       ledger.find(
-        `${valueMicro} of ${wallet} was taken, and ${[...ids].join()} does not know of it`,
+        `${valueMicro} of ${wallet} was taken, and ${[...ids].join()} is not marked taken`,
       )
   }
   for (const { id, status, wallet } of cashouts) {
@@ -56,18 +56,18 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
     const paid = own.filter((one) => one.status === 'SUCCEEDED')
     const returns = chain.uses(treasury, chainRef(`return:${id}`)).length
     ledger.count(`cash-outs ${status}`)
-    if (own.length > 1) ledger.find(`the provider was told to pay ${id} ${own.length} times`)
-    if (returns > 1) ledger.find(`${id} was given back ${returns} times`)
-    if (paid.length + returns > 1) ledger.find(`${id} was paid and given back`)
-    if (status === 'paid' && paid.length !== 1) ledger.find(`${id} is called paid and is not`)
-    if (status === 'returned' && returns !== 1) ledger.find(`${id} is called returned and is not`)
+    if (own.length > 1) ledger.find(`the provider has ${own.length} payouts of ${id}`)
+    if (returns > 1) ledger.find(`${id} was returned ${returns} times`)
+    if (paid.length + returns > 1) ledger.find(`${id} was paid and returned`)
+    if (status === 'paid' && paid.length !== 1) ledger.find(`${id} is marked paid and is not`)
+    if (status === 'returned' && returns !== 1) ledger.find(`${id} is marked returned and is not`)
     if (status === 'failed' && own.length + returns > 0) ledger.find(`${id} failed and moved money`)
     if (!['paid', 'returned', 'failed'].includes(status))
-      ledger.find(`${id} of ${wallet} has no end: ${status}`)
+      ledger.find(`${id} of ${wallet} has not completed: ${status}`)
     const deed = [...byNonce.values()].flat().find(({ answer }) => answer?.id === id)
     const fiatMinor = paid.length === 1 ? minorOf(paid[0].amount) : null
     if (deed?.answer && fiatMinor !== null && fiatMinor !== deed.answer.fiatMinor)
-      ledger.find(`${id} paid ${fiatMinor}, promised was ${deed.answer.fiatMinor}`)
+      ledger.find(`${id} paid ${fiatMinor} instead of ${deed.answer.fiatMinor}`)
   }
 }
 
@@ -81,14 +81,14 @@ function auditSends({ deeds, chain, entries }: Evidence, ledger: Ledger): void {
     if (answer) ledger.count(`sends ${status}`)
     const isRight = moved.length === 1 && moved[0]!.valueMicro === valueMicro
     if (moved.length > 1) ledger.find(`the send ${nonce} of ${wallet} moved ${moved.length} times`)
-    else if (status === 'sent' && !isRight) ledger.find(`${answer!.id} is called sent and is not`)
+    else if (status === 'sent' && !isRight) ledger.find(`${answer!.id} is marked sent and is not`)
     else if (status === 'failed' && moved.length > 0) ledger.find(`${answer!.id} failed and moved`)
     else if (answer && !['sent', 'failed'].includes(status ?? ''))
-      ledger.find(`${answer.id} of ${wallet} has no end: ${status}`)
+      ledger.find(`${answer.id} of ${wallet} has not completed: ${status}`)
   }
 }
 
-/** What was answered is in the list of whoever asked, and nothing is left on its way. */
+/** Checks that every accepted request is in its user's activity, and that no payment is pending. */
 function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
   const states = new Map(entries.map((one) => [one.id, one]))
   const ends = [
@@ -104,13 +104,13 @@ function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
   ]
   for (const { kind, wallet, answer } of deeds)
     if (answer && states.get(answer.id)?.wallet !== wallet)
-      ledger.find(`${kind} ${answer.id} was accepted and is not in the list of ${wallet}`)
+      ledger.find(`${kind} ${answer.id} was accepted and is not in the activity of ${wallet}`)
   for (const { id, kind, status } of entries)
     if ((kind === 'topup' || kind === 'settlement') && !ends.includes(status))
-      ledger.find(`${kind} ${id} has no end: ${status}`)
+      ledger.find(`${kind} ${id} has not completed: ${status}`)
 }
 
-/** Every unit that went into the treasury or out of it belongs to an item. */
+/** Checks that every unit that entered or left the treasury belongs to an item. */
 function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Ledger) {
   const own = treasury.toLowerCase()
   const takes = new Set(
@@ -145,9 +145,11 @@ function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Le
       (outMicro(isPerson) === 0n || returns.has(hash))
     const isFunding = group.every(({ from }) => BigInt(from) === 0n)
     if (isExplained || isFunding) explainedMicro += all
-    else ledger.find(`${all} moved through the treasury in ${hash} and belong to nothing`)
+    else ledger.find(`${all} moved through the treasury in ${hash} and belong to no item`)
   }
   if (balanceMicro !== chain.treasuryMicro)
-    ledger.find(`the treasury holds ${chain.treasuryMicro}, its transfers make ${balanceMicro}`)
+    ledger.find(
+      `the treasury holds ${chain.treasuryMicro}, its transfers add up to ${balanceMicro}`,
+    )
   return { treasuryMovedMicro: movedMicro, treasuryExplainedMicro: explainedMicro }
 }

@@ -22,18 +22,18 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Each so often somebody comes who takes their money back after the hold. */
+/** Interval between new users who reverse a payment after its hold. */
 const lateTakerEveryMs = 12_000
 /**
- * Up to so long somebody rests between two things: with more people the longer, so that all of them
- * together begin some ten things a second, which two cores carry while half of it is down.
+ * Longest pause of a user between two flows. It grows with the number of users, so that all
+ * together start about ten flows a second, which two cores can serve while half the stack is down.
  */
 const restLeastMs = 1_500
 const restOfEachMs = 200
-/** In an upgrade the older copies go one by one, this far into the campaign. */
+/** Fraction of the campaign after which an upgrade stops the older instances one by one. */
 const upgradeAt = 0.4
 
-/** Runs a whole campaign: people, faults, quiet, audit. Throws only when it cannot be run at all. */
+/** Runs a whole campaign: users, faults, quiet, audit. Throws only if it cannot run at all. */
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
   const flows = flowsWith(options.flows)
@@ -57,7 +57,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   }
   const first = []
   for (let index = 0; index < count; index++) first.push(await join(index))
-  say(`${count} people are verified`)
+  say(`${count} users verified`)
 
   const restMs = Math.max(restLeastMs, count * restOfEachMs)
   const living = first.map(({ scene, isContract }) =>
@@ -67,7 +67,8 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const faults = faultsWith(failpoints()).filter(
     ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
   )
-  if (faults.length === 0) throw new Error('no fault has these words in its name')
+  if (faults.length === 0)
+    throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
   const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
   const upgrade = options.upgradeFrom ? replaceOlder(world, minutes, stop.signal) : undefined
   const ending = setTimeout(() => stop.abort(), minutes * 60_000)
@@ -76,7 +77,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   stop.abort()
   const happened = await trouble
   await upgrade
-  say(`${happened.length} faults are over; waiting for quiet`)
+  say(`${happened.length} faults ended; waiting for pending items`)
   const quietFrom = performance.now()
   await heal(world)
   await Promise.all(living)
@@ -109,12 +110,12 @@ const failpoints = () => new Map(serviceNames.map((name) => [name, boundariesOf(
 
 function chanceOf(seed: number, index: number): Chance {
   const chance = openChance()
-  // Neighbouring seeds must not make neighbouring choices: the multiplier spreads them.
+  // The multipliers spread neighbouring seeds, so that their choices are unrelated.
   chance.reseed(Math.imul(seed + 1, 0x9e3779b1) + Math.imul(index + 2, 0x85ebca6b))
   return chance
 }
 
-/** New people, one after the other, each of whom takes their money back once its hold is over. */
+/** Adds users one by one, each of whom reverses a payment once its hold is over. */
 async function lateTakers(
   join: (index: number) => Promise<{ scene: Scene }>,
   from: number,
@@ -124,19 +125,18 @@ async function lateTakers(
   for (let index = from; !signal.aborted; index++) {
     await pause(lateTakerEveryMs, signal)
     if (signal.aborted) break
-    // Contract wallets live elsewhere: here each index but theirs.
     const how = index % 2 === 0 ? 'refunded' : 'charged back'
     all.push(
       join(index).then(
         ({ scene }) => takeBackAfterHold(scene, how),
-        () => {}, // Nobody can be verified while so much is down: the next one comes.
+        () => {}, // Verification may time out while half the stack is down.
       ),
     )
   }
   await Promise.all(all)
 }
 
-/** The older copy of each service is stopped, in order; the newer one serves on alone. */
+/** Stops the older instance of each service in order; the newer one continues alone. */
 async function replaceOlder({ stack, retired }: World, minutes: number, signal: AbortSignal) {
   await pause(minutes * 60_000 * upgradeAt, signal)
   for (const name of serviceNames) {
@@ -146,12 +146,12 @@ async function replaceOlder({ stack, retired }: World, minutes: number, signal: 
   }
 }
 
-/** Every fault ends, whatever the loop left. */
+/** Ends all faults that may still be active. */
 async function heal({ stack, wires, outside }: World): Promise<void> {
   stack.rpcProxy!.setFaults({})
   for (const wire of Object.values(wires)) {
     wire.open()
     wire.slow(0)
   }
-  await waitUntil('the sandbox being calm', () => outside.faults({}), 60_000)
+  await waitUntil('the sandbox to accept new settings', () => outside.faults({}), 60_000)
 }

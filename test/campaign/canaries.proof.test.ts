@@ -7,13 +7,13 @@ import { type Canary, canaries, copySources } from '../support/canary'
 
 /** What each defect leaves behind, in the words of the report. */
 const traces: Record<Canary, RegExp> = {
-  outbox: /which no stream has/, // The broker never got it.
-  relayer: /rest on 0 transfers/, // Paid for a transfer that was taken back.
-  payouts: /was paid and given back/, // A refusal was believed too early.
+  outbox: /which is in no stream/, // The broker never got it.
+  relayer: /were paid or returned for 0 transfers/, // Paid for a transfer that was taken back.
+  payouts: /was paid and returned/, // A refusal was believed too early.
 }
 const seedsMax = 5
 // Those that meet them: what is lost on its way, and a provider and a chain that are late.
-const faults = 'the way to nats loses,orders come in'
+const faults = 'connections to nats lose,orders are executed'
 // What was lost never ends: it is judged once nothing else has come to its end for so long.
 const quietSeconds = '30'
 

@@ -10,8 +10,8 @@ import {
 } from 'viem'
 
 /**
- * The chain as anybody can read it: events by their published signatures, decoded by viem, none of it by
- * way of the code that is audited.
+ * Event signatures as published, decoded by viem, so that the audit shares no code with the
+ * services.
  */
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
@@ -23,7 +23,7 @@ const events = parseAbi([
   'event FrozenSet(address indexed account, bool frozen)',
 ])
 
-/** What the contract did under one ref; 10⁻⁶ AUSD. */
+/** Amounts that the contract moved under one ref; 10⁻⁶ AUSD. */
 export type UnderRef = {
   readonly added: readonly bigint[]
   readonly repaid: readonly bigint[]
@@ -43,12 +43,15 @@ export type ChainFacts = {
   readonly inTransaction: (hash: Hex) => readonly { name: string; amountMicro: bigint; ref?: Hex }[]
 }
 
-/** How the service names a business id on the chain: the specification of its refs, written once more. */
+/**
+ * Returns the on-chain ref of a business id; written a second time on purpose, to check the
+ * services.
+ */
 export const chainRef = (name: string): Hex => keccak256(toHex(`ref:${name}`))
 
 const spanBlocks = 2_000n
 
-/** Reads every event of token and credit line up to now. */
+/** Reads every event of the token and the credit line so far. */
 export async function readChain(place: {
   rpcUrl: string
   ausd: Address

@@ -7,30 +7,30 @@ import { serviceNames } from '#shared/messages/topic'
 import { signalAll } from './processes'
 import type { World } from './world'
 
-/** Something that goes wrong: `begin` does it and answers what ends it. */
+/** A fault: `begin` starts it and returns the function that ends it. */
 export type Fault = {
   readonly name: string
-  /** What it is counted as. */
+  /** Group in the report. */
   readonly kind: 'kill' | 'pause' | 'network' | 'provider' | 'chain' | 'webhooks'
-  /** Faults of one target never overlap: ending one would end the other. */
+  /** Faults of one target never overlap, since ending one would end the other. */
   readonly target: string
-  /** It lasts from so many ms to so many. */
+  /** Shortest and longest duration, in ms. */
   readonly lastsMs: readonly [number, number]
   readonly begin: (
     world: World,
     chance: Chance,
   ) => (() => void | Promise<void>) | Promise<() => void>
-  /** Asked after the end, until it says so: the time until then is the recovery. */
+  /** Polled after the end until it returns true; the time until then is the recovery time. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
 
 const moment = [0, 0] as const
 
-/** What a fault of one copy of a process names as its target. */
+/** Returns the target of a fault of one instance of a process. */
 export const targetOf = (name: ProcessName, copy: number): string => `${name} ${copy}`
 
 const killed = (name: ProcessName, copy?: number): Fault => ({
-  name: `${name}${copy === 2 ? ' (second copy)' : ''} is killed`,
+  name: `${name}${copy === 2 ? ' (second instance)' : ''} is killed`,
   kind: 'kill',
   target: targetOf(name, copy ?? 1),
   lastsMs: moment,
@@ -42,7 +42,7 @@ const killed = (name: ProcessName, copy?: number): Fault => ({
 })
 
 const paused = (name: ProcessName, lastsMs: readonly [number, number], copy?: number): Fault => ({
-  name: `${name}${copy === 2 ? ' (second copy)' : ''} stands still`,
+  name: `${name}${copy === 2 ? ' (second instance)' : ''} is paused`,
   kind: 'pause',
   target: targetOf(name, copy ?? 1),
   lastsMs,
@@ -67,20 +67,20 @@ async function isReady({ stack, retired }: World): Promise<boolean> {
   return answers.every(Boolean)
 }
 
-/** Both copies of a service at once: nobody is there until one has started again. */
+/** Kills both instances of a service at once: it is down until one has restarted. */
 const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   ...killed(name),
-  name: `both copies of ${name} are killed`,
+  name: `both instances of ${name} are killed`,
   begin: ({ stack }) => {
     for (const copy of [1, 2]) stack.process(name, copy).kill('SIGKILL')
     return () => {}
   },
 })
 
-/** A copy dies exactly where it has written something and not yet said so. */
+/** Kills an instance at a boundary, between a step and the one that reports it. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
-  name: `a copy of ${name} dies between two steps`,
+  name: `an instance of ${name} is killed between two steps`,
   begin: async ({ stack }, chance) => {
     const point = points[chance.belowMs(points.length)]!
     await Bun.write(stack.failpointFile(name), point)
@@ -94,7 +94,7 @@ const wireFault = (
   lastsMs: readonly [number, number],
   begin: Fault['begin'],
 ): Fault => ({
-  name: `the way to ${to} ${what}`,
+  name: `connections to ${to} ${what}`,
   kind: 'network',
   target: `wire ${to}`,
   lastsMs,
@@ -102,24 +102,24 @@ const wireFault = (
 })
 
 const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
-  wireFault(to, 'is cut', moment, ({ wires }) => {
+  wireFault(to, 'are cut', moment, ({ wires }) => {
     wires[to].cut()
     return () => {}
   }),
-  // Up to longer than a publication waits for its confirmation.
-  wireFault(to, 'lets nothing pass', [500, 6_000], ({ wires }) => {
+  // The longest outlast the timeout of a publish.
+  wireFault(to, 'stall', [500, 6_000], ({ wires }) => {
     wires[to].close()
     return () => wires[to].open()
   }),
-  // Nobody hears of what was on it, in either direction: it was sent, and is lost.
-  wireFault(to, 'loses what is on it', [500, 3_000], ({ wires }) => {
+  // Data in transit is lost in both directions after it was sent.
+  wireFault(to, 'lose data', [500, 3_000], ({ wires }) => {
     wires[to].close()
     return () => {
       wires[to].cut()
       wires[to].open()
     }
   }),
-  wireFault(to, 'is slow', [1_000, 6_000], ({ wires }, chance) => {
+  wireFault(to, 'are slow', [1_000, 6_000], ({ wires }, chance) => {
     wires[to].slow(20 + chance.belowMs(150))
     return () => wires[to].slow(0)
   }),
@@ -141,7 +141,7 @@ const provider = (
     await outside.faults({ ...faults, seed: chance.belowMs(1_000_000) })
     const section = kind === 'webhooks' ? 'webhooks' : 'api'
     return async () => {
-      await waitUntil('the sandbox being calm', () =>
+      await waitUntil('the sandbox to accept new settings', () =>
         outside.faults({ [section]: noFaults[section] }),
       )
     }
@@ -149,32 +149,39 @@ const provider = (
 })
 
 const providerFaults = [
-  provider('provider', 'the provider does it and says 500', { api: { errorAfterAccept: 0.5 } }),
-  provider('provider', 'the provider says 500 and does nothing', { api: { errorRate: 0.5 } }),
-  provider('provider', 'the provider does it and never answers', {
+  provider('provider', 'the provider executes and responds 500', {
+    api: { errorAfterAccept: 0.5 },
+  }),
+  provider('provider', 'the provider responds 500 and does nothing', { api: { errorRate: 0.5 } }),
+  provider('provider', 'the provider executes and never responds', {
     api: { timeoutAfterAccept: 0.4 },
   }),
   provider(
     'provider',
-    'orders come in after a 500, and banks are not served',
-    // So late that a busy machine, too, has asked again by then.
+    'orders are executed after a 500, and banks are unavailable',
+    // Late enough that even a busy machine has retried by then.
     { api: { acceptLater: 0.5, acceptLaterMs: 15_000, closedChannels: 0.8 } },
     [6_000, 12_000],
   ),
   provider('provider', 'the provider is slow', { api: { delayMs: 1_200 } }),
-  provider('provider', 'the provider has had enough', { api: { rateLimitRate: 0.6 } }),
-  provider('provider', 'the provider refuses our address', { api: { forbidSender: 1 } }),
+  provider('provider', 'the provider limits the rate', { api: { rateLimitRate: 0.6 } }),
+  provider('provider', 'the provider rejects our address', { api: { forbidSender: 1 } }),
   provider('provider', 'the provider hides its refunds', { api: { hideRefunds: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),
-  provider('provider', 'captures are one short', { api: { wrongAmount: 0.2 } }, [1_000, 3_000]),
+  provider(
+    'provider',
+    'captures are one unit short',
+    { api: { wrongAmount: 0.2 } },
+    [1_000, 3_000],
+  ),
   provider('webhooks', 'webhooks are lost', { webhooks: { drop: 0.8 } }),
-  provider('webhooks', 'webhooks come twice and in any order', {
+  provider('webhooks', 'webhooks are doubled and reordered', {
     webhooks: { duplicate: 0.8, reorder: true },
   }),
-  provider('webhooks', 'webhooks come three times under new names', {
+  provider('webhooks', 'webhooks are tripled with new ids', {
     webhooks: { times: 3, newIds: true, reorder: true },
   }),
-  provider('webhooks', 'webhooks come late', { webhooks: { delayMs: 3_000 } }),
+  provider('webhooks', 'webhooks are late', { webhooks: { delayMs: 3_000 } }),
 ]
 
 const chain = (
@@ -193,23 +200,23 @@ const chain = (
 })
 
 const chainFaults = [
-  chain('the endpoint swallows half of what is sent', { swallowSendRate: 0.5 }),
-  chain('the endpoint takes what is sent and never answers', { timeoutAfterAcceptRate: 0.5 }),
-  chain('the endpoint sends later', { delaySendRate: 0.8, delaySendMs: 1_500 }),
-  chain('the pool refuses for a while', { poolErrorRate: 0.6 }),
-  chain('receipts come and go', { vanishReceiptReads: 3 }),
+  chain('the endpoint drops half of the transactions', { swallowSendRate: 0.5 }),
+  chain('the endpoint accepts transactions and never responds', { timeoutAfterAcceptRate: 0.5 }),
+  chain('the endpoint broadcasts late', { delaySendRate: 0.8, delaySendMs: 1_500 }),
+  chain('the transaction pool rejects', { poolErrorRate: 0.6 }),
+  chain('receipts disappear for a while', { vanishReceiptReads: 3 }),
   chain('the head goes backwards', { headBackRate: 0.4, headBackBlocks: 6 }),
   chain('the endpoint lags', { headLagBlocks: 12 }),
-  chain('logs are left out', { partialLogsRate: 0.3 }),
+  chain('logs are incomplete', { partialLogsRate: 0.3 }),
   chain('the endpoint cuts connections', { disconnectRate: 0.4 }),
   chain('the endpoint hangs', { hangRate: 0.3 }, [1_000, 4_000]),
-  chain('the endpoint has had enough', { tooManyRequestsRate: 0.5 }),
+  chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
-/** Where a copy may die; the names stand in the code. */
+/** Boundaries of each service, as named in its code. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
-/** All that can go wrong in a campaign. */
+/** Returns all faults of a campaign. */
 export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
   ...serviceNames.flatMap((name) => [
     killed(name, 1),

@@ -8,7 +8,7 @@ import { pause } from '#shared/deadline'
 import { ask } from './client'
 import type { CashoutDeed, PaymentDeed, Record, SendDeed } from './record'
 
-/** What a person does in, by whom it is written down, and how long they go on. */
+/** Context of one user's flows: the stack, the record, and the signal that ends them. */
 export type Scene = {
   readonly person: Person
   readonly outside: Outside
@@ -22,7 +22,7 @@ type Pair = 'USD/IDR' | 'USD/MYR'
 
 const outsidePatience = 20
 
-/** A person at a bank or a provider's own page tries again; what is refused there is refused. */
+/** Repeats an action at the bank or the provider's page, as a user would; a 4xx is final. */
 async function atProvider(work: () => Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   for (let tries = 0; tries < outsidePatience; tries++) {
     try {
@@ -91,7 +91,7 @@ const paidLate: Flow = async (scene) => {
   await pay(scene, deed, 'QRIS')
 }
 
-/** Money by card that goes back within the hold, by the merchant's hand or the card network's. */
+/** A card payment reversed within its hold, by a refund or a chargeback. */
 const takenBack =
   (kind: 'topup' | 'settlement', how: 'refunded' | 'charged back'): Flow =>
   async (scene) => {
@@ -113,12 +113,12 @@ async function takeBack(
   await atProvider(() => outside.control(`payments/${id}/${word}`), signal)
 }
 
-/** Draws some of what the collateral allows, by the person's own transaction. */
+/** Draws against the collateral by the user's own transaction. */
 async function borrow({ person, chance }: Scene): Promise<boolean> {
   const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
   return person.draw(amountMicro).then(
     () => true,
-    () => false, // Nothing to borrow against yet, or the chain stands still: another time.
+    () => false, // No collateral yet, or the chain is paused.
   )
 }
 
@@ -130,7 +130,7 @@ const settlement =
     if (deed) await pay(scene, deed, channel)
   }
 
-/** The sandbox's banks refuse the first of these account numbers, and give back what the second got. */
+/** Account numbers that the sandbox's banks refuse, or pay and reverse. */
 const refusedAccount = '999999'
 const reversedAccount = '654321'
 
@@ -140,7 +140,7 @@ const bankOf = (accountNumber: string) => ({
 })
 const goodAccount = '1234567890'
 
-/** Asks for a cash-out of what is signed, and writes down what was said. */
+/** Requests a cash-out with a signed transfer, and records the response. */
 async function askCashout(
   { record, person }: Scene,
   quoteId: string,
@@ -187,7 +187,7 @@ const send: Flow = async (scene) => {
   if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
 }
 
-/** The same authorization in two requests at once, under two quotes: one of them may be taken. */
+/** Sends one authorization in two requests at once, with two quotes; only one may succeed. */
 const twice: Flow = async (scene) => {
   const { person, treasury } = scene
   const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
@@ -196,8 +196,8 @@ const twice: Flow = async (scene) => {
 }
 
 /**
- * A cash-out whose transfer its owner takes back: while it is asked for, or right after the answer, so
- * that either may come first, however long an answer takes.
+ * A cash-out whose owner cancels the authorization on chain, during the request or right after the
+ * response, so that either transaction may come first.
  */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
@@ -208,13 +208,13 @@ const cancelled: Flow = async (scene) => {
   const asked = askCashout(scene, quoteId, authorization)
   if (chance.belowMs(2) === 0) await asked
   else await pause(chance.belowMs(600), signal)
-  await person.cancel(authorization).catch(() => {}) // It was used before.
+  await person.cancel(authorization).catch(() => {}) // Already used.
   await asked
 }
 
 type Kind = readonly [name: string, flow: Flow]
 
-/** What a person with a key of their own does, each as often as it stands here. */
+/** Flows of a user with a private key; repeated entries are that much more frequent. */
 const kinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
@@ -239,7 +239,7 @@ const kinds: readonly Kind[] = [
   ['cash-out cancelled', cancelled],
 ]
 
-/** A contract wallet signs, and sends no transactions: it cannot draw. */
+/** Flows of a contract wallet, which signs but sends no transactions and so cannot draw. */
 const contractKinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['cash-out', cashout(goodAccount)],
@@ -247,35 +247,35 @@ const contractKinds: readonly Kind[] = [
   ['send', send],
 ]
 
-/** What people do, or as much of it as has one of these words in its name; throws where nothing has. */
+/** Returns the flows with one of these words in their names, or all; throws if none match. */
 export function flowsWith(words: readonly string[]): Flows {
   const isMeant = ([name]: Kind) => words.length === 0 || words.some((one) => name.includes(one))
   const [own, contract] = [kinds, contractKinds].map((all) =>
     all.filter(isMeant).map(([, flow]) => flow),
   )
-  if (own!.length === 0) throw new Error('nothing that people do has these words in its name')
+  if (own!.length === 0) throw new Error(`--flows matches no flow: ${words.join(', ')}`)
   return { own: own!, contract: contract! }
 }
-/** By whether a wallet has a key of its own. */
+/** Flows of wallets with a private key, and of contract wallets. */
 export type Flows = { readonly own: readonly Flow[]; readonly contract: readonly Flow[] }
 
 /**
- * One thing after the other, until the signal, with up to `restMs` between two; a step that fails on this
- * side is left, as a person leaves it.
+ * Runs random flows until the signal, with up to `restMs` between two. A flow that throws on the
+ * user's side is abandoned.
  */
 export async function live(scene: Scene, flows: readonly Flow[], restMs: number): Promise<void> {
   const { chance, signal, record } = scene
   while (!signal.aborted && flows.length > 0) {
     await flows[chance.belowMs(flows.length)]!(scene).catch((error: Error) =>
-      record.count(`left: ${error.message.split('\n')[0]!.slice(0, 60)}`),
+      record.count(`abandoned: ${error.message.split('\n')[0]!.slice(0, 60)}`),
     )
     await pause(chance.belowMs(restMs), signal)
   }
 }
 
 /**
- * Somebody who pays by card, waits until the hold is over, and then takes the money back: their wallet is
- * frozen afterwards, so each does it once.
+ * Pays by card, waits until the hold is over, then reverses the payment. The wallet is frozen
+ * afterwards, so each user does this once.
  */
 export async function takeBackAfterHold(
   scene: Scene,

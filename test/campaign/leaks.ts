@@ -6,18 +6,18 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import type { Stored } from './messages'
 
-/** Something that must not be told, and what it is called where it is found. */
+/** A value that must not leak, and its name in findings. */
 export type Secret = { readonly name: string; readonly text: string; readonly isPersonal?: boolean }
-/** What somebody can read later, and what that is called. */
+/** A text that operators or other services can read, and its name in findings. */
 export type Told = { readonly where: string; readonly text: string }
 export type Leaks = {
-  /** Each thing that was told and where, in a sentence that does not tell it again. */
+  /** A sentence for each leak that names the place and the secret without repeating it. */
   readonly found: readonly string[]
-  /** How many characters of each kind of place were searched. */
+  /** Number of characters searched, by kind of place, and of secrets. */
   readonly searched: Readonly<Record<string, number>>
 }
 
-/** What was found of `secrets` in what was told. Pure. */
+/** Searches texts for secrets. Pure. */
 export function leaksIn(told: readonly Told[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>
     secrets
@@ -26,12 +26,14 @@ export function leaksIn(told: readonly Told[], secrets: readonly Secret[]): stri
   )
 }
 
-/** Of a variable of a process: what it holds is nobody else's business. */
+/** Names of environment variables that hold secrets. */
 const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
-/** Shorter ones are words like `allowed` or numbers, which may stand anywhere. */
+/** Minimum length of a secret; shorter values are common words or numbers. */
 const shortest = 12
 
-/** What the copies that last were told when they were started, from the kernel: `proc_pid_environ(5)`. */
+/**
+ * Reads the secrets of the second instances' environments from `/proc`; an upgrade stops the first.
+ */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
@@ -48,22 +50,22 @@ function secretsOf(stack: Stack): Secret[] {
   return [...secrets].map(([text, name]) => ({ name, text }))
 }
 
-/** What people give the service and nobody else: sessions by which it knows them, and their bank accounts. */
+/** Returns the users' sessions and bank account details. */
 async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   const sessions = await Promise.all(
     people.map(async ({ authorization }) => ({
-      ...{ name: "somebody's session", text: (await authorization()).replace(/^\S+ /, '') },
+      ...{ name: "a user's session", text: (await authorization()).replace(/^\S+ /, '') },
     })),
   )
   const bank = { accountHolderName: 'Sari Dewi', accountNumber: '1234567890' }
   return [
     ...sessions,
-    { name: 'the name of an account', text: bank.accountHolderName, isPersonal: true },
-    { name: 'the number of an account', text: bank.accountNumber, isPersonal: true },
+    { name: 'an account holder name', text: bank.accountHolderName, isPersonal: true },
+    { name: 'an account number', text: bank.accountNumber, isPersonal: true },
   ]
 }
 
-/** Those of the provider, the banks and the chain are not ours. */
+/** Logs of the stand-ins for the provider, the banks and the chain. */
 const notOurs = /^(?:sandbox|chain)/
 
 const logsOf = ({ dir }: Stack): Told[] =>
@@ -76,7 +78,7 @@ async function metricsOf({ consoles }: Stack): Promise<Told[]> {
   return [{ where: 'metrics', text: await answer.text() }]
 }
 
-/** What was given up on, with why. */
+/** Reads all dead letters. */
 async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -92,12 +94,12 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   }
 }
 
-/** Deliveries are kept as the providers sent them, with what those know of a person. */
+/** Webhooks are stored as received, with the provider's personal data. */
 const isRaw = ({ where }: Told) => where === 'message WEBHOOKS'
 
 /**
- * Looks through all that a stack told while people used it: logs, metrics, what was given up on, the
- * messages that are stored, and `errors`, the bodies of its refusals. Must be asked while it runs.
+ * Searches logs, metrics, dead letters, stored messages and `errors` (bodies of error responses)
+ * for secrets and personal data. The stack must still be running.
  */
 export async function findLeaks(
   stack: Stack,

@@ -9,7 +9,7 @@ test.each([
   [
     'another of its subject',
     { ...noted, id: 'msg_2' },
-    ['payments noted relay.credit msg_2, which no stream has'],
+    ['payments published relay.credit msg_2, which is in no stream'],
   ],
 ])('%s is told apart from one that was lost', (_, one, missing) => {
   expect(announcedIn([one], [stored])).toEqual({ noted: 1, missing })

@@ -2,21 +2,21 @@ import { connect, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Stack } from '#infra/local/stack'
 
-/** A message as a stream keeps it. */
+/** A message stored in a stream. */
 export type Stored = {
   readonly stream: string
-  /** What the broker knows it by: the header `Nats-Msg-Id`. */
+  /** Message id, from the header `Nats-Msg-Id`. */
   readonly id: string
   readonly subject: string
   /** Subject, headers and body. */
   readonly text: string
 }
-/** A row of a service's outbox that says its message was published. */
+/** An outbox row marked published. */
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
-/** What was noted as published, and of that what no stream has, each in a sentence. */
+/** Number of messages marked published, and a sentence for each that is in no stream. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
-/** Every message that is still stored. The streams of a campaign are younger than what they keep. */
+/** Reads all messages of all streams; a campaign is shorter than their retention. */
 export async function storedMessages({ info }: Stack): Promise<Stored[]> {
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
@@ -46,7 +46,7 @@ async function storedIn(nc: NatsConnection, stream: string, count: number): Prom
   return stored
 }
 
-/** What every service noted as published, from whichever tables are called `outbox`. */
+/** Reads the messages marked published from every table named `outbox`. */
 export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -65,11 +65,11 @@ export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   }
 }
 
-/** Whoever notes a message as published has it from the broker: then it is stored. Pure. */
+/** Checks that every message marked published is stored. Pure. */
 export function announcedIn(noted: readonly Noted[], stored: readonly Stored[]): Announced {
   const ids = new Set(stored.map(({ id }) => id))
   const missing = noted
     .filter(({ id }) => !ids.has(id))
-    .map(({ schema, id, subject }) => `${schema} noted ${subject} ${id}, which no stream has`)
+    .map(({ schema, id, subject }) => `${schema} published ${subject} ${id}, which is in no stream`)
   return { noted: noted.length, missing }
 }

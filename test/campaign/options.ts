@@ -1,42 +1,44 @@
-/** What one campaign is; all of it is in its report, so that it can be asked for again. */
+/** Options of a campaign; the report contains them, so that it can be repeated. */
 export type Options = {
-  /** The order of faults and what people do follow it; when things meet does not. */
+  /** Fixes the order of faults and the users' choices, but not their timing. */
   readonly seed: number
   readonly minutes: number
   readonly people: number
-  /** A commit whose services are the first copies, until they are stopped one by one; null: none. */
+  /**
+   * Commit whose services are the first instances until they are stopped one by one; null: none.
+   */
   readonly upgradeFrom: string | null
-  /** Only faults with one of these words in their names; empty: all. */
+  /** Words of which a fault's name must contain one; empty: all faults. */
   readonly faults: readonly string[]
-  /** Only what people do with one of these words in its name; empty: all. */
+  /** Words of which a flow's name must contain one; empty: all flows. */
   readonly flows: readonly string[]
-  /** So long after the last fault everything must have come to its end. */
+  /** Seconds without any item completing after which pending items are findings. */
   readonly quietSeconds: number
 }
 
 export const usage = `bun run prove campaign [--seed N] [--minutes M] [--people P] [--upgrade-from COMMIT]
                        [--faults WORDS] [--flows WORDS] [--quiet SECONDS]
 
-  --seed           which faults, in which order, and who does what (1)
-  --minutes        how long there are faults; quiet and the audit follow (1)
-  --people         users at the same time (24)
-  --upgrade-from   services of this commit run beside this one's and are replaced in mid-flow;
-                   without it every tenth seed upgrades from HEAD^
-  --faults         only those with these words in their names, or these: "killed,is cut"
-  --flows          only what people do with these words in its name: "cash-out,send"
-  --quiet          how long after the last fault nothing may come to its end before it is judged (240)
+  --seed           order of faults and choices of users (default: 1)
+  --minutes        duration of the faults; the audit follows (default: 1)
+  --people         number of users (default: 24)
+  --upgrade-from   commit whose services start as first instances and are stopped during the run;
+                   default: HEAD^ for every tenth seed, otherwise none
+  --faults         faults with any of these words in their names, such as "killed,are cut"
+  --flows          user flows with any of these words in their names, such as "cash-out,send"
+  --quiet          seconds without any item completing before the audit is final (default: 240)
 
-The exit code is the verdict: 0 when nothing was lost, doubled or left unexplained.`
+The exit code is 0 if nothing was lost, doubled or unexplained.`
 
-/** Reads the words of a command; throws with a sentence about the first that is wrong. */
+/** Parses the command line; throws an error about the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   for (let at = 0; at < words.length; at += 2) {
     const name = words[at]!
     const value = words[at + 1]
     if (!/^--(seed|minutes|people|upgrade-from|faults|flows|quiet)$/.test(name))
-      throw new Error(`${name} is unknown`)
-    if (value === undefined) throw new Error(`${name} wants a value`)
+      throw new Error(`unknown option: ${name}`)
+    if (value === undefined) throw new Error(`${name} needs a value`)
     said.set(name, value)
   }
   const number = (name: string, otherwise: number, min: number) => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The processes whose parent is `pid`, by `/proc`. */
+/** Returns the child processes of `pid`, from `/proc`. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -13,17 +13,17 @@ function parentOf(pid: string): number | undefined {
     const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
     return Number(parent)
   } catch {
-    return undefined // It ended while we looked.
+    return undefined // It ended in the meantime.
   }
 }
 
-/** Stops or continues a process and those it started: Postgres serves each connection by one of its own. */
+/** Signals a process and its children: Postgres has a process for each connection. */
 export function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   for (const one of [pid, ...childrenOf(pid)]) {
     try {
       process.kill(one, signal)
     } catch {
-      // It ended meanwhile.
+      // It ended in the meantime.
     }
   }
 }

@@ -4,26 +4,25 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#shared/deadline'
 import type { Entry, Verdict } from './evidence'
 
-/** Where an item may be when nothing is on its way: the audit says whether it should be. */
+/** Statuses of items that are not pending; the audit decides whether they are right. */
 const resting = new Set([
   ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
   ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
 ])
-/** Of a payment `paid` is not the end. */
+/** Whether an item is pending: `paid` is final for cash-outs only. */
 const isOpen = ({ kind, status }: Entry) =>
   !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
-/** So many of those that ended last are named. */
+/** Number of last completed items in the report. */
 const lastMax = 5
 const listsAtOnce = 8
 const lookEveryMs = 1_000
 
 /**
- * Waits until nobody has anything on its way, and judges; answers the verdict, and what came last.
- * Money may be on its way though no list shows it: of a payment whose webhook was lost, or of a refund,
- * the service hears when it next asks. So as long as something is found all of it is looked at again,
- * until for `quietMaxMs` nothing has come to its end: what is lost or doubled then stays so. A busy
- * machine may take long for what piled up in an hour of faults.
+ * Waits until no item is pending, then audits; returns the verdict and the items that completed
+ * last. Money may be in transit without a pending item: the service learns of a lost webhook or a
+ * refund at its next poll. So the audit is repeated while it has findings, until no item has
+ * completed for `quietMaxMs`. A busy machine may need long for the backlog of an hour of faults.
  */
 export async function quietly(
   everybody: readonly Person[],
@@ -40,7 +39,7 @@ export async function quietly(
   }
   const open = new Map<string, { words: string; afterMs: number }>()
   for (;;) {
-    // Only whoever had something on its way is asked again.
+    // Polls again only the users with pending items.
     let waiting = everybody
     const look = async () => {
       const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })
@@ -52,9 +51,9 @@ export async function quietly(
       noteLeft(owns.flat().length)
       return waiting.length === 0
     }
-    // The audit names each that has no end.
+    // The audit reports the items that are still pending.
     while (leftMs() > 0 && !(await look().catch(() => false))) await pause(lookEveryMs)
-    const reading = (person: Person) => waitUntil("somebody's list", () => entriesOf(person))
+    const reading = (person: Person) => waitUntil("a user's activity", () => entriesOf(person))
     const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })
     const verdict = await judge(lists.flat())
     if (verdict.findings.length === 0 || leftMs() <= 0) {
@@ -70,7 +69,7 @@ async function entriesOf(person: Person): Promise<Entry[]> {
   for (let cursor = ''; ; ) {
     const path = `/me/activity?limit=100${cursor && `&cursor=${cursor}`}`
     const { status, body } = await person.get(path)
-    if (status !== 200) throw new Error(`/me/activity answers ${status}`)
+    if (status !== 200) throw new Error(`/me/activity: status ${status}`)
     const { wallet } = person
     for (const { id, kind, status } of body.items) entries.push({ id, kind, status, wallet })
     if (!body.nextCursor) return entries

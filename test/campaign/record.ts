@@ -1,18 +1,18 @@
 import type { Address, Hex } from 'viem'
 
 /**
- * What people did, written down by their side before it is asked for: the audit counts from this, from
- * the provider's book and from the chain, and from nothing that the service says of itself but its answers.
- * Amounts are 10⁻⁶ AUSD and minor units of the fiat currency.
+ * A user's action, recorded on the user's side before the request. The audit uses these records,
+ * the provider's book and the chain; of the service it uses only the responses. Amounts are 10⁻⁶
+ * AUSD and minor units of the fiat currency.
  */
 export type Deed = PaymentDeed | CashoutDeed | SendDeed
 
 export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
-  /** What the service answered; null while no answer came. */
+  /** Response of the service; null until there is one. */
   answer: Promised | null
-  /** What was done to the payment afterwards, in the person's or the provider's name. */
+  /** Actions on the payment at the provider, by the user or the provider. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'refunded' | 'charged back'>
 }
 
@@ -33,16 +33,16 @@ export type SendDeed = {
   answer: { readonly id: string } | null
 }
 
-/** What the service said it would do. */
+/** Amounts in an accepting response. */
 type Promised = { readonly id: string; readonly ausdMicro: bigint; readonly fiatMinor: bigint }
 
 export type Record = {
   readonly deeds: readonly Deed[]
   readonly note: <D extends Deed>(deed: D) => D
-  /** Requests by what became of them: `200`, a refusal's word, or `no answer`. */
+  /** Number of requests by result: `200`, an error code, or `no answer`. */
   readonly answers: ReadonlyMap<string, number>
   readonly count: (answer: string) => void
-  /** The bodies of refusals and errors, each once. */
+  /** Distinct bodies of error responses. */
   readonly errors: Set<string>
 }
 

@@ -11,21 +11,21 @@ export type Report = {
   readonly record: Record
   readonly happened: readonly Happened[]
   readonly verdict: Verdict
-  /** From the end of the last fault until nothing was on its way, in ms. */
+  /** Time from the end of the last fault until no item was pending, in ms. */
   readonly quietMs: number
-  /** What ended last, and how long after the last fault, in ms. */
+  /** Items that completed last, and the time since the last fault in ms. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
-  /** What the service's own books say does not agree, besides what waits for a person. */
+  /** Differences in the services' own books, except for items in manual review. */
   readonly breaks: readonly string[]
-  /** What was noted as published and is in no stream. */
+  /** Messages marked published that are in no stream. */
   readonly announced: Announced
-  /** Secrets and personal data in what the service told. */
+  /** Secrets and personal data found in logs, metrics, messages and errors. */
   readonly leaks: Leaks
 }
 
 const linesMax = 40
 
-/** The whole report as text: what was done, what went wrong, what came of it. */
+/** Formats the report: flows, faults and findings. */
 export function reportText(report: Report): string {
   const { options, record, happened, verdict, quietMs, last, breaks, announced, leaks } = report
   const kinds = Map.groupBy(happened, ({ kind }) => kind)
@@ -39,7 +39,7 @@ export function reportText(report: Report): string {
     const recovered =
       tookMs.length === 0
         ? ''
-        : `ready again p50 ${quantile(tookMs, 0.5)} ms, p99 ${quantile(tookMs, 0.99)} ms`
+        : `ready after p50 ${quantile(tookMs, 0.5)} ms, p99 ${quantile(tookMs, 0.99)} ms`
     return row([kind.padEnd(9), String(all.length).padStart(5), recovered])
   })
   const all = (words: readonly string[]) => [
@@ -48,32 +48,32 @@ export function reportText(report: Report): string {
   ]
   const { minutes, people, seed, upgradeFrom } = options
   return [
-    `seed ${seed}, ${minutes} min, ${people} people${upgradeFrom ? `, upgraded from ${upgradeFrom}` : ''}`,
-    `${record.deeds.length} flows begun`,
+    `seed ${seed}, ${minutes} min, ${people} users${upgradeFrom ? `, upgraded from ${upgradeFrom}` : ''}`,
+    `${record.deeds.length} flows started`,
     ...Object.entries(verdict.counted).map(([what, count]) => row([what.padEnd(26), count])),
-    'answers',
+    'responses',
     ...[...record.answers]
       .sort(([, left], [, right]) => right - left)
       .map(([answer, count]) => row([answer.padEnd(26), count])),
     `${happened.length} faults`,
     ...faults,
-    `nothing on its way ${(quietMs / 1_000).toFixed(1)} s after the last fault`,
+    `nothing pending ${(quietMs / 1_000).toFixed(1)} s after the last fault`,
     ...last.map(({ words, afterMs }) => row([`${(afterMs / 1_000).toFixed(1)} s`, words])),
     `treasury: ${verdict.treasuryMovedMicro} moved, ${verdict.treasuryExplainedMicro} belong to an item (10⁻⁶ AUSD)`,
-    `${verdict.waiting.length} wait for a person`,
+    `${verdict.waiting.length} in manual review`,
     ...all(verdict.waiting.map(({ words }) => words)),
-    `the service's own books: ${breaks.length === 0 ? 'they balance' : ''}`,
+    `the services' own books: ${breaks.length === 0 ? 'balanced' : `${breaks.length} differences`}`,
     ...all(breaks),
-    `${announced.noted} messages noted as published, ${announced.missing.length} of them in no stream`,
+    `${announced.noted} messages marked published, ${announced.missing.length} of them in no stream`,
     ...all(announced.missing),
-    `searched for ${leaks.searched.secrets} secrets and names: ${searchedText(leaks)}`,
+    `searched for ${leaks.searched.secrets} secrets and personal data: ${searchedText(leaks)}`,
     ...all(leaks.found),
     `${verdict.findings.length} lost, doubled or unexplained`,
     ...all(verdict.findings),
   ].join('\n')
 }
 
-/** Counts everything that was lost, doubled or unexplained, and every leaked secret. */
+/** Counts all findings: lost, doubled or unexplained items, differences, and leaks. */
 export const findingsOf = ({ verdict, breaks, announced, leaks }: Report): number =>
   [verdict.findings, breaks, announced.missing, leaks.found].flat().length
 
@@ -82,5 +82,5 @@ const searchedText = ({ searched, found }: Leaks): string =>
     ...Object.entries(searched)
       .filter(([kind]) => kind !== 'secrets')
       .map(([kind, characters]) => `${kind} ${characters} characters`),
-    `${found.length} found`,
+    `${found.length} leaks`,
   ].join(', ')

@@ -3,7 +3,7 @@ import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
 import { findingsOf, reportText } from './report'
 
-/** `bun run prove campaign`: faults for some minutes, then quiet and an audit; `test/campaign/README.md`. */
+/** `bun run prove campaign`: minutes of faults, then an audit; see `test/campaign/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)

@@ -4,24 +4,24 @@ import { pause } from '#shared/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'
 
-/** One fault as it happened; times in ms of the campaign. */
+/** A fault as it happened; times in ms since the start. */
 export type Happened = {
   readonly name: string
   readonly kind: Fault['kind']
   readonly atMs: number
   readonly lastedMs: number
-  /** From its end until everything was ready again; null: it is not asked, or more came before. */
+  /** Time from its end until everything was ready; null if not measured. */
   recoveredMs: number | null
 }
 
-/** Between the beginnings of two faults; they overlap. */
+/** Shortest and longest time between the starts of two faults. */
 const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 
 /**
- * Makes things go wrong until the signal, in an order of the seed, several at a time but never two of one
- * target. One of each kind comes before any second one, so that a slow minute has them all. Resolves when
- * the last has ended.
+ * Injects faults until the signal in the order of the seed, overlapping but never two on one
+ * target. Each kind comes once before any comes twice, so that even a slow minute has them all.
+ * Resolves when the last fault has ended.
  */
 export async function makeTrouble(
   world: World,

@@ -1,19 +1,19 @@
 import { pause } from '#shared/deadline'
 
-/** A piece of network between the services and one of their dependencies, and what is wrong with it. */
+/** A TCP proxy between the services and a dependency that can be slowed, cut or stalled. */
 export type Wire = AsyncDisposable & {
   readonly host: string
-  /** Each piece of data, in either direction, arrives so much later; 0 ends it. */
+  /** Delays data in both directions; 0 ends the delay. */
   readonly slow: (delayMs: number) => void
-  /** Ends every connection without a farewell, as a router does that is switched off. */
+  /** Terminates every connection without a close handshake, as a dead router would. */
   readonly cut: () => void
-  /** Nothing passes and nothing is refused, until it is opened again. */
+  /** Stalls all data without refusing connections, until `open`. */
   readonly close: () => void
   readonly open: () => void
 }
 
 type End = { write(data: Uint8Array): number; terminate(): void }
-/** One direction of a connection: what waits to be written, in order. */
+/** One direction of a connection, with its queue of data to write. */
 type Way = {
   to: End | undefined
   waiting: { data: Uint8Array; dueAt: number }[]
@@ -23,7 +23,7 @@ type Connection = { ends: End[]; there: Way; back: Way; isOver: boolean }
 
 const lookEveryMs = 5
 
-/** Opens a listener on loopback that passes every connection on to a host and port. */
+/** Opens a listener on loopback that forwards every connection to a host and port. */
 export function openWire(target: { hostname: string; port: number }): Wire {
   const connections = new Set<Connection>()
   let delayMs = 0
@@ -52,7 +52,7 @@ export function openWire(target: { hostname: string; port: number }): Wire {
     way.isMoving = false
   }
   const pass = (connection: Connection, way: Way, data: Uint8Array) => {
-    // The socket's own buffer is used again once this returns.
+    // The socket reuses its buffer once this returns.
     way.waiting.push({ data: data.slice(), dueAt: performance.now() + delayMs })
     void move(connection, way)
   }

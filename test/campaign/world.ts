@@ -12,27 +12,27 @@ import { quickChecks } from '../support/stack'
 import type { Options } from './options'
 import { openWire, type Wire } from './wire'
 
-/** Long enough that money can be taken back within it, short enough that many holds end in a campaign. */
+/** Long enough for a reversal within the hold, short enough that many holds end in a campaign. */
 const holdSeconds = 20
-/** What a person has at first, 10⁻⁶ AUSD: enough for every cash-out and send of an hour. */
+/** Initial balance of a user in 10⁻⁶ AUSD, enough for an hour of cash-outs and sends. */
 const startMicro = 2_000_000_000n
 const startWei = 10n ** 19n
-/** Of so many people one signs by a contract wallet. */
+/** One user in this many has a contract wallet. */
 const contractEvery = 8
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
   readonly wires: { readonly nats: Wire; readonly postgres: Wire }
-  /** Copies that were stopped for good, as faults name their targets. */
+  /** Fault targets of instances that an upgrade has stopped. */
   readonly retired: Set<string>
-  /** A person with money, verified, from the seed: the same key at the same index. */
+  /** Creates a funded user with an approved identity; the seed and index determine the key. */
   readonly newPerson: (index: number) => Promise<{ person: Person; isContract: boolean }>
 }
 
 /**
- * Two copies of each service behind one address; between them and NATS, Postgres and the chain a piece of
- * network each that can be cut and made slow.
+ * Starts two instances of each service behind one address, with proxies to NATS, Postgres and the
+ * chain that can break connections.
  */
 export async function openWorld({ seed }: Options, older: string | null): Promise<World> {
   const wires: Partial<Record<'nats' | 'postgres', Wire>> = {}

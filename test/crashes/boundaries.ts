@@ -71,7 +71,10 @@ export const onChain = [
   ...['broadcast-noted', 'final-before-commit', 'final'],
 ].map((name) => `chain-relayer:${name}`)
 
-/** Returns the boundaries of an order to the relayer and of its outcome back; `there`: those between. */
+/**
+ * Returns the boundaries of an order to the relayer and of its outcome back; `there`: those
+ * between.
+ */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
   ...[`${by}:published:relay.${kind}`, `chain-relayer:took:relay.${kind}`, ...there],
   ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],

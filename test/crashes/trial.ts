@@ -14,8 +14,8 @@ export type Outcome = {
 const itemsMax = (kills: readonly string[]) => kills.length + 1
 
 /**
- * Runs items one after the other and kills at each boundary in turn. The first item meets all kills if
- * its recovery passes the later boundaries; otherwise the next item meets the rest.
+ * Runs items one after the other and kills at each boundary in turn. The first item meets all kills
+ * if its recovery passes the later boundaries; otherwise the next item meets the rest.
  */
 export async function tryKills(
   world: Pick<World, 'arm' | 'left' | 'disarm'>,

@@ -6,8 +6,8 @@ import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
 
 /**
- * Ends the load, and checks that no service restarted, that no accepted payment is lost, and that the
- * books balance.
+ * Ends the load, and checks that no service restarted, that no accepted payment is lost, and that
+ * the books balance.
  */
 export async function endOfLoad(stack: Stack, load: Load, deaths: readonly Death[]): Promise<void> {
   await step('no service restarted', async () => {

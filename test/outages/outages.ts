@@ -62,8 +62,8 @@ const lookEveryMs = 500
 type Item = { readonly person: Person; readonly id: string; readonly end: 'credited' | 'paid' }
 
 /**
- * Takes a dependency away while payers pay their checkouts one after the other and cash-outs accepted
- * just before are pending. Throws if an item does not complete.
+ * Takes a dependency away while payers pay their checkouts one after the other and cash-outs
+ * accepted just before are pending. Throws if an item does not complete.
  */
 export async function outage(
   world: World,

@@ -8,7 +8,8 @@ import { dependencies, outage, type Recovery } from './outages'
 
 const usage = `bun run prove outages [--seconds 60] [--people 30] [--only nats|postgres|chain|provider]
 
-Takes each dependency away from a stack in use, and prints how soon pending work completed after its return.
+Takes each dependency away from a stack in use, and prints how soon pending work completed
+after its return.
 The exit code is 0 if every item completed once and the books balance.`
 
 const { values } = parseArgs({

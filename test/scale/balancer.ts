@@ -14,9 +14,9 @@ const probeDeadlineMs = 1_000
 const refused = new Set(['ECONNREFUSED', 'ConnectionRefused'])
 
 /**
- * Opens a minimal load balancer. It polls `/ready` of each gateway, skips those that are not ready or
- * refuse the connection, and never resends a request that a gateway may have received: the client
- * gets a 502.
+ * Opens a minimal load balancer. It polls `/ready` of each gateway, skips those that are not ready
+ * or refuse the connection, and never resends a request that a gateway may have received: the
+ * client gets a 502.
  */
 export function openBalancer(): Balancer {
   const stop = new AbortController()

@@ -38,8 +38,8 @@ export type Load = {
 const moneyEvery = 8
 
 /**
- * Starts an open-loop load at a fixed rate: quotes, reads, paid top-ups, cash-outs and sends. It does
- * not retry, so every failure is counted.
+ * Starts an open-loop load at a fixed rate: quotes, reads, paid top-ups, cash-outs and sends. It
+ * does not retry, so every failure is counted.
  */
 export function startLoad(world: World, everyMs: number): Load {
   const seen: Seen[] = []

@@ -11,8 +11,8 @@ const accounts = { paid: '1234567890', returned: '999999' } as const
 type End = keyof typeof accounts
 
 /**
- * Cash-outs that end in `end` with one take, one payout and, if refused, one return. `meanwhile` runs
- * once the cash-out is accepted.
+ * Cash-outs that end in `end` with one take, one payout and, if refused, one return. `meanwhile`
+ * runs once the cash-out is accepted.
  */
 const cashOuts =
   (end: End, meanwhile?: (world: World, payoutId: string) => Promise<void>): Path['begin'] =>

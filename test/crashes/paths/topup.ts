@@ -41,8 +41,8 @@ const topups =
   }
 
 /**
- * Makes the provider fail until the hold is extended, or for 15 s if the process that would extend it
- * was killed: then the hold expires, and its check waits for the provider.
+ * Makes the provider fail until the hold is extended, or for 15 s if the process that would extend
+ * it was killed: then the hold expires, and its check waits for the provider.
  */
 async function silence({ outside, sql }: World, paymentId: string): Promise<void> {
   const held = () => sql`
