@@ -16,8 +16,8 @@ import { quickChecks } from '../support/stack'
 
 const identity = { IDENTITY_RECHECK_MS: '1000', IDENTITY_RECHECK_OPEN_MS: '1000' }
 /**
- * Services that read the provider's list every second. The last check of a hold leaves 8 s to extend or
- * to revoke it, as a machine with four suites on two cores needs.
+ * Environment in which services read the provider's list every second. The last check of a hold
+ * leaves 8 s to extend or revoke it, enough for a machine that runs four suites on two cores.
  */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
@@ -26,14 +26,14 @@ export const watchful: NonNullable<StackOptions['env']> = {
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '1000' },
 }
 
-/** Whether something comes to pass at all; the test says afterwards what that means. */
+/** Returns whether the promise resolves, for a test to judge later. */
 export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   waiting.then(
     () => true,
     () => false,
   )
 
-/** What became of a call of the contract that an attacker tries. */
+/** Returns whether an attacker's contract call succeeded or reverted. */
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
   call.then(
     () => 'done' as const,
@@ -43,7 +43,7 @@ export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
     },
   )
 
-/** As a wallet does it, at the fixed gas limit; throws when it reverts. */
+/** Withdraws collateral as a wallet does, with a fixed gas limit; throws if the call reverts. */
 export async function withdrawCollateral(stack: Stack, person: Person, micro: bigint) {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const { account } = person
@@ -59,22 +59,22 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
     gas: 400_000n,
     ...(await bid(client)),
   })
-  const receipt = await waitUntil('the withdrawal being mined', () =>
+  const receipt = await waitUntil('the withdrawal to be mined', () =>
     client.getTransactionReceipt({ hash }).catch(() => undefined),
   )
   if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
 }
 
-/** A checkout for the whole debt. */
+/** Opens a checkout for the whole debt. */
 export async function settle(person: Person): Promise<Checkout> {
   const quote = await person.quote('USD/IDR')
   const reply = await person.insist('/settlements', { quoteId: quote.id })
   if (reply.status !== 200)
-    throw new Error(`the settlement was refused: ${reply.status} ${JSON.stringify(reply.body)}`)
+    throw new Error(`settlement failed: ${reply.status} ${JSON.stringify(reply.body)}`)
   return reply.body
 }
 
-/** A checkout for the whole debt, paid through a channel and repaid on the chain. */
+/** Settles the whole debt through a channel and waits for the repayment on chain. */
 export async function settleBy(stack: Stack, person: Person, channel: string): Promise<Checkout> {
   const checkout = await settle(person)
   await outsideOf(stack.info).pay(checkout.paymentId, channel)
@@ -82,13 +82,13 @@ export async function settleBy(stack: Stack, person: Person, channel: string): P
   return checkout
 }
 
-/** What the activity list says of an entry; undefined when it is not there. */
+/** Returns the status of an activity entry, or undefined if there is none. */
 export async function statusOf(person: Person, id: string): Promise<string | undefined> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
   return items.find((entry: { id: string }) => entry.id === id)?.status
 }
 
-/** The chain of a stack, read as a service reads it. */
+/** Opens a chain reader as services do. */
 export const readerOf = ({ info }: Stack) =>
   openChainReader({
     endpoints: openRpcEndpoints({ rpcUrls: [info.chain.rpcUrl] }),
@@ -96,15 +96,20 @@ export const readerOf = ({ info }: Stack) =>
     timeoutMs: 10_000,
   })
 
-/** Unix seconds of the newest block. */
+/** Returns the timestamp of the newest block in unix seconds. */
 export const chainSeconds = async (stack: Stack): Promise<number> =>
   Number((await readerOf(stack).getBlock()).timestamp)
 
 /** Waits until the chain's clock has passed a moment in unix seconds. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
-  waitUntil('time passing', async () => (await chainSeconds(stack)) > seconds, deadlineMs, 150)
+  waitUntil(
+    `chain time ${seconds}`,
+    async () => (await chainSeconds(stack)) > seconds,
+    deadlineMs,
+    150,
+  )
 
-/** AUSD in the lending pool that could be drawn now, in micro units. */
+/** Returns the AUSD that could be drawn from the pool now, in micro units. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,
@@ -112,7 +117,7 @@ export const liquidityOf = (stack: Stack): Promise<bigint> =>
     functionName: 'liquidity',
   })
 
-/** What somebody has on the credit line; held collateral counts, it is theirs unless it is revoked. */
+/** Returns a user's collateral and debt; held collateral counts as theirs unless revoked. */
 async function positionOf(stack: Stack, wallet: Address) {
   const line = { address: stack.info.chain.creditLine as Address, abi: creditLineAbi } as const
   const reader = readerOf(stack)
@@ -127,12 +132,12 @@ async function positionOf(stack: Stack, wallet: Address) {
 }
 
 type Back = { payment_id: string; amount: number; status: string }
-/** A refund that succeeded, or a chargeback that stands. */
+/** Whether a refund succeeded or a chargeback stands. */
 const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
 
 /**
- * AUSD of what the provider says somebody paid and did not get back, at the locked rates. Rupiah
- * only: there a major unit is the smallest unit.
+ * Returns a user's payments less refunds in AUSD at the locked rates, from the provider's book.
+ * Rupiah only, where the major unit is also the smallest.
  */
 async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
@@ -175,14 +180,14 @@ async function sumsOf(stack: Stack, people: readonly Person[]): Promise<Sums> {
   }
 }
 
-/** Every unit of AUSD is where it should be. */
+/** Result of `openBooks` if every unit of AUSD is accounted for. */
 export const explained = { walkedOffMicro: 0n, treasuryLostMicro: 0n, unexplainedMicro: 0n }
 
 /**
- * Opens the books of some people who are the only ones to act meanwhile. Closing says, in micro AUSD:
- * what they have beyond what they paid and did not get back (AUSD and collateral less debt; below
- * zero they were robbed), what the treasury gave beyond that, and what the credit line holds that
- * their collateral and debt do not explain.
+ * Starts the books of these users, who must be the only ones to act until `close`. It returns, in
+ * micro AUSD: their gain in AUSD and collateral less debt beyond net payments (negative if they
+ * lost), the treasury's loss beyond net payments, and the change of the credit line's balance that
+ * collateral and debt do not explain.
  */
 export async function openBooks(stack: Stack, ...people: Person[]) {
   const before = await sumsOf(stack, people)
@@ -200,7 +205,7 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
   }
 }
 
-/** JetStream loses everything it had, as when its disk dies; `meanwhile` runs while it is down. */
+/** Deletes JetStream's store, as a dead disk would; `meanwhile` runs while the server is down. */
 export async function loseJetStream(
   stack: Stack,
   meanwhile: () => Promise<unknown> = async () => {},
@@ -210,32 +215,32 @@ export async function loseJetStream(
   rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })
   await meanwhile()
   server.start()
-  await waitUntil('nats-server being ready', () => natsAnswers(stack.info.nats.monitor))
+  await waitUntil('nats-server to be ready', () => natsAnswers(stack.info.nats.monitor))
   await stack.provision()
 }
 
-/** Waits until so many webhooks of an event were answered `recorded` by the gateway. */
+/** Waits until the gateway has answered `recorded` to `count` webhooks of an event. */
 export const recorded = (stack: Stack, event: string, since: number, count = 1) =>
-  waitUntil(`${event} being recorded`, async () => {
+  waitUntil(`${event} to be recorded`, async () => {
     const { webhooks } = await outsideOf(stack.info).book()
     const news = webhooks!.filter((one) => one.event === event && Date.parse(one.created) >= since)
     const taken = news.filter((one) => /"recorded"/.test(one.attempts.at(-1)?.body ?? ''))
     return taken.length >= count
   })
 
-/** The payer chooses a channel and is shown how to pay; the code outlives the page it was shown on. */
+/** Chooses a channel on the checkout page; returns the payment code, which outlives the page. */
 export async function codeOf(stack: Stack, checkout: string, channel: string): Promise<string> {
   const choice = { channel_code: channel }
   const request = await outsideOf(stack.info).control(`sessions/${checkout}/choose`, choice)
   return (request as { payment_request_id: string }).payment_request_id
 }
 
-/** The payer uses such a code: the provider takes the money whatever became of the page. */
+/** Pays a code; the provider accepts it even if the checkout has ended. */
 export async function payCode(stack: Stack, request: string): Promise<void> {
   const { secretKey } = stack.info.provider.ID
   const answer = await fetch(`${stack.info.sandbox}/v3/payment_requests/${request}/simulate`, {
     method: 'POST',
     headers: { Authorization: `Basic ${btoa(`${secretKey}:`)}` },
   })
-  if (!answer.ok) throw new Error(`the code could not be paid: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`paying the code failed: ${await answer.text()}`)
 }

@@ -1,13 +1,13 @@
-/** A local server that speaks as Frankfurter does, with a dollar at the price a suite wants. */
+/** A local stand-in for the Frankfurter rate API, with a rate that a suite sets. */
 export type Market = AsyncDisposable & {
   readonly url: string
-  /** Rupiah for a dollar from now on; `stale`: only of days ago. */
+  /** Sets the rupiah per dollar; `stale` serves only rates that are days old. */
   readonly turn: (idrPerUsd: number | 'stale') => void
 }
 
 const dayMs = 86_400_000
 
-/** Opens it on a free port, with a dollar at Rp 16,250. */
+/** Opens the server on a free port with Rp 16,250 per dollar. */
 export function openMarket(): Market {
   let idrPerUsd = 16_250
   let ageDays = 0

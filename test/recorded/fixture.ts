@@ -14,12 +14,12 @@ type Env = Record<string, string>
 
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
-/** How many of the two services a body concerns: the others keep nothing of it. */
+/** Returns how many of the two payment services store something for a body. */
 export const concerned = (body: unknown): number =>
   Number(readByPayments(textOf(body)).about !== 'payout') +
   Number(readByPayouts(textOf(body)).about !== 'other')
 
-/** A whole stack whose payment services ask a server that serves recorded bodies. */
+/** Starts a stack whose payment services use a provider that serves recorded bodies. */
 export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) {
   const place = { sandbox: '' }
   const served = openServed(() => place.sandbox)
@@ -44,7 +44,7 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
       select kind, object from payments.anomalies union all
       select 'payouts: ' || kind, object from payouts.anomalies`),
   ]
-  /** Posts a body to the gateway as the provider does. */
+  /** Posts a body to the gateway as a webhook of the provider. */
   const post = async (body: unknown, account: 'ID' | 'MY', webhookId: string) => {
     const answer = await fetch(`${stack.info.gateway}/webhooks/payments`, {
       method: 'POST',
@@ -60,17 +60,17 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
   }
   return {
     ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
-    /** Delivers a body and waits until whom it concerns is done with it; the anomalies that are new. */
+    /** Delivers a body and waits until its services have handled it; returns the new anomalies. */
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
       const messageId = await post(body, account, crypto.randomUUID())
-      await waitUntil('the delivery being done with', () => handled(messageId, concerned(body)))
+      await waitUntil('the webhook to be handled', () => handled(messageId, concerned(body)))
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },
-    /** The last log line of a service that has this text, read back. */
+    /** Returns the last log line of a service with this text, parsed. */
     logged: (service: string, text: string) =>
-      waitUntil(`${service} logging ${text}`, async () => {
+      waitUntil(`${service} to log ${text}`, async () => {
         const lines = readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
         const line = lines.findLast((one) => one.includes(text))
         return line && (JSON.parse(line) as Record<string, unknown>)

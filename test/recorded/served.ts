@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A body that somebody outside sent or published, and where it was found. */
+/** A body that a provider sent or published, and its source. */
 export type Recorded = {
   readonly source: string
   readonly about: string
-  /** As it came, word for word. */
+  /** The body, unchanged. */
   readonly body: Record<string, unknown>
 }
 
@@ -15,7 +15,7 @@ export const recorded = (name: string): Recorded =>
 
 type Reply = { readonly status: number; readonly body: unknown }
 
-/** A plain server in front of the sandbox: what is served here is answered here, the rest goes on. */
+/** Opens a proxy to the sandbox that responds with recorded bodies where one is set. */
 export function openServed(onward: () => string) {
   const replies = new Map<string, Reply>()
   const asked: string[] = []
@@ -30,7 +30,7 @@ export function openServed(onward: () => string) {
       if (onward() === '') return new Response(null, { status: 503 })
       const body = call.method === 'GET' ? {} : { body: await call.text() }
       const { method, headers } = call
-      // At the end of a suite the sandbox may be gone before the service that asks.
+      // At the end of a suite the sandbox may stop before the services.
       const gone = () => new Response(null, { status: 502 })
       return fetch(onward() + pathname + search, { method, headers, ...body }).catch(gone)
     },
@@ -38,9 +38,9 @@ export function openServed(onward: () => string) {
   return {
     url: server.url.origin,
     asked,
-    /** From now on; `line` is `GET /v3/payments/py-…`. */
+    /** Sets the response of a request line such as `GET /v3/payments/py-…`. */
     serve: (line: string, body: unknown, status = 200) => void replies.set(line, { status, body }),
-    /** Goes on to the sandbox again. */
+    /** Forwards the request line to the sandbox again. */
     forget: (line: string) => void replies.delete(line),
     [Symbol.asyncDispose]: () => server.stop(true),
   }

@@ -94,7 +94,7 @@ const minutePasses = ({ sql }: World, id: string) => sql`
 export const refundPaths: readonly Path[] = [
   {
     ...{ kind: 'refund', name: 'refund within the hold', isSlow: true },
-    terms: { holdSeconds: 30 }, // Longer than any restart: a refund after the hold freezes the wallet.
+    terms: { holdSeconds: 30 }, // Longer than a restart; a refund after it freezes the wallet.
     boundaries: [
       ...[...toppedUp, ...delivered('payments')],
       ...[...relayed('payments', 'credit', onChain), ...relayed('payments', 'revoke')],
