@@ -1,12 +1,12 @@
 const interrupted = Promise.withResolvers<never>()
-interrupted.promise.catch(() => {}) // Heard by whoever works at that moment, or by nobody.
+interrupted.promise.catch(() => {}) // A rejection without a pending bench is not an error.
 
-/** From now on a signal that asks to end lets go of what was started, instead of leaving it. */
+/** Makes termination signals reject `unlessInterrupted`, so that started processes are stopped. */
 export function heedSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => interrupted.reject(new Error(`ended by ${signal}`)))
+    process.once(signal, () => interrupted.reject(new Error(`interrupted by ${signal}`)))
 }
 
-/** The outcome of the work; throws as soon as a signal asks to end, so that scopes are left in order. */
+/** Awaits the work, or throws on a termination signal, so that scopes are disposed in order. */
 export const unlessInterrupted = <T>(work: Promise<T>): Promise<T> =>
   Promise.race([work, interrupted.promise])

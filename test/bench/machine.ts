@@ -6,11 +6,11 @@ export type Machine = {
   readonly memoryGiB: number
   readonly os: string
   readonly bun: string
-  /** Of the minute before the run: how quiet the machine was. */
+  /** Load average of the minute before the run. */
   readonly loadBefore: number
 }
 
-/** What the numbers were measured on. */
+/** Describes this machine. */
 export const thisMachine = (): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,

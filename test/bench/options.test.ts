@@ -13,7 +13,7 @@ describe('the command line', () => {
   })
 
   test.each([
-    [['backfil'], 'there is no bench backfil'],
+    [['backfil'], 'unknown bench: backfil'],
     [['--events', '0'], '--events'],
     [['--events', '1e5'], '--events'],
     [['--rate', '-1'], '--rate'],

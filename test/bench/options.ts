@@ -20,19 +20,19 @@ export type BenchName = (typeof benchNames)[number]
 
 export type Options = {
   readonly names: readonly BenchName[]
-  /** Credit-line events on the chain of `backfill` and `ponder`, at least. */
+  /** Minimum number of credit-line events on the chain of `backfill` and `ponder`. */
   readonly events: number
   readonly samples: number
   readonly seconds: number
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
-  /** Top-ups of `sustained`, at each of its rates. */
+  /** Top-ups of `sustained` at each of its rates. */
   readonly payments: number
   readonly sends: number
-  /** Of load while memory is watched. */
+  /** Duration of the load of `memory`. */
   readonly minutes: number
-  /** Old payments that `million` puts into the tables. */
+  /** Old payments that `million` inserts. */
   readonly old: number
   readonly jsonPath: string | undefined
   readonly write: boolean
@@ -40,21 +40,21 @@ export type Options = {
 }
 
 export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
-  --events N        events to backfill, at least (200000)
-  --samples N       samples of freshness (120)
-  --seconds N       of load on /verify, warm and cold each, on each server of quote, and on the rest (10)
-  --connections N   of that load (16)
-  --topups N        top-ups (100)
-  --rate N          top-ups per second (4)
-  --payments N      top-ups of sustained, at each of its rates (3000)
-  --sends N         sends, by each relayer (4000)
-  --minutes N       of load while memory is watched (2)
-  --old N           old payments in the tables of million (1000000)
-  --json FILE       writes every figure as JSON
-  --write           puts the table into test/bench/README.md
-  --note TEXT       said beside the table, e.g. what else the machine did`
+  --events N        backfill, ponder: minimum number of events (default: 200000)
+  --samples N       freshness: number of samples (default: 120)
+  --seconds N       verify, me, signin, quote, webhook: seconds of load (default: 10)
+  --connections N   verify, me, signin, quote, webhook: connections of the load (default: 16)
+  --topups N        topup, cost, million: number of top-ups (default: 100)
+  --rate N          topup, cost, million: top-ups per second (default: 4)
+  --payments N      sustained: top-ups at each of its rates (default: 3000)
+  --sends N         sends: number of sends by each relayer (default: 4000)
+  --minutes N       memory: minutes of load (default: 2)
+  --old N           million: number of old payments (default: 1000000)
+  --json FILE       writes all figures to FILE as JSON
+  --write           replaces the table in test/bench/README.md
+  --note TEXT       note above the table, such as other load on the machine`
 
-/** Reads the command line; throws with what is wrong in it. */
+/** Parses the command line; throws an error about the first invalid option. */
 export function readOptions(args: readonly string[]): Options {
   const text = (fallback: string) => ({ type: 'string', default: fallback }) as const
   const { values, positionals } = parseArgs({
@@ -78,7 +78,7 @@ export function readOptions(args: readonly string[]): Options {
   })
   const names = positionals.map((name) => {
     if ((benchNames as readonly string[]).includes(name)) return name as BenchName
-    throw new Error(`there is no bench ${name}`)
+    throw new Error(`unknown bench: ${name}`)
   })
   return {
     names: names.length > 0 ? benchNames.filter((name) => names.includes(name)) : benchNames,
@@ -99,6 +99,6 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function count(name: string, given: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(given)) throw new Error(`--${name} must be a whole number above 0`)
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw new Error(`--${name} must be a positive integer`)
   return Number(given)
 }

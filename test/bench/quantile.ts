@@ -1,10 +1,10 @@
 /**
- * The q-quantile (0 to 1) of a sample, by the nearest-rank method: a value that was really measured,
- * the smallest that at least q of all are not above. Throws on an empty sample.
+ * Returns the q-quantile (0 to 1) by the nearest-rank method: the smallest value of the sample that
+ * is not below a share q of it. Throws on an empty sample.
  */
 export function quantile(sample: readonly number[], q: number): number {
-  if (sample.length === 0) throw new Error('a quantile of nothing')
-  if (!(q >= 0 && q <= 1)) throw new Error(`no quantile ${q}`)
+  if (sample.length === 0) throw new Error('quantile of an empty sample')
+  if (!(q >= 0 && q <= 1)) throw new Error(`quantile ${q} is not between 0 and 1`)
   const sorted = [...sample].sort((left, right) => left - right)
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!
 }

@@ -16,11 +16,11 @@ const readme = join(import.meta.dir, 'README.md')
 const begin = '<!-- results -->'
 const end = '<!-- /results -->'
 
-/** Puts a result between the markers of the README, in place of the last one. */
+/** Replaces the result between the markers of the README. */
 export const writeResults = (result: Result): void =>
   writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), result))
 
-/** The page with this result between its markers; throws when it has none. */
+/** Returns the page with the result between its markers; throws if it has none. */
 export function withResults(page: string, result: Result): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`the page has no ${begin} … ${end}`)

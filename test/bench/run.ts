@@ -13,7 +13,7 @@ import { benchStack } from './stack/stack'
 import { tableOf } from './table'
 import { benchWebhook } from './webhook/webhook'
 
-/** `bun run bench [name …]`: measures this service on this machine; `test/bench/README.md`. */
+/** `bun run bench [name …]`: measures the services on this machine; see `test/bench/README.md`. */
 const say = (line: string) => console.error(`  ${line}`)
 
 async function benchReading(options: Options): Promise<Figure[]> {
@@ -22,13 +22,13 @@ async function benchReading(options: Options): Promise<Figure[]> {
   const figures: Figure[] = []
   let ours: Run | undefined
   if (options.names.includes('backfill')) {
-    say('indexer-reader from zero')
+    say('backfill')
     const backfill = await unlessInterrupted(benchBackfill(ground))
     ours = backfill.run
     figures.push(...backfill.figures)
   }
   if (options.names.includes('ponder')) {
-    say('Ponder from zero, installed for this run')
+    say('ponder: installing Ponder')
     figures.push(...(await unlessInterrupted(benchPonder(ground, ours, say))))
   }
   return figures

@@ -15,7 +15,7 @@ function cellsOf(figure: Figure): string[] {
   ]
 }
 
-/** A Markdown table whose source is aligned: it reads as well on a terminal. */
+/** Formats figures as a Markdown table with aligned columns, readable in a terminal too. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [head, ...figures.map(cellsOf)].map((row) =>
     row.map((cell) => cell.replaceAll('|', '\\|')),

@@ -4,7 +4,7 @@ import { type Run, runReader } from './reader'
 
 const yardstick = 'viem getLogs + decode, nothing stored'
 
-/** How fast the indexer-reader gets from nothing to a projection that answers, and what it needs. */
+/** Measures the speed and peak memory of indexer-reader from an empty database to serving. */
 export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures: Figure[] }> {
   const run = await runReader(ground)
   const eventsPerSecond = (1_000 * ground.chain.events) / run.tookMs
@@ -26,7 +26,7 @@ export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures
       aim: { of: 'ratio', bound: 'at least', limit: 0.8 },
     },
     {
-      ...{ bench, name: 'indexer-reader, memory max', value: run.peakMb, unit: 'MB' },
+      ...{ bench, name: 'indexer-reader, peak memory', value: run.peakMb, unit: 'MB' },
       aim: { of: 'value', bound: 'at most', limit: 120 },
     },
   ]

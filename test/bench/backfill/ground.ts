@@ -11,14 +11,14 @@ import { type BenchChain, fillChain } from '../chain/fill'
 import { unlessInterrupted } from '../interrupt'
 import { type Loop, viemLoop } from './viem-loop'
 
-/** What both indexers run on: one filled chain, one Postgres server, and NATS for ours. */
+/** Dependencies of both indexers: a filled chain, a Postgres server, and NATS for ours. */
 export type Ground = AsyncDisposable & {
   readonly dir: string
   readonly chain: BenchChain
   readonly loop: Loop
   readonly natsUrl: string
   readonly secrets: Secrets
-  /** A new, empty database on the server, as its owner. */
+  /** Creates an empty database and returns its URL. */
   readonly freshDatabase: (name: string) => Promise<string>
 }
 
@@ -35,7 +35,7 @@ export async function layGround(events: number, say: (line: string) => void): Pr
   })
   const server = startChild(database.command)
   stack.defer(() => server.end('SIGINT'))
-  await waitUntil('Postgres answering', () => postgresAnswers(database.adminUrl))
+  await waitUntil('Postgres to respond', () => postgresAnswers(database.adminUrl))
 
   const [port, monitorPort] = [await freePort(), await freePort()]
   const bus = startChild(planNats({ dir, port, monitorPort, passwords: secrets.nats }))
@@ -49,10 +49,10 @@ export async function layGround(events: number, say: (line: string) => void): Pr
   stack.defer(() => chain.child.end())
   const loop = await viemLoop(chain)
   if (loop.events !== chain.events)
-    throw new Error(`${chain.events} events were planned, the chain has ${loop.events}`)
+    throw new Error(`the chain has ${loop.events} events instead of ${chain.events}`)
   say(
     `${chain.events} events of ${chain.wallets} wallets in ${chain.blocks} blocks, ` +
-      `made in ${Math.round(chain.filledInMs / 1_000)} s`,
+      `created in ${Math.round(chain.filledInMs / 1_000)} s`,
   )
   const owned = stack.move()
   return {

@@ -11,7 +11,7 @@ import type { Ground } from './ground'
 import { type Totals, totalsQuery } from './projection'
 
 export type Run = {
-  /** From the start of the process to a whole projection that answers. */
+  /** Time from process start to serving a complete projection. */
   readonly tookMs: number
   readonly peakMb: number
   readonly totals: Totals
@@ -19,7 +19,7 @@ export type Run = {
 
 const deadlineMs = 30 * 60_000
 
-/** The real service, from an empty database to a generation that serves. */
+/** Runs the service from an empty database until a generation is serving. */
 export async function runReader(ground: Ground): Promise<Run> {
   const adminUrl = await ground.freshDatabase('reader')
   await migrateAll({ adminUrl, passwords: ground.secrets.databaseRoles })
@@ -37,7 +37,7 @@ export async function runReader(ground: Ground): Promise<Run> {
     const served = () => sql`
       select event_count::int as events from indexer_reader.cursors where state = 'serving'`
     const [cursor] = await waitUntil(
-      'the reader serving',
+      'the reader to serve',
       async () => {
         const rows = await served()
         return rows.length > 0 && rows
@@ -47,7 +47,7 @@ export async function runReader(ground: Ground): Promise<Run> {
     )
     const tookMs = performance.now() - startedAt
     if (cursor!.events !== ground.chain.events)
-      throw new Error(`the reader counts ${cursor!.events} events, not ${ground.chain.events}`)
+      throw new Error(`the reader has ${cursor!.events} events instead of ${ground.chain.events}`)
     const { records, cycles } = {
       records: 'indexer_reader.records',
       cycles: 'indexer_reader.cycles',

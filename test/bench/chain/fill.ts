@@ -4,10 +4,12 @@ import { actsOf, pauseLeastSeconds, termsOf } from './history'
 import { type Node, rpc, startNode } from './node'
 import { openOutbound, relayer, verifier, walletAt } from './outbound'
 
-/** Wallets that have their turn in one block: some 100 events in each. */
+/** Wallets that act in one block, about 100 events. */
 const walletsPerBlock = 40
 const eventsPerWallet = 50
-/** Beyond what any reader takes for unfinal: Ponder holds back 30 blocks on a chain it does not know. */
+/**
+ * Empty blocks at the end, so that every event is final; Ponder waits for 30 on an unknown chain.
+ */
 const blocksAfter = 64
 
 export type BenchChain = Node & {
@@ -18,12 +20,12 @@ export type BenchChain = Node & {
   readonly filledInMs: number
 }
 
-/** A chain with at least so many events of the real contract, from real calls. */
+/** Creates a chain with at least `eventsWanted` events of the real contract, from real calls. */
 export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
   const startedAt = performance.now()
   const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
   const secondsPerBlock = Math.ceil(pauseLeastSeconds / groups)
-  // More than it takes: every turn of a wallet is an event or more.
+  // An upper bound, since each turn of a wallet emits at least one event.
   const spanSeconds = groups * eventsPerWallet * secondsPerBlock
   const node = await startNode(dir, Math.floor(Date.now() / 1_000) - spanSeconds)
   const deployment = await deployContracts({
@@ -58,7 +60,7 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
     await rpc(node.rpcUrl, [{ method: 'evm_mine', params: [] }])
     blocks++
   }
-  // Chain time ends about now, at a second per block.
+  // The last blocks are one second apart and end about now.
   const endsFrom = Math.floor(Date.now() / 1_000) - blocksAfter
   await rpc(node.rpcUrl, [
     pace(1),

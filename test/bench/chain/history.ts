@@ -1,4 +1,4 @@
-/** One thing that happens to the wallet at `index`, and how many followed events it emits. */
+/** An action on a wallet, and the number of followed events it emits. */
 export type Act =
   | { kind: 'verify'; events: 1 }
   | { kind: 'topUp' | 'heldTopUp' | 'revoke'; amountMicro: bigint; events: 1 }
@@ -17,21 +17,23 @@ const draw = (amount: bigint, first = true): Act => ({
   amountMicro: amount * ausd,
   events: first ? 2 : 1,
 })
-/** 1 for a part, 2 when it closes the cycle, 3 when some is left over and becomes collateral. */
+/**
+ * Events: 1 for a partial repayment, 2 if it closes the cycle, 3 if an excess becomes collateral.
+ */
 const repay = (amount: bigint, events: 1 | 2 | 3): Act => ({
   kind: 'repayFor',
   amountMicro: amount * ausd,
   events,
 })
 
-/** The least that the contract takes. */
+/** Minimum that the contract allows. */
 const graceSeconds = 86_400
-/** The pause between two visits that lets a default come four visits after the draw, at the least. */
+/** Shortest pause between two visits for which a draw can default four visits later. */
 export const pauseLeastSeconds = 64_000
 
 /**
- * Cycle times in units of the pause between two visits to a wallet: paid back at the next visit is
- * Qualified, at once Short, three visits later Late, four visits later it may be a default.
+ * Returns cycle times for a pause between two visits to a wallet: a debt repaid at the next visit
+ * is Qualified, at once Short, three visits later Late; four visits later it may default.
  */
 export const termsOf = (pauseSeconds: number) => ({
   holdSeconds: Math.ceil(1.5 * pauseSeconds),
@@ -42,9 +44,9 @@ export const termsOf = (pauseSeconds: number) => ({
 })
 
 /**
- * What a wallet does at its `visit`-th turn. Its character follows from its number alone: most pay
- * back in time, in one piece, in two, or more than they owe; others are late, hasty, careful with
- * their cash, pay by card, take collateral out, or never pay back.
+ * Returns a wallet's actions at its `visit`-th turn, determined by its number. Most repay in time,
+ * in one part, in two, or in excess; others repay late, at once or from collateral, pay by card,
+ * withdraw collateral, or default.
  */
 export function actsOf(wallet: number, visit: number): readonly Act[] {
   if (visit === 0) return [verify, topUp(10_000n)]
@@ -89,7 +91,7 @@ function late(visit: number): readonly Act[] {
   return visit % 4 === 0 ? [repay(40n, 2)] : [topUp(3n)]
 }
 
-/** Held top-ups, the second of which is taken back while it is held. */
+/** Returns the actions of a wallet whose held top-up is revoked within the hold. */
 function card(visit: number): readonly Act[] {
   if (visit % 4 === 1) return [{ kind: 'heldTopUp', amountMicro: 7n * ausd, events: 1 }]
   if (visit % 4 === 2) return [{ kind: 'revoke', amountMicro: 7n * ausd, events: 1 }]

@@ -7,8 +7,8 @@ export type Node = { readonly rpcUrl: string; readonly child: Child }
 type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
- * An anvil that mines on request, one chain second per block from `genesisSeconds` on, acts for any
- * wallet without its key and asks nothing for gas. `finalized` is two blocks behind `latest`.
+ * Starts an anvil that mines on request, one chain second per block from `genesisSeconds`,
+ * impersonates any wallet and charges no gas. `finalized` is two blocks behind `latest`.
  */
 export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
   const port = await freePort()
@@ -23,14 +23,14 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
       ...['--accounts', '1', '--no-request-size-limit', '--quiet'],
     ],
   })
-  await waitUntil('the chain answering', () => chainAnswers(rpcUrl))
+  await waitUntil('the chain to respond', () => chainAnswers(rpcUrl))
   await rpc(rpcUrl, [{ method: 'anvil_setBlockTimestampInterval', params: [1] }])
   return { rpcUrl, child }
 }
 
 const deadlineMs = 60_000
 
-/** Sends the calls as one batch; throws on the first error among the answers. */
+/** Sends the calls as one batch; throws on the first error among the responses. */
 export async function rpc(rpcUrl: string, calls: readonly Call[]): Promise<unknown[]> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

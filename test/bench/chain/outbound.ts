@@ -5,22 +5,22 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type OpKind, opKinds } from '#shared/chain/gas'
 import type { Act } from './history'
 
-/** Who tops up and repays, and who verifies, on the bench's own chain. */
+/** Relayer and verifier of the bench's own chain. */
 export const relayer = devAccount('bench relayer').address
 export const verifier = devAccount('bench verifier').address
 
-/** A wallet of the bench; nobody holds its key, the node acts for it. */
+/** Returns the address of a wallet, which has no key: the node impersonates it. */
 export const walletAt = (index: number): Address =>
   numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
 
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 type Transaction = { from: Address; data: Hex }
-/** Later than any block, so that the contract takes the time of the block itself. */
+/** Later than any block, so that the contract uses the block's own time. */
 const paidNow = 2n ** 40n
 
 /**
- * Gathers what one block will hold. What the relayer does to many wallets becomes one `many`, as in
- * the service; what a wallet does itself is a transaction of its own.
+ * Collects the transactions of one block. Relayer actions become one `many` call, as in the
+ * service; each action of a wallet is a separate transaction.
  */
 export function openOutbound(deployment: Deployment) {
   const nonces = new Map<Address, number>()
@@ -63,7 +63,7 @@ export function openOutbound(deployment: Deployment) {
           return relay(act.kind, wallet, act.amountMicro)
       }
     },
-    /** The block's transactions, ready to be sent; empties what was gathered. */
+    /** Returns the block's transactions and clears them. */
     take: () => {
       if (ops.length > 0) call(relayer, 'many', [ops])
       const sent = own.map(({ from, data }) => ({

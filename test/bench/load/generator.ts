@@ -5,16 +5,16 @@ import { quantile } from '../quantile'
 import type { Load } from './load'
 
 /**
- * A process that asks over a fixed number of connections, each as fast as it is answered, and prints
- * what it saw as JSON. `{wallet}` in the URL becomes an address nobody has asked for before, `{id}` in
- * the body something nobody has said before; with a `body`, which is JSON, each is a POST.
+ * A process that sends requests over a fixed number of connections, the next as soon as one
+ * completes, and prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in
+ * the body a new id. With a `body`, which is JSON, each request is a POST.
  */
 export type Seen = {
   requests: number
   perSecond: number
-  /** Answers that were not 200, and requests that were not answered. */
+  /** Responses other than 200, and requests without a response. */
   errors: number
-  /** Answers without a history: the reader did not answer the gateway in time. */
+  /** Responses without history, because the reader did not respond to the gateway in time. */
   withoutHistory: number
   p50Ms: number
   p99Ms: number
@@ -48,7 +48,9 @@ async function generate(load: Load): Promise<Seen> {
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
 }
 
-/** Makes the next request; undefined when sessions that serve once are used up. */
+/**
+ * Returns a function that builds the next request, or undefined once single-use sessions run out.
+ */
 function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
   const sessions = sessionsFile
     ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[])

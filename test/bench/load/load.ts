@@ -1,16 +1,18 @@
-/** What the generator asks for; `seconds` after one of warm-up. */
+/** Load of the generator; `seconds` excludes one second of warm-up. */
 export type Load = {
   readonly url: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A JSON list of Authorization headers, taken in turn; `eachOnce`: the load ends with the last. */
+  /**
+   * JSON list of Authorization headers, used in turn; with `eachOnce` the load ends after the last.
+   */
   readonly sessionsFile?: string
   readonly eachOnce?: boolean
   readonly connections: number
   readonly seconds: number
 }
 
-/** Messages that a publisher stores, so many of them under way at once. */
+/** Load of the publisher; `connections` is the number of publishes in flight. */
 export type Publishing = {
   readonly natsUrl: string
   readonly user: string

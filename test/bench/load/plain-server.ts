@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { exampleRecord } from '../../../services/gateway/openapi/operation'
 
-/** The yardstick of every HTTP figure: a bare Bun server that answers the same JSON, a record if nothing else is said. */
+/**
+ * Yardstick of HTTP figures: a bare Bun server that responds with `--body`, by default a record.
+ */
 const { values } = parseArgs({ options: { body: { type: 'string', default: '' } } })
 const body = values.body || JSON.stringify(exampleRecord)
 const headers = { 'Content-Type': 'application/json' }
@@ -14,6 +16,6 @@ const server = Bun.serve({
   },
 })
 console.log(server.port)
-// Ends with its parent, which holds the other end of this pipe.
+// Exits with its parent, which holds the other end of this pipe.
 for await (const _ of Bun.stdin.stream());
 process.exit(0)

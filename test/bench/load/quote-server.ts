@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import { connect, type NatsConnection } from 'nats'
 
 /**
- * The yardsticks of `POST /quote`, one role a process: `bare` is an Elysia handler that answers the
- * JSON of a quote and asks nobody; `asking` asks for that JSON by one NATS request; `answering` is
- * whoever it asks. Nothing is checked, limited, counted, logged or proven.
+ * Yardsticks of `POST /quote`, one process for each role: `bare` is an Elysia handler that returns
+ * a fixed quote; `asking` gets that JSON by one NATS request, to which `answering` responds.
+ * Nothing is checked, limited, counted, logged or signed.
  */
 const quote = {
   id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
@@ -36,6 +36,6 @@ else {
   } else
     console.log(serve(async () => (await nc.request(subject, '{"pair":"USD/IDR"}')).json<object>()))
 }
-// Ends with its parent, which holds the other end of this pipe.
+// Exits with its parent, which holds the other end of this pipe.
 for await (const _ of Bun.stdin.stream());
 process.exit(0)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-/** The yardstick of a sign-in: a process that recovers signers with viem, one after the other. */
+/** Yardstick of a sign-in: a process that recovers signers with viem, one after the other. */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
 const { seconds } = JSON.parse(values.load) as { seconds: number }
 const account = privateKeyToAccount(generatePrivateKey())
@@ -19,7 +19,7 @@ let recovered = 0
 for (let turn = 0; performance.now() < endsAt; turn++) {
   const startedAt = performance.now()
   const signer = await recoverMessageAddress(signed[turn % signed.length]!)
-  if (signer !== account.address) throw new Error('another signer was recovered')
+  if (signer !== account.address) throw new Error('recovered the wrong signer')
   if (startedAt >= beganAt) recovered++
 }
 console.log(JSON.stringify({ perSecond: (1_000 * recovered) / (performance.now() - beganAt) }))

@@ -12,14 +12,17 @@ import { slopeOf } from './slope'
 
 const bench = 'memory'
 const peopleCount = 40
-/** Enough for all that a person does in ten minutes; 10⁻⁶ AUSD. */
+/** Initial AUSD of a user, enough for ten minutes; 10⁻⁶ AUSD. */
 const startMicro = 5_000_000_000n
-/** A piece of the load so often: one of eight moves money, the others are four reads each. */
+/** Interval between units of work: one in eight moves money, the others are four reads each. */
 const paceMs = 40
 const sampleMs = 1_000
 const restMs = 10_000
 
-/** What each service holds at rest, under load and after it, and how that grows while the load lasts. */
+/**
+ * Measures the memory of each service at rest, under load and afterwards, and its growth under
+ * load.
+ */
 export async function benchMemory(stack: Stack, options: Options): Promise<Figure[]> {
   const bare = await bareProcess()
   const outside = outsideOf(stack.info)
@@ -74,13 +77,18 @@ function figuresOf(name: ServiceName, { rest, samples, after, bare }: Seen): Fig
   const both = ({ held }: Sample) => `${mb(held[name].rssMb)} (PSS ${mb(held[name].pssMb)})`
   return [
     {
-      ...{ bench, name: `${name} at load, RSS at most`, value: most('rssMb'), unit: 'MB' },
+      ...{ bench, name: `${name} under load, peak RSS`, value: most('rssMb'), unit: 'MB' },
       ...against(most('rssMb'), bare.rssMb, 'bare Bun process'),
       aim: { of: 'value', bound: 'at most', limit: 120 },
       note: `PSS ${mb(most('pssMb'))}; at rest ${both(rest)}, after ${both(after)}`,
     },
     {
-      ...{ bench, name: `${name} at load, slope of RSS`, value: slopeOf(points), unit: 'MB/min' },
+      ...{
+        bench,
+        name: `${name} under load, growth of RSS`,
+        value: slopeOf(points),
+        unit: 'MB/min',
+      },
       note: `over ${mb(samples.at(-1)?.atMinutes ?? 0)} minutes`,
     },
   ]
@@ -88,7 +96,7 @@ function figuresOf(name: ServiceName, { rest, samples, after, bare }: Seen): Fig
 
 const mb = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 
-/** A process of Bun's that does nothing: what nobody gets below. */
+/** Measures an idle Bun process, the lower bound. */
 async function bareProcess(): Promise<Held> {
   await using child = Bun.spawn(
     [process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'],

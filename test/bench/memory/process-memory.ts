@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** What a process holds, in MB: `rss` as tools show it, `pss` with what it shares divided by the sharers. */
+/** Memory of a process in MB; `pss` divides shared pages among the processes that share them. */
 export type Held = { readonly rssMb: number; readonly pssMb: number }
 
-/** The most memory a process held so far, in MB, as the kernel counted it; NaN outside Linux. */
+/** Returns the peak memory of a process in MB, from the kernel; NaN outside Linux. */
 export const peakMemoryMb = (pid: number): number => read(`/proc/${pid}/status`, 'VmHWM')
 
-/** What it holds now; NaN outside Linux, and of a process that is gone. */
+/** Returns the current memory of a process; NaN outside Linux or if the process has exited. */
 export const memoryOf = (pid: number): Held => {
   const path = `/proc/${pid}/smaps_rollup`
   return { rssMb: read(path, 'Rss'), pssMb: read(path, 'Pss') }

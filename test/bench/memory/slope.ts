@@ -1,9 +1,9 @@
-/** A point of a line: when, and how much. */
+/** A measured value and its time. */
 export type Point = { readonly at: number; readonly value: number }
 
 /**
- * By how much `value` grows for each unit of `at`: the line through the points with the least squares.
- * NaN of fewer than two moments.
+ * Returns the growth of `value` per unit of `at`, by least squares; NaN for fewer than two distinct
+ * times.
  */
 export function slopeOf(points: readonly Point[]): number {
   const mean = (pick: (point: Point) => number) =>

@@ -12,28 +12,28 @@ import { countStatements } from '../stack/statements'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
-/** What the services that are measured work with: the books and the public record have jobs of their own. */
+/** Tables of the measured services; the books and the public record are left out. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
-/** What a wallet's activity is read from. */
+/** Tables from which a wallet's activity is read. */
 const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
-/** Rows of the one wallet that has many, in each of them; and before: more than its page shows. */
+/** Rows of one wallet in each of these tables with full tables, and before; both exceed a page. */
 const manyRows = 10_000
 const someRows = 100
 const readsEach = 300
 const scrapes = 8
-/** Figures are computed once for all who ask within 3 s; each scrape shall be a computation. */
+/** Longer than the 3 s for which metrics are cached, so that each scrape computes them. */
 const scrapeEveryMs = 3_200
-/** The disk and the first questions of everything after the rows were put in. */
+/** Pause for the disk and caches to settle after the inserts. */
 const settleMs = 5_000
 
-/** The same figures with tables as a new system has them, and with those of many payments long past. */
+/** Measures the same figures with empty tables and with many old payments. */
 export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   try {
     const [few, many] = (await verifiedUsers(stack, 2)) as [Person, Person]
     await fillTables(sql, someRows, (table) => activityTables.includes(table))
     await giveRows(sql, many, someRows)
-    // What counts statements costs some time itself: it counts from before the first read on.
+    // Counting statements costs time, so it is enabled before both measurements.
     await countStatements(stack, sql)
     const empty = await measure(stack, options, { few, many })
     for (const table of activityTables) await sql`delete from ${sql(table)} where id like 'old%'`
@@ -45,8 +45,8 @@ export async function benchMillion(stack: Stack, options: Options): Promise<Figu
     return [...full].map(([name, { value, unit }]): Figure => {
       const before = empty.get(name)!
       return {
-        ...{ bench, name: `${name}, tables full`, value, unit },
-        ...against(value, before.value, `the same while empty, ${figureText(before.value)}`),
+        ...{ bench, name: `${name}, full tables`, value, unit },
+        ...against(value, before.value, `the same with empty tables, ${figureText(before.value)}`),
         aim: { of: 'ratio', bound: 'at most', limit: 1.2 },
         ...(name === 'GET /me, p50'
           ? { note: `${options.old.toLocaleString('en')} old payments` }
@@ -72,7 +72,7 @@ async function measure(
       'GET /me/activity, 10,000 rows': () => many.get('/me/activity'),
     }).map(([name, ask]) => [name, { ask, tookMs: [] as number[] }]),
   )
-  // In turn: what else the machine does meets all of them.
+  // In turn, so that other load on the machine affects all of them.
   for (let turn = 0; turn < readsEach; turn++)
     for (const [name, { ask, tookMs }] of reads) tookMs.push(await timed(name, ask))
   const scrape = () => fetch(`${stack.info.ops.gateway}/metrics`)
@@ -87,8 +87,8 @@ async function measure(
     ...[...reads].map(([name, { tookMs }]) => [`${name}, p50`, p50(tookMs)] as const),
     ['GET /metrics, p50', p50(scrapesMs)],
     taken(topup, 'paid to credited, p50'),
-    taken(cost, 'a top-up, processor time'),
-    taken(cost, 'a top-up, SQL statements'),
+    taken(cost, 'top-up, CPU time'),
+    taken(cost, 'top-up, SQL statements'),
   ])
 }
 
@@ -103,12 +103,11 @@ async function timed(name: string, ask: () => Promise<{ status: number }>): Prom
   const askedAt = performance.now()
   const { status } = await ask()
   const tookMs = performance.now() - askedAt
-  if (status !== 200)
-    throw new Error(`${name} was answered ${status} after ${Math.round(tookMs)} ms`)
+  if (status !== 200) throw new Error(`${name}: status ${status} after ${Math.round(tookMs)} ms`)
   return tookMs
 }
 
-/** So many of the old rows become this person's: the newest of them. */
+/** Assigns the newest `count` old rows to a user. */
 async function giveRows(sql: Sql, { wallet }: Person, count: number): Promise<void> {
   const ids = sql`(select 'old' || n from generate_series(1, ${count}) n)`
   await sql.begin(async (tx) => {

@@ -14,11 +14,11 @@ const files: ReadonlyMap<string, string> = new Map([
   ['api.ts', 'src/api/index.ts'],
 ])
 
-/** How often the node is named: see the template of the configuration. */
+/** How often the config lists the node; see `ponder.config.ts.template`. */
 const endpoints = 8
 const installMs = 300_000
 
-/** A Ponder application in a folder of its own, with Ponder installed into it by npm. */
+/** Creates a Ponder application in its own folder and installs Ponder by npm. */
 export async function layPonder(ground: Ground, databaseUrl: string) {
   const dir = join(ground.dir, 'ponder')
   mkdirSync(join(dir, 'src/api'), { recursive: true })
@@ -43,13 +43,13 @@ export async function layPonder(ground: Ground, databaseUrl: string) {
 
 function nodeBinary(): string {
   const node = Bun.which('node')
-  if (!node) throw new Error('there is no node on the PATH, and Ponder runs on nothing else')
+  if (!node) throw new Error('node is not on the PATH; Ponder needs it')
   return node
 }
 
 async function install(dir: string): Promise<void> {
   const npm = Bun.which('npm')
-  if (!npm) throw new Error('there is no npm on the PATH')
+  if (!npm) throw new Error('npm is not on the PATH; Ponder needs it')
   const child = Bun.spawn([npm, 'install', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: dir,
     stdout: 'ignore',

@@ -12,7 +12,7 @@ import { layPonder } from './app'
 
 const deadlineMs = 60 * 60_000
 
-/** Ponder on the same chain, events and server: from the start of its process to `/ready`. */
+/** Runs Ponder on the same chain and Postgres server, from process start to `/ready`. */
 export async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const databaseUrl = await ground.freshDatabase('ponder')
   const { dir, factsFile, port, node } = await layPonder(ground, databaseUrl)
@@ -20,7 +20,7 @@ export async function runPonder(ground: Ground): Promise<Run & { version: string
   const { version } = JSON.parse(readFileSync(join(ponder, 'package.json'), 'utf8'))
   const logFile = join(ground.dir, 'logs/ponder.log')
   const cli = join(ponder, 'dist/esm/bin/ponder.js')
-  if (!existsSync(cli)) throw new Error(`ponder ${version} has no ${cli}`)
+  if (!existsSync(cli)) throw new Error(`ponder ${version}: ${cli} not found`)
   const startedAt = performance.now()
   const child = startChild({
     name: 'ponder',
@@ -46,7 +46,7 @@ export async function runPonder(ground: Ground): Promise<Run & { version: string
     logFile,
   })
   try {
-    const died = child.exited.then((how) => Promise.reject(new Error(`ponder ended: ${how}`)))
+    const died = child.exited.then((how) => Promise.reject(new Error(`ponder exited: ${how}`)))
     await Promise.race([ready(port), died])
     const tookMs = performance.now() - startedAt
     const peakMb = peakMemoryMb(child.pid)
@@ -61,7 +61,7 @@ export async function runPonder(ground: Ground): Promise<Run & { version: string
 
 const ready = (port: number) =>
   waitUntil(
-    'ponder being ready',
+    'ponder to be ready',
     async () =>
       (await fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
     deadlineMs,
@@ -78,7 +78,7 @@ async function totalsOf(databaseUrl: string): Promise<Totals> {
   }
 }
 
-/** Figures of Ponder beside ours; when it cannot be installed or run, one figure that says why. */
+/** Returns Ponder's figures next to ours, or one figure with the reason if Ponder fails. */
 export async function benchPonder(
   ground: Ground,
   ours: Run | undefined,
@@ -98,10 +98,10 @@ export async function benchPonder(
         unit: 'events/s',
         ...against(eventsPerSecond, ground.loop.eventsPerSecond, 'viem loop'),
         note: same
-          ? 'projection equal to ours'
+          ? 'same projection as ours'
           : `projection differs: ${JSON.stringify(run.totals)}`,
       },
-      { bench, name: `${name}, memory max`, value: run.peakMb, unit: 'MB' },
+      { bench, name: `${name}, peak memory`, value: run.peakMb, unit: 'MB' },
     ]
     if (!ours) return figures
     const times = run.tookMs / ours.tookMs

@@ -30,14 +30,14 @@ import { benchDir } from '../bench-dir'
 
 type Backbone = Awaited<ReturnType<typeof bootBackbone>>
 
-/** Postgres, NATS and a chain with verified wallets, without any service yet. */
+/** Postgres, NATS and a chain with verified wallets, without services. */
 export type Ground = AsyncDisposable & {
   readonly backbone: Backbone
   readonly processes: Processes
   readonly secrets: Secrets
   readonly dir: string
   readonly sql: Sql
-  /** So many transfers of 1 micro AUSD, of all wallets in turn, signed. */
+  /** Signs transfers of 1 micro AUSD, by all wallets in turn. */
   readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
 }
 
@@ -67,7 +67,7 @@ export async function laySendGround(): Promise<Ground> {
   }
 }
 
-/** Verifies every wallet and gives it AUSD, by the lanes' own keys before a relayer has them. */
+/** Verifies and funds every wallet, with a lane's key before a relayer uses it. */
 async function admit(
   { rpcUrl, chainId, deployment: { ausd, creditLine } }: Backbone,
   wallets: readonly PrivateKeyAccount[],
@@ -92,7 +92,7 @@ async function admit(
   )
   for (const hash of hashes) {
     const { status } = await reader.waitForTransactionReceipt({ hash })
-    if (status !== 'success') throw new Error('a wallet of the bench could not be prepared')
+    if (status !== 'success') throw new Error('preparing a wallet reverted')
   }
   const chain = createTestClient({ ...setup, mode: 'anvil' }).extend(publicActions)
   for (const key of laneKeys)
@@ -123,7 +123,7 @@ async function signTransfers(
   )
 }
 
-/** Starts the service itself as a process; it is ready when it answers questions. */
+/** Starts the relayer as a process; it is ready once it responds on NATS. */
 export async function startRelayer(
   { backbone, processes, secrets, dir }: Ground,
   settings: Readonly<Record<string, string>> = {},

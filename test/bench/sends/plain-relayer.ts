@@ -7,9 +7,9 @@ import type { SignedTransfer } from '#shared/chain/erc3009'
 import { pause } from '#shared/deadline'
 
 /**
- * The yardstick: relays signed transfers as one would with viem alone. Each is a `writeContract` of a
- * wallet client whose account has viem's `nonceManager`, and a `waitForTransactionReceipt`; nothing is
- * stored, checked or repeated. Reads what to do from stdin, prints how long all took to be final.
+ * Yardstick: relays signed transfers with viem alone. Each is a `writeContract` by an account with
+ * viem's `nonceManager` and a `waitForTransactionReceipt`; nothing is stored, checked or retried.
+ * Reads its task from stdin and prints the time until all are final.
  */
 export type PlainTask = {
   readonly rpcUrl: string
@@ -21,7 +21,9 @@ export type PlainTask = {
 }
 
 const everyMs = 100
-/** Said outright: as the base fee of an idle anvil sinks, viem bids a tip above what it would pay. */
+/**
+ * Explicit fees: as the base fee of an idle anvil falls, viem's tip would exceed its maximum fee.
+ */
 const fees = { maxFeePerGas: parseGwei('1000'), maxPriorityFeePerGas: parseGwei('2') }
 
 async function relayAll({ rpcUrl, chainId, ausd, laneKeys, atOnce, transfers }: PlainTask) {

@@ -12,23 +12,23 @@ import { type Ground, laySendGround, startRelayer } from './ground'
 import type { PlainTask } from './plain-relayer'
 
 const bench = 'sends'
-/** Questions on their way at once. */
+/** Requests in flight. */
 const askedAtOnce = 512
-/** Transfers on their way at once; viem asks for the receipt of each in each block. */
+/** Transfers in flight; viem polls the receipt of each in each block. */
 const plainAtOnce = [64, 512]
 const warmUps = 200
 const deadlineMs = 300_000
 
-/** Sends, from being asked for to being final: the relayer beside one of viem's parts alone. */
+/** Measures sends from request to finality, by the relayer and by viem alone. */
 export async function benchSends(options: Options, say: (line: string) => void): Promise<Figure[]> {
-  say('sends: a chain, Postgres and NATS for the relayer alone')
+  say('sends: starting chain, Postgres and NATS')
   await using ground = await laySendGround()
   await using bus = await openBus(ground)
-  say('a plain relayer of viem')
+  say('sends: plain viem')
   const plain = await fastestPlain(ground, options.sends)
-  say('ours')
+  say('sends: chain-relayer')
   const ours = await relayerRun(ground, bus.nc, options.sends)
-  say('ours, each transfer in a transaction of its own')
+  say('sends: chain-relayer without batching')
   const alone = await relayerRun(ground, bus.nc, Math.ceil(options.sends / 4), { BATCH_MAX: '1' })
   const { perBlock } = ours.rpc
   return [
@@ -37,10 +37,10 @@ export async function benchSends(options: Options, say: (line: string) => void):
       note: `${options.sends} sends, two lanes, in flight: ${plain.note}`,
     },
     {
-      ...{ bench, name: 'chain-relayer, asked to final', value: ours.perSecond, unit: 'sends/s' },
+      ...{ bench, name: 'chain-relayer, request to final', value: ours.perSecond, unit: 'sends/s' },
       ...against(ours.perSecond, plain.perSecond, 'plain viem'),
       aim: { of: 'value', bound: 'at least', limit: 200 },
-      note: `all asked within ${figureText(ours.askedMs / 1_000)} s`,
+      note: `all requested within ${figureText(ours.askedMs / 1_000)} s`,
     },
     {
       ...{ bench, name: 'chain-relayer over plain viem', unit: 'times' },
@@ -51,16 +51,16 @@ export async function benchSends(options: Options, say: (line: string) => void):
       ...{ bench, name: 'RPC calls per block, no submission or simulation', unit: '' },
       value: perBlock.overhead,
       aim: { of: 'value', bound: 'at most', limit: 5 },
-      note: `${perBlock.requests} with them`,
+      note: `${perBlock.requests} in all`,
     },
-    ...timeOf('a send, processor time', ours),
+    ...timeOf('send, CPU time', ours),
     {
-      ...{ bench, name: 'chain-relayer, each send alone', unit: 'sends/s' },
+      ...{ bench, name: 'chain-relayer without batching', unit: 'sends/s' },
       value: alone.perSecond,
       ...against(alone.perSecond, plain.perSecond, 'plain viem'),
       note: 'BATCH_MAX 1',
     },
-    ...timeOf('a send alone, processor time', alone),
+    ...timeOf('send without batching, CPU time', alone),
   ]
 }
 
@@ -76,7 +76,7 @@ const timeOf = (name: string, { cpuMs }: Run): Figure[] => [
   },
 ]
 
-/** The service as a process of its own: so many sends after some to warm it up. */
+/** Runs the relayer as a process and measures `count` sends after a warm-up. */
 async function relayerRun(
   ground: Ground,
   nc: NatsConnection,
@@ -84,7 +84,7 @@ async function relayerRun(
   settings: Readonly<Record<string, string>> = {},
 ) {
   const relayer = await startRelayer(ground, settings)
-  await waitUntil('the relayer answering', () => statsOf(nc).catch(() => undefined), 30_000)
+  await waitUntil('the relayer to respond', () => statsOf(nc).catch(() => undefined), 30_000)
   await sendAll(ground, nc, await ground.signTransfers(warmUps))
   const transfers = await ground.signTransfers(count)
   const measured = {
@@ -104,7 +104,7 @@ async function relayerRun(
   return { perSecond: (count * 1_000) / tookMs, askedMs, cpuMs, rpc }
 }
 
-/** The better of some in flight and many. */
+/** Runs viem with few and with many transfers in flight; returns the faster. */
 async function fastestPlain(ground: Ground, count: number) {
   const runs: { perSecond: number; atOnce: number }[] = []
   for (const atOnce of plainAtOnce)
@@ -129,7 +129,7 @@ async function plainRun(ground: Ground, count: number, atOnce: number): Promise<
   return (count * 1_000) / (JSON.parse(text) as { tookMs: number }).tookMs
 }
 
-/** Asks for all of them, and waits until all are final: how long each took, in ms. */
+/** Requests all sends and waits until all are final; returns both durations in ms. */
 async function sendAll(
   { sql }: Ground,
   nc: NatsConnection,
@@ -144,7 +144,7 @@ async function sendAll(
   const startedAt = performance.now()
   await pMap(transfers, (one) => askForSend(nc, one), { concurrency: askedAtOnce })
   const askedMs = performance.now() - startedAt
-  await waitUntil('every send being final', async () => (await settled()) >= wanted, deadlineMs, 50)
+  await waitUntil('every send to be final', async () => (await settled()) >= wanted, deadlineMs, 50)
   return { askedMs, tookMs: performance.now() - startedAt }
 }
 
@@ -152,12 +152,12 @@ async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Pr
   const wallet = authorization.from.toLowerCase()
   const asked = JSON.stringify({ wallet, authorization })
   const reply = (await nc.request(SendCreate.subject, asked, { timeout: 20_000 })).string()
-  if (!reply.includes('sendId')) throw new Error(`a send was refused: ${reply}`)
+  if (!reply.includes('sendId')) throw new Error(`send failed: ${reply}`)
 }
 
 type Stats = { rpc: { perBlock: { requests: number | null; overhead: number | null } } }
 
-/** What the relayer says of itself to `nats micro stats`. */
+/** Returns the relayer's own statistics, as `nats micro stats` shows them. */
 async function statsOf(nc: NatsConnection): Promise<Stats | undefined> {
   const reply = await nc.request('$SRV.STATS.chain-relayer', '', { timeout: 2_000 })
   const { endpoints } = reply.json<{ endpoints: { data?: Stats }[] }>()

@@ -1,8 +1,8 @@
 import { pause } from '#shared/deadline'
 
 /**
- * Starts `count` pieces of work at a fixed pace, whatever they take: a slow answer does not thin out
- * the load. Resolves with every result; rejects with the first failure.
+ * Starts `count` units of work at a fixed rate (open loop: slow responses do not reduce the load).
+ * Resolves with all results; rejects with the first failure.
  */
 export async function arrive<T>(
   count: number,
@@ -14,7 +14,7 @@ export async function arrive<T>(
   for (let index = 0; index < count; index++) {
     await pause(Math.max(0, startedAt + index * everyMs - performance.now()))
     const piece = work(index)
-    piece.catch(() => {}) // Whoever awaits all of them sees it.
+    piece.catch(() => {}) // `Promise.all` below reports it.
     running.push(piece)
   }
   return Promise.all(running)

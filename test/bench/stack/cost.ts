@@ -15,15 +15,17 @@ import { countStatements, statementsSent, transactionsEnded } from './statements
 const bench = 'cost'
 const peopleMax = 40
 const restMs = 20_000
-/** So many come before: what is measured is a process that runs, and tables that Postgres has analysed. */
+/**
+ * Top-ups before the measurement, so that code is compiled and Postgres has analysed the tables.
+ */
 const warmUpMax = 200
-/** Everything that a top-up passes through, besides the chain and the provider. */
+/** Processes whose CPU time counts: all but the chain and the provider. */
 const measured = [...serviceNames, 'nats-server', 'postgres'] as const
 type Measured = (typeof measured)[number]
 
 /**
- * What one top-up costs from the quote to the collateral, while others are on their way: processor
- * time of each process, and statements. What the system spends at rest is within it, and beside it.
+ * Measures CPU time of each process and SQL statements of one top-up under load, from quote to
+ * credit, and the same of an idle stack. The idle share is not subtracted.
  */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
   await using sql = admin(stack)
@@ -33,7 +35,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   await using credits = watchCredits(stack)
   const outside = outsideOf(stack.info)
   await waitUntil(
-    'everybody being verified',
+    'all verifications to settle',
     async () => (await listInFlight(sql.client)).length === 0,
   )
   const everyMs = 1_000 / options.topupsPerSecond
@@ -45,7 +47,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
     })
   await topups(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
-  await pause(2 * restMs) // Until each connection has prepared what is asked for at rest.
+  await pause(2 * restMs) // Until each connection has prepared the statements of an idle stack.
   const rest = await spent(stack, sql.client, () => pause(restMs))
 
   const load = await spent(stack, sql.client, () => topups(options.topups))
@@ -54,30 +56,35 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   const sum = (times: Times) => measured.reduce((all, name) => all + times[name], 0)
   const each = measured.map(
     (name): Figure => ({
-      ...{ bench, name: `of it ${name}`, unit: 'ms', value: perTopup(load.times[name]) },
+      ...{
+        bench,
+        name: `top-up, CPU time of ${name}`,
+        unit: 'ms',
+        value: perTopup(load.times[name]),
+      },
     }),
   )
   return [
     {
-      ...{ bench, name: 'a top-up, processor time', unit: 'ms' },
+      ...{ bench, name: 'top-up, CPU time', unit: 'ms' },
       value: perTopup(sum(load.times)),
-      ...against(perTopup(sum(load.times)), insertMs, 'insert of a row, server and client'),
+      ...against(perTopup(sum(load.times)), insertMs, 'row insert, server and client'),
       aim: { of: 'value', bound: 'at most', limit: 10 },
-      note: `${options.topups} at ${options.topupsPerSecond} a second`,
+      note: `${options.topups} at ${options.topupsPerSecond}/s`,
     },
     ...each,
     {
-      ...{ bench, name: 'a top-up, SQL statements', unit: '' },
+      ...{ bench, name: 'top-up, SQL statements', unit: '' },
       value: perTopup(load.statements),
       aim: { of: 'value', bound: 'at most', limit: 30 },
       note: `in ${Math.round(perTopup(load.transactions))} transactions`,
     },
     {
-      ...{ bench, name: 'at rest, processor time', unit: 'ms/s' },
+      ...{ bench, name: 'idle, CPU time', unit: 'ms/s' },
       value: perSecond(sum(rest.times)),
     },
     {
-      ...{ bench, name: 'at rest, SQL transactions', unit: 'per second' },
+      ...{ bench, name: 'idle, SQL transactions', unit: 'per second' },
       value: perSecond(rest.transactions),
       aim: { of: 'value', bound: 'at most', limit: 10 },
     },
@@ -86,7 +93,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
 
 type Times = Readonly<Record<Measured, number>>
 
-/** What `work` took of every process, in ms, and of Postgres. */
+/** Measures CPU time in ms, statements and transactions while `work` runs. */
 async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
   const now = async () => ({
     times: Object.fromEntries(
@@ -109,7 +116,7 @@ async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
 
 const inserts = 2_000
 
-/** Processor time of a bare insert of one row on the same server, in ms: what the driver needs at least. */
+/** Measures the CPU time of one bare row insert on the same server, client included, in ms. */
 async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
   await sql`create table if not exists public.bench_yardstick (id bigserial primary key, said text)`
   const server = () => processorMs(stack.process('postgres').pid())

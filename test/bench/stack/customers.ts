@@ -6,7 +6,7 @@ import type { Stack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
 import { pause, within } from '#shared/deadline'
 
-/** People who may top up. */
+/** Creates verified users. */
 export async function verifiedUsers(stack: Stack, count: number): Promise<Person[]> {
   const outside = outsideOf(stack.info)
   return Promise.all(
@@ -19,7 +19,7 @@ export async function verifiedUsers(stack: Stack, count: number): Promise<Person
   )
 }
 
-/** A checkout of Rp 500,000 by QRIS: its payment id. */
+/** Opens a checkout of Rp 500,000 by QRIS; returns its payment id. */
 export async function openCheckout(person: Person): Promise<string> {
   const quote = okOf(await person.api.quote('USD/IDR'))
   const body = { amount: '500000', method: 'qr', quoteId: quote.id } as const
@@ -28,12 +28,12 @@ export async function openCheckout(person: Person): Promise<string> {
 
 const lookEveryMs = 20
 const lookAtAllEveryMs = 1_000
-/** A row is there this soon after the time it has as its own, or is found when all are looked at. */
+/** Time window of the frequent query; a row that is committed later is found by the full query. */
 const recentMs = 500
 
 /**
- * Reads the payments' own rows, for all at once: asking the gateway for each would be load of its own.
- * What was just credited is found by its time, so a look costs the same however many are awaited.
+ * Watches for credits in the payments table, since polling the gateway would add load. Recent
+ * credits are found by their time, so the cost of a query does not depend on the number awaited.
  */
 export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
@@ -65,7 +65,7 @@ export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
     }
   })()
   return {
-    /** When it was seen to be credited, by `performance.now()`. */
+    /** Waits for the credit of a payment; returns its time by `performance.now()`. */
     creditedAt: (id: string): Promise<number> => {
       const { promise, resolve } = Promise.withResolvers<number>()
       awaited.set(id, resolve)

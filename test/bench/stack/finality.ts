@@ -4,9 +4,9 @@ import type { Hand } from './hand'
 const everyMs = 20
 const deadlineMs = 30_000
 
-/** Watches `finalized` and remembers when each height was first seen, on the clock of `performance`. */
+/** Polls `finalized` and records when each height was first seen, by `performance.now()`. */
 export function watchFinality(hand: Hand): Disposable & {
-  /** When the block was first seen to be final; waits until it is. */
+  /** Waits until a block is final; returns when it was first seen final. */
   readonly finalAt: (block: number) => Promise<number>
 } {
   const stop = new AbortController()

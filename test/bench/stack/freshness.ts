@@ -9,11 +9,11 @@ import { watchFinality } from './finality'
 import { openHand } from './hand'
 import { quantileFigures } from './quantiles'
 
-/** Not a multiple of the block time: samples meet every phase of a block and of the reader's poll. */
+/** Not a multiple of the block time, so that samples cover every phase of block and poll. */
 const paceMs = 317
 const askEveryMs = 10
 
-/** Time from an event's block being final to the event being in the answer of `/verify`. */
+/** Measures the time from the finality of an event's block until `/verify` returns the event. */
 export async function benchFreshness(stack: Stack, options: Options): Promise<Figure[]> {
   const hand = await openHand(stack)
   using finality = watchFinality(hand)
@@ -22,7 +22,7 @@ export async function benchFreshness(stack: Stack, options: Options): Promise<Fi
     const block = await hand.blockOf(await hand.verify(wallet))
     const finalAt = await finality.finalAt(block)
     await waitUntil(
-      'an event being visible',
+      'the event to be visible',
       () => isVisible(`${stack.info.gateway}/verify/${wallet}`),
       30_000,
       askEveryMs,

@@ -5,16 +5,16 @@ import { waitUntil } from '#infra/local/wait'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { rpc } from '../chain/node'
 
-/** Acts on the stack's chain past the service, as a verifier of its own: the lanes stay untouched. */
+/** Direct access to the stack's chain with the bench's own verifier, without using the lanes. */
 export type Hand = {
-  /** The block that holds the transaction, once it is mined. */
+  /** Waits until a transaction is mined; returns its block. */
   readonly blockOf: (hash: Hex) => Promise<number>
   readonly verify: (wallet: Address) => Promise<Hex>
   readonly transfer: () => Promise<Hex>
   readonly finalized: () => Promise<number>
 }
 
-/** Said outright: what the node would fill in does not fit a chain whose base fee moves. */
+/** Explicit gas and fees, since the node's defaults do not suit a moving base fee. */
 const terms = {
   gas: numberToHex(200_000),
   maxFeePerGas: numberToHex(10n ** 12n),
@@ -37,7 +37,7 @@ export async function openHand({ info }: Stack): Promise<Hand> {
     )
   const blockOf = (hash: Hex) =>
     waitUntil(
-      'a transaction being mined',
+      'a transaction to be mined',
       async () => {
         const receipt = (await one('eth_getTransactionReceipt', [hash])) as Receipt | null
         if (receipt?.status === '0x0') throw new Error('a transaction of the bench reverted')

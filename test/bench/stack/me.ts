@@ -13,7 +13,7 @@ import { openCheckout, watchCredits } from './customers'
 
 const bench = 'me'
 const people = 64
-/** So many top-ups the one person has, all credited. */
+/** Credited top-ups of the one user. */
 const topups = 5
 
 const routes = [
@@ -21,7 +21,7 @@ const routes = [
   { path: '/me/activity', aim: { of: 'ratio', bound: 'at least', limit: 0.08 } },
 ] as const satisfies readonly { path: string; aim: Aim }[]
 
-/** Requests per second of what the app polls, signed in already: by one person, then by many. */
+/** Measures requests per second of the routes an app polls, by one user, then by many. */
 export async function benchMe(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / 2)
@@ -38,16 +38,16 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
     const url = `${stack.info.gateway}${path}`
     const load = (sessionsFile: string) => generateLoad({ url, sessionsFile, connections, seconds })
     const bare = await bareLoad(await bodyOf(url, one), { connections, seconds })
-    await load(files.many) // Everybody signs in, and the runtime compiles what it does often.
+    await load(files.many) // Warm-up: all users sign in, and the runtime compiles hot code.
     const seen = { one: await load(files.one), many: await load(files.many) }
     if (seen.one.errors + seen.many.errors > 0)
       throw new Error(`${seen.one.errors + seen.many.errors} requests of ${path} failed`)
     figures.push(
       { ...rate(`bare Bun.serve, JSON of ${path}`, bare), note: `${connections} connections` },
-      { ...rate(`GET ${path}, one person`, seen.one), ...over(seen.one, bare), aim },
-      { ...rate(`GET ${path}, ${people} people`, seen.many), ...over(seen.many, bare) },
+      { ...rate(`GET ${path}, one user`, seen.one), ...over(seen.one, bare), aim },
+      { ...rate(`GET ${path}, ${people} users`, seen.many), ...over(seen.many, bare) },
       {
-        ...{ bench, name: `GET ${path}, one person, p50`, value: seen.one.p50Ms, unit: 'ms' },
+        ...{ bench, name: `GET ${path}, one user, p50`, value: seen.one.p50Ms, unit: 'ms' },
         ...against(seen.one.p50Ms, bare.p50Ms, 'bare server'),
       },
     )
@@ -67,14 +67,14 @@ async function bareLoad(body: string, counts: { connections: number; seconds: nu
 
 async function bodyOf(url: string, session: string): Promise<string> {
   const answer = await fetch(url, { headers: { Authorization: session } })
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`)
+  if (!answer.ok) throw new Error(`${url}: status ${answer.status}`)
   return answer.text()
 }
 
 const daySeconds = 86_400
 const untilTomorrow = () => Math.floor(Date.now() / 1_000) + daySeconds
 
-/** The Authorization header of somebody new. */
+/** Returns the Authorization header of a new user. */
 const newSession = () => signIn(privateKeyToAccount(generatePrivateKey()), untilTomorrow())
 
 async function personWithTopups(stack: Stack): Promise<string> {

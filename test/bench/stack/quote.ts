@@ -6,12 +6,12 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 
 const bench = 'quote'
-/** The three take turns, so that what else the machine does meets all of them. */
+/** Rounds alternate between the three servers, so that other load affects all of them. */
 const rounds = 3
-/** `POST /quote` over the bare handler; one NATS request alone leaves 0.33 to 0.36 of it. */
+/** Aim for `POST /quote` relative to the bare handler. */
 const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
-/** Requests per second of `POST /quote`, and of the least that could answer the same JSON. */
+/** Measures requests per second of `POST /quote` and of minimal servers with the same JSON. */
 export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / rounds)
@@ -21,7 +21,7 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   await using _answering = await startQuoteServer('answering', info.nats)
   await using asking = await startQuoteServer('asking', info.nats)
 
-  await load(info.gateway) // A service is slower until the runtime has compiled what it does often.
+  await load(info.gateway) // Warm-up: the runtime compiles hot code.
   const seen: Record<'bare' | 'hop' | 'ours', Seen[]> = { bare: [], hop: [], ours: [] }
   for (let round = 0; round < rounds; round++) {
     seen.bare.push(await load(bare.url))
@@ -52,7 +52,7 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   return [
     {
       ...perSecond('bare Elysia handler, same JSON', seen.bare),
-      note: `${connections} connections, the middle of ${rounds} rounds`,
+      note: `${connections} connections, median of ${rounds} rounds`,
     },
     {
       ...perSecond('Elysia with one NATS request, same JSON', seen.hop),

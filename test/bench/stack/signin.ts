@@ -8,11 +8,11 @@ import { generateLoad, recoverLoad } from '../load/processes'
 import type { Options } from '../options'
 
 const bench = 'signin'
-/** More than can be verified while the load lasts. */
+/** Sessions prepared for each second of load, more than can be verified. */
 const signInsPerSecond = 2_500
 const daySeconds = 86_400
 
-/** Sign-ins of wallets never seen before, each the first `GET /me` of a new user. */
+/** Measures sign-ins of new wallets, each the first `GET /me` of a new user. */
 export async function benchSignIn(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.min(4, options.seconds)

@@ -29,12 +29,12 @@ const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['million', benchMillion],
 ])
 
-/** What is measured on a whole stack: free ports, a folder of its own, gone afterwards. */
+/** Runs the benches that need a whole stack, on free ports and in a temporary folder. */
 export async function benchStack(options: Options, say: (line: string) => void): Promise<Figure[]> {
   const wanted = options.names.filter((name) => benches.has(name))
   if (wanted.length === 0) return []
   using dir = benchDir()
-  say('booting a stack')
+  say('starting a stack')
   await using stack = await bootStack({
     dir: dir.path,
     ports: 'free',

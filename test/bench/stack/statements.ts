@@ -3,7 +3,7 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** Loads `pg_stat_statements`, for which Postgres has to start anew, and waits for the services; once. */
+/** Loads `pg_stat_statements` by a restart of Postgres and waits for the services; idempotent. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const [loaded] = await sql<{ libraries: string }[]>`
     select current_setting('shared_preload_libraries') as libraries`
@@ -12,13 +12,13 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const server = stack.process('postgres')
   await server.stop('SIGINT')
   server.start()
-  await waitUntil('Postgres being back', () => postgresAnswers(stack.adminUrl), 30_000)
+  await waitUntil('Postgres to restart', () => postgresAnswers(stack.adminUrl), 30_000)
   await sql`create extension if not exists pg_stat_statements`
   const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
-  await waitUntil('every service being ready', isReady, 30_000)
+  await waitUntil('every service to be ready', isReady, 30_000)
 }
 
-/** Statements that services sent so far, without the beginnings and ends of transactions. */
+/** Returns the statements of services so far, without begin, commit and rollback. */
 export async function statementsSent(sql: Sql): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select coalesce(sum(calls), 0)::int as calls
@@ -27,7 +27,7 @@ export async function statementsSent(sql: Sql): Promise<number> {
   return row!.calls
 }
 
-/** Transactions that ended so far, committed or not, in all databases. */
+/** Returns the transactions that ended so far, committed or not, in all databases. */
 export async function transactionsEnded(sql: Sql): Promise<number> {
   const [row] = await sql<{ ended: number }[]>`
     select sum(xact_commit + xact_rollback)::int as ended from pg_stat_database`

@@ -9,7 +9,7 @@ import { openCheckout, verifiedUsers, watchCredits } from './customers'
 
 const bench = 'sustained'
 const peopleMax = 200
-/** Top-ups each second: of which the wait counts, and of which the number that are credited. */
+/** Top-ups per second of the run that measures latency and of the one that measures throughput. */
 const [waitRate, numberRate] = [60, 120]
 
 type Credit = { readonly tookMs: number; readonly at: number }
@@ -19,10 +19,10 @@ type Run = {
   readonly refused: number
   readonly unpaid: number
 }
-/** Whoever was paid is waited for, however far the service is behind: one that is lost fails the bench. */
+/** Deadline for each credit; a paid top-up that is never credited fails the bench. */
 const waitMaxMs = 600_000
 
-/** Top-ups from the quote to the collateral at two rates, whatever became of those before. */
+/** Measures top-ups from quote to credit at two rates, open loop. */
 export async function benchSustained(stack: Stack, options: Options): Promise<Figure[]> {
   const count = options.payments
   const people = await verifiedUsers(stack, Math.min(peopleMax, count))
@@ -30,7 +30,7 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
   const pressed = await runAt(stack, people, { count, perSecond: numberRate })
   const took = steady.credits.map(({ tookMs }) => tookMs)
   const said = ({ credits, refused, unpaid }: Run, rate: number) =>
-    `${credits.length} at ${rate} a second, ${refused} refused, of ${unpaid} the checkout did not answer`
+    `${credits.length} credited at ${rate}/s, ${refused} not opened, ${unpaid} not paid`
   return [
     {
       ...{ bench, name: `paid to credited at ${waitRate}/s, p50`, unit: 'ms' },
@@ -45,7 +45,7 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
     {
       ...{ bench, name: `payments credited at ${numberRate}/s`, unit: 'per second' },
       value: creditedPerSecond(pressed),
-      ...against(creditedPerSecond(pressed), numberRate, 'those that were asked for'),
+      ...against(creditedPerSecond(pressed), numberRate, 'requested rate'),
       aim: { of: 'value', bound: 'at least', limit: 100 },
       note: said(pressed, numberRate),
     },
@@ -53,8 +53,8 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
 }
 
 /**
- * A top-up that is refused under load is counted, and nobody tries it again; nor does a payer whose page does
- * not answer: whether they have paid is unknown.
+ * Counts a top-up that fails to open, and one whose payment gets no response and so may or may not
+ * be paid; retries neither.
  */
 async function runAt(
   stack: Stack,
@@ -85,6 +85,6 @@ async function runAt(
   }
 }
 
-/** From the first that came to the last that is credited: what waited is within it. */
+/** Returns credits per second from the first request to the last credit, backlog included. */
 const creditedPerSecond = ({ credits, startedAt }: Run): number =>
   credits.length / ((Math.max(...credits.map(({ at }) => at)) - startedAt) / 1_000)

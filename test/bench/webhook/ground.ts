@@ -11,7 +11,7 @@ import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 import { benchDir } from '../bench-dir'
 
-/** The gateway alone, with the stream it records in: nobody reads what it records. */
+/** A gateway with Postgres and NATS, and no other service that consumes the recorded webhooks. */
 export type Ground = AsyncDisposable & {
   readonly gateway: string
   readonly natsUrl: string
@@ -36,7 +36,7 @@ export async function layGround(): Promise<Ground> {
   const natsUrl = `nats://127.0.0.1:${port}`
   await waitUntil('nats-server', () => natsAnswers(`http://127.0.0.1:${monitorPort}`))
   await provisionNats({ url: natsUrl, user: 'admin', password: secrets.nats.admin })
-  await waitUntil('Postgres answering', () => postgresAnswers(database.adminUrl))
+  await waitUntil('Postgres to respond', () => postgresAnswers(database.adminUrl))
   await migrateAll({ adminUrl: database.adminUrl, passwords: secrets.databaseRoles })
 
   const [gatewayPort, opsPort] = [await freePort(), await freePort()]

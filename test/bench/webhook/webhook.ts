@@ -5,7 +5,7 @@ import { quantile } from '../quantile'
 import { layGround } from './ground'
 
 const bench = 'webhook'
-/** The two take turns, so that what else the machine does meets both. */
+/** Rounds alternate between the two, so that other load on the machine affects both. */
 const rounds = 2
 const body = JSON.stringify({
   event: 'payment.capture',
@@ -13,7 +13,7 @@ const body = JSON.stringify({
   data: { payment_id: 'py-{id}', reference_id: 'x'.repeat(600) },
 })
 
-/** Deliveries recorded per second, over bare publishes to the same stream, synced each. */
+/** Measures webhooks recorded per second, relative to bare publishes to the same synced stream. */
 export async function benchWebhook(options: Options): Promise<Figure[]> {
   if (!options.names.includes(bench)) return []
   await using ground = await layGround()
@@ -25,12 +25,12 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
     ...{ natsUrl: ground.natsUrl, user: 'gateway', password: ground.secrets.nats.gateway },
   }
   const deliver = () => generateLoad({ url: hook, body, headers, connections, seconds })
-  await deliver() // A service is slower until the runtime has compiled what it does often.
+  await deliver() // Warm-up: the runtime compiles hot code.
   const seen: { raw: number[]; ours: number[]; p50Ms: number[] } = { raw: [], ours: [], p50Ms: [] }
   for (let round = 0; round < rounds; round++) {
     seen.raw.push((await publishLoad({ ...bus, body, connections, seconds })).perSecond)
     const { perSecond, p50Ms, errors } = await deliver()
-    if (errors > 0) throw new Error(`${errors} deliveries were not recorded`)
+    if (errors > 0) throw new Error(`${errors} webhooks were not recorded`)
     seen.ours.push(perSecond)
     seen.p50Ms.push(p50Ms)
   }
@@ -38,14 +38,14 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
   return [
     {
       ...{ bench, name: 'bare JetStream publish', value: middle(seen.raw), unit: 'messages/s' },
-      note: `${connections} under way`,
+      note: `${connections} in flight`,
     },
     {
-      ...{ bench, name: 'delivery to its 200', value: middle(seen.ours), unit: 'deliveries/s' },
+      ...{ bench, name: 'webhook to 200', value: middle(seen.ours), unit: 'webhooks/s' },
       ...against(middle(seen.ours), middle(seen.raw), 'bare publish'),
       aim: { of: 'ratio', bound: 'at least', limit: 0.6 },
       note: `${connections} connections`,
     },
-    { bench, name: 'delivery to its 200, p50', value: middle(seen.p50Ms), unit: 'ms' },
+    { bench, name: 'webhook to 200, p50', value: middle(seen.p50Ms), unit: 'ms' },
   ]
 }
