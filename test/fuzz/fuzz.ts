@@ -58,14 +58,14 @@ export async function fuzz(
   const findings: string[] = []
   for (const ask of asks) {
     const { said, late } = await insist(info.gateway, ask, options.onLate)
-    const key = `${ask.mood} ${said.status}${late ? ' in the end' : ''}`
+    const key = `${ask.mood} ${said.status}${late ? ' after retries' : ''}`
     statuses.set(key, (statuses.get(key) ?? 0) + 1)
     const wrong = wrongWith(ask, said)
     if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
   }
   // A request that crashes a service may get a 503 and succeed on retry, so compare the processes.
   for (const [name, { pid }] of Object.entries(stack.info.services))
-    if (pid !== info.services[name]?.pid) findings.push(`${name} had to be started again`)
+    if (pid !== info.services[name]?.pid) findings.push(`${name} was restarted`)
   return { asked: asks.length, statuses, findings }
 }
 

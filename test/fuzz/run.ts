@@ -14,7 +14,7 @@ const { values } = parseArgs({
 const options = { requests: Number(values.requests), seed: Number(values.seed) }
 await using stack = await ownStack()
 const { asked, statuses, findings } = await fuzz(stack, await verifiedUser(stack), options)
-for (const [what, count] of [...statuses].sort()) console.log(`  ${what.padEnd(14)}${count}`)
+for (const [what, count] of [...statuses].sort()) console.log(`  ${what.padEnd(27)}${count}`)
 for (const one of findings.slice(0, 40)) console.log(`  ${one}`)
 printOutcome({ amount: `${asked} requests, seed ${options.seed}`, found: findings.length })
 process.exitCode = findings.length > 0 ? 1 : 0
