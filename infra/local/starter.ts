@@ -16,15 +16,31 @@ const parentOf = (pid: number): number => {
 export const isStartedByNpm = (env: Readonly<Record<string, string | undefined>>): boolean =>
   env.npm_config_user_agent?.startsWith('npm/') ?? false
 
+/** Whether a process is a shell: npm runs a script in one, which may stay between npm and the script. */
+function isShell(pid: number): boolean {
+  try {
+    return /^(ba|da|z|k)?sh\n$/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Returns this many ancestors of this process, the parent first; -1 for each that is unknown. */
+const ancestors = (levels: number): number[] => {
+  const pids = [process.ppid]
+  while (pids.length < levels) pids.push(parentOf(pids.at(-1)!))
+  return pids
+}
+
 /**
- * Calls back when the parent process has gone without sending a signal. A signal to `npx` only
- * leaves its `bun run` behind, so under npx the grandparent is watched too; a shell that started
- * `bun run` directly may exit, as with nohup.
+ * Calls back when the command that started this process has gone without sending a signal. A signal
+ * to `npx` only leaves its shell and `bun run` behind, so under npx all ancestors up to it are
+ * watched; a shell that started `bun run` directly may exit, as with nohup.
  */
 export function watchStarter(gone: () => void): void {
-  const parent = process.ppid
-  const grandparent = isStartedByNpm(process.env) ? parentOf(parent) : undefined
-  const there = () =>
-    process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)
+  const [, grandparent] = ancestors(2)
+  const levels = !isStartedByNpm(process.env) ? 1 : isShell(grandparent!) ? 3 : 2
+  const before = ancestors(levels)
+  const there = () => Bun.deepEquals(ancestors(levels), before)
   setInterval(() => there() || gone(), 1_000).unref()
 }

@@ -1,5 +1,5 @@
 import { repositoryDir } from '#infra/local/folders'
-import { watchWrappers } from '../runner/wrappers'
+import { watchStarter } from '#infra/local/starter'
 import { type Engine, engines } from './engines'
 import { outcomeIn } from './outcome'
 
@@ -37,7 +37,15 @@ if (named.length === 0 && options[0] === '--help') {
 if (chosen.length > 1 && options.length > 0 && options[0] !== '--minutes') refuse(options[0]!)
 
 const rows: Row[] = []
-for (const engine of chosen) rows.push(await prove(engine))
+let running: Bun.Subprocess | undefined
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    isStopped = true
+    running?.kill('SIGTERM')
+  })
+watchStarter(() => process.exit(1))
+for (const engine of chosen) if (!isStopped) rows.push(await prove(engine))
 console.log(`\n${tableOf(rows)}`)
 process.exit(rows.every(({ found }) => found === 'nothing') ? 0 : 1)
 
@@ -65,9 +73,7 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  using _watch = watchWrappers(() => child.kill('SIGKILL'))
-  const stop = () => child.kill('SIGTERM')
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  running = child
   const [out, error] = await Promise.all([
     shown(child.stdout, process.stdout),
     shown(child.stderr, process.stderr),

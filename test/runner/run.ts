@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { repositoryDir } from '#infra/local/folders'
+import { watchStarter } from '#infra/local/starter'
 import { openReader } from './output'
 import { openProgress } from './progress'
 import { serveSharedStack } from './shared-stack'
 import { allSuites, recordedSeconds, select, type Tier, timingsPath } from './suites'
 import { folderInMemory } from './temporary'
-import { watchWrappers } from './wrappers'
 
 const usage = `bun run test [PATH…]            the suites a newcomer runs, or those whose path contains PATH
 bun run test:all                everything except proof
@@ -45,7 +45,8 @@ const run = Bun.spawn(
 )
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => run.kill('SIGTERM'))
-using _watch = watchWrappers(() => run.kill('SIGKILL'))
+// Killed with -9, the command that started this run passes no signal on; with us, everything ends.
+watchStarter(() => process.exit(1))
 
 const progress = openProgress(recordedSeconds(suites), workers)
 const reader = openReader(progress.add)
