@@ -46,6 +46,7 @@ function retention(): string[] {
 /** An alert rule of Prometheus. */
 export type Alert = {
   readonly alert: string
+  readonly expr: string
   readonly for: string
   readonly labels: { readonly severity: string }
   readonly annotations: {

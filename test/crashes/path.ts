@@ -23,8 +23,6 @@ export type Path = {
   readonly inPairs?: 'all' | readonly string[]
   /** Every boundary that each item passes, roughly in this order. */
   readonly boundaries: readonly string[]
-  /** Its holds and leases make each trial slow. */
-  readonly isSlow?: true
   /** Creates the users of the path; the returned function prepares one item per call. */
   readonly begin: (world: World) => Promise<() => Promise<Item>>
 }

@@ -5,7 +5,6 @@ import postgres, { type Sql } from 'postgres'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Env } from '#infra/local/environment'
 import type { Stack } from '#infra/local/stack'
-import { passedBoundaries } from '#shared/failpoint'
 import { serviceNames } from '#shared/messages/topic'
 import { ownStack, quickChecks } from '../support/stack'
 
@@ -23,8 +22,6 @@ export type World = AsyncDisposable & {
   readonly left: () => string[]
   /** Disposes a path's resource together with the world. */
   readonly closing: (what: AsyncDisposable) => void
-  /** Returns every boundary passed while `work` runs, each once, in order. */
-  readonly passedIn: (work: () => Promise<unknown>) => Promise<string[]>
 }
 
 /** Settings that differ between paths. */
@@ -78,13 +75,6 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
     closing: (what) => void ends.push(what),
     arm: (boundaries) => writeWhole(file, boundaries),
     disarm: () => rmSync(file, { force: true }),
-    passedIn: async (work) => {
-      writeWhole(file, [passedBoundaries])
-      await work()
-      const [, ...passed] = left()
-      rmSync(file)
-      return [...new Set(passed)]
-    },
     [Symbol.asyncDispose]: async () => {
       for (const end of ends) await end[Symbol.asyncDispose]()
       await sql.end({ timeout: 1 })

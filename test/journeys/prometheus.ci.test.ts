@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readAlerts } from '#infra/documents/blocks'
 import { freePort } from '#infra/local/ports'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -15,7 +16,6 @@ import {
   findProgram,
   measuresIn,
   readQueries,
-  readRules,
 } from '../support/telemetry/prometheus'
 
 let stack: RunningStack
@@ -29,7 +29,7 @@ beforeAll(async () => {
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
 
 test('every measure that a rule or the dashboard reads is there', async () => {
-  const read = [...readRules(), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
+  const read = [...readAlerts(), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
   const wanted = [...new Set(read)].filter((name) => !isOfBooks(name))
   expect(wanted.length).toBeGreaterThan(25)
   const missing = async () => {
@@ -55,7 +55,10 @@ describe.skipIf(!prometheus)(
         )
         const queries = [
           ...readQueries(),
-          ...readRules().map(({ alert, expr }) => ({ title: alert, expr: withoutThreshold(expr) })),
+          ...readAlerts().map(({ alert, expr }) => ({
+            title: alert,
+            expr: withoutThreshold(expr),
+          })),
         ].filter(({ expr }) => !measuresIn(expr).some(isOfBooks) && !expr.startsWith('absent('))
         const empty: string[] = []
         for (const { title, expr } of queries)

@@ -5,7 +5,7 @@ import { openReader } from './output'
 import { openProgress } from './progress'
 import { serveSharedStack } from './shared-stack'
 import { allSuites, recordedSeconds, select, type Tier, timingsPath } from './suites'
-import { folderInMemory } from './temporary'
+import { useFolderInMemory } from './temporary'
 
 const usage = `bun run test [PATH…]            the suites a newcomer runs, or those whose path contains PATH
 bun run test:all                everything except proof
@@ -28,8 +28,7 @@ if (suites.length === 0) {
   process.exit(2)
 }
 
-const folder = process.env.TMPDIR ?? folderInMemory()
-if (folder) process.env.TMPDIR = folder
+useFolderInMemory()
 const shared = serveSharedStack()
 const command = ['test', '--no-orphans', `--parallel=${workers}`, '--no-isolate']
 const times = [`--timings=${timingsPath}`, '--timeout', String(testTimeoutMs)]

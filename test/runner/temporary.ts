@@ -23,7 +23,7 @@ const staleMs = 12 * 3_600_000
  * creates a quarter of a million files, 1,300 per Postgres, and ext4 may need up to 0.9 ms of
  * processor time for one in a crowded part of the disk.
  */
-export function folderInMemory(): string | undefined {
+function folderInMemory(): string | undefined {
   try {
     accessSync(inMemory, constants.W_OK)
     const { bavail, bsize } = statfsSync(inMemory)
@@ -56,4 +56,10 @@ function removeIfStale(path: string): void {
   } catch {
     // Another worker removed it first.
   }
+}
+
+/** Makes the folder in memory the temporary one of this process and its children, unless TMPDIR names another. */
+export function useFolderInMemory(): void {
+  const folder = process.env.TMPDIR ?? folderInMemory()
+  if (folder) process.env.TMPDIR = folder
 }

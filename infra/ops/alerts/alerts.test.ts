@@ -2,16 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readAlerts } from '#infra/documents/blocks'
 import {
   absent,
   alertsDir,
   findProgram,
   measuresIn,
   readQueries,
-  readRules,
 } from '#test/support/telemetry/prometheus'
 
-const rules = readRules()
+const rules = readAlerts()
 const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
 
 describe('every alert', () => {

@@ -79,7 +79,6 @@ export const cashoutPaths: readonly Path[] = [
       kind: 'cashout',
       name: 'cash-out found in the list',
       terms: otherLists,
-      isSlow: true,
     },
     boundaries: [...atTheBank, 'payouts:row-of-list-received', ...givenBack],
     begin: unheard(cashOuts('returned')),

@@ -62,7 +62,7 @@ export const personPaths: readonly Path[] = [
     begin: newcomers(told),
   },
   {
-    ...{ kind: 'identity', name: 'verification without its webhook', isSlow: true },
+    ...{ kind: 'identity', name: 'verification without its webhook' },
     boundaries: ['gateway:identity-found', ...verified],
     begin: newcomers(untold),
   },

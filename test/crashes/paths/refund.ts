@@ -93,7 +93,7 @@ const minutePasses = ({ sql }: World, id: string) => sql`
 
 export const refundPaths: readonly Path[] = [
   {
-    ...{ kind: 'refund', name: 'refund within the hold', isSlow: true },
+    ...{ kind: 'refund', name: 'refund within the hold' },
     terms: { holdSeconds: 30 }, // Longer than a restart; a refund after it freezes the wallet.
     boundaries: [
       ...[...toppedUp, ...delivered('payments')],
@@ -102,7 +102,7 @@ export const refundPaths: readonly Path[] = [
     begin: withinHold,
   },
   {
-    ...{ kind: 'refund', name: 'refund after the credit', isSlow: true },
+    ...{ kind: 'refund', name: 'refund after the credit' },
     boundaries: [
       ...[...delivered('payments'), 'payments:published:payments.review'],
       ...relayed('payments', 'freeze', onChain),

@@ -55,7 +55,6 @@ export const settlementPaths: readonly Path[] = [
       kind: 'settlement',
       name: 'settlement by card, held',
       inPairs: heldToTheEnd,
-      isSlow: true,
     },
     boundaries: [...told, ...heldToTheEnd],
     begin: settlements('CARDS'),

@@ -63,12 +63,12 @@ const told = [...toppedUp, ...delivered('payments'), ...credited]
 export const topupPaths: readonly Path[] = [
   { kind: 'topup', name: 'top-up by QR', boundaries: told, begin: topups(atOnce) },
   {
-    ...{ kind: 'topup', name: 'top-up by card, held', isSlow: true },
+    ...{ kind: 'topup', name: 'top-up by card, held' },
     boundaries: [...told, ...heldToTheEnd],
     begin: topups(byCard),
   },
   {
-    ...{ kind: 'topup', name: 'top-up with an extended hold', isSlow: true },
+    ...{ kind: 'topup', name: 'top-up with an extended hold' },
     boundaries: ['payments:extension-ordered', ...relayed('payments', 'extend'), ...heldToTheEnd],
     begin: topups(byCard, silence),
   },
@@ -78,7 +78,7 @@ export const topupPaths: readonly Path[] = [
     begin: unheard(topups(atOnce)),
   },
   {
-    ...{ kind: 'topup', name: 'top-up found by polling', terms: otherLists, isSlow: true },
+    ...{ kind: 'topup', name: 'top-up found by polling', terms: otherLists },
     boundaries: [...toppedUp, 'payments:payment-found', 'payments:paid-committed', ...credited],
     begin: unheard(topups(atOnce)),
   },

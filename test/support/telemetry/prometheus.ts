@@ -18,24 +18,6 @@ export function findProgram(name: 'prometheus' | 'promtool'): string | undefined
 export const absent =
   'skipped: Prometheus not found, run apt-get install prometheus or set PROMETHEUS_DIR'
 
-export type Rule = {
-  readonly alert: string
-  readonly expr: string
-  readonly for: string
-  readonly labels: { readonly severity: string }
-  readonly annotations: {
-    readonly summary: string
-    readonly description: string
-    readonly command: string
-  }
-}
-
-export const readRules = (): Rule[] => {
-  const text = readFileSync(join(alertsDir, 'rules.yaml'), 'utf8')
-  const { groups } = Bun.YAML.parse(text) as { groups: { rules: Rule[] }[] }
-  return groups.flatMap(({ rules }) => rules)
-}
-
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }
 
 /** Every query of the dashboard, with its panel. */
