@@ -67,6 +67,12 @@ const ownFolders: BunPlugin = {
 }
 
 const dayMs = 86_400_000
+/** Bundles that are made together, and the folders of their sources. */
+const sets = {
+  services: { programs: serviceNames, folders: ['services', 'shared', 'infra/bundle'] },
+  operators: { programs: ['ops'], folders: ['services', 'shared', 'infra'] },
+} as const
+
 /** In node_modules, where external packages resolve and git and linters do not look. */
 const home = join(repositoryDir, 'node_modules/.services')
 
@@ -74,15 +80,16 @@ const home = join(repositoryDir, 'node_modules/.services')
  * Returns a folder with bundles of the current sources, creating it if needed. Bundles of earlier
  * sources are kept for a day, for stacks that started from them and may restart a service.
  */
-export async function currentBundles(): Promise<string> {
-  const dir = join(home, stateOfSources())
+export async function currentBundles(set: keyof typeof sets = 'services'): Promise<string> {
+  const { programs, folders } = sets[set]
+  const dir = join(home, `${set}-${stateOfSources(folders)}`)
   if (existsSync(dir)) return dir
   mkdirSync(home, { recursive: true })
   for (const name of readdirSync(home))
     if (Date.now() - statSync(join(home, name)).mtimeMs > dayMs)
       rmSync(join(home, name), { recursive: true, force: true })
   const draft = mkdtempSync(join(home, 'draft-'))
-  await bundlePrograms(draft, [...serviceNames, 'ops'])
+  await bundlePrograms(draft, programs)
   try {
     renameSync(draft, dir)
   } catch {
@@ -94,10 +101,10 @@ export async function currentBundles(): Promise<string> {
 /**
  * Hashes the sources and their location: a bundle contains paths, so another clone cannot use it.
  */
-function stateOfSources(): string {
+function stateOfSources(folders: readonly string[]): string {
   const hash = createHash('sha256').update(repositoryDir)
   const update = (path: string) => hash.update(path).update(readFileSync(join(repositoryDir, path)))
-  for (const folder of ['services', 'shared', 'infra'])
+  for (const folder of folders)
     for (const name of (
       readdirSync(join(repositoryDir, folder), { recursive: true }) as string[]
     ).toSorted())

@@ -46,14 +46,16 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
 }
 
 let bundles: Promise<string> | undefined
+async function opsBundle(): Promise<string> {
+  bundles ??= currentBundles('operators')
+  return bundleOf(await bundles, 'ops')
+}
 
 /**
  * Runs a command of `infra/ops` against a stack, as an operator does; returns the trimmed output.
  */
 export async function operate({ dir }: RunningStack, script: string, ...words: string[]) {
-  const isOps = script === 'main.ts'
-  bundles ??= currentBundles()
-  const program = isOps ? bundleOf(await bundles, 'ops') : `infra/ops/${script}`
+  const program = script === 'main.ts' ? await opsBundle() : `infra/ops/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',
