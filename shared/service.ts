@@ -12,39 +12,37 @@ import { secretWordsOf } from '#shared/redaction'
 /** Configuration of every service. */
 export const commonFields = {
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
-    about: 'lowest level that is logged',
+    about: 'lowest level logged',
     fallback: 'info',
   }),
   NATS_URL: natsServers({
-    about:
-      'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas',
+    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several, comma-separated',
   }),
   NATS_PASSWORD: text({
-    about: 'password of the NATS user, which is named after the service',
+    about: 'password of the NATS user named after the service',
     secret: true,
   }),
   TRACES_URL: text({
-    about: 'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces; empty: tracing off',
+    about: 'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces',
     fallback: '',
   }),
   TRACES_SHARE: percent({
-    about: 'share of traces that are sampled, in percent; every service samples the same ones',
+    about: 'percentage of traces that are sampled, the same ones in every process',
     fallback: '100',
   }),
   ALIVE_FILE: text({
-    about:
-      'liveness file, rewritten every 5 s while the service and its dependencies respond; empty: none',
+    about: 'file rewritten every 5 s while the process and its dependencies respond',
     fallback: '',
   }),
 }
 /** Additional configuration of services with a database schema. */
 export const databaseFields = {
   DATABASE_URL: databaseUrl({
-    about: "Postgres URL with the service's own role; with a standby, both hosts",
+    about: "Postgres URL with the process's own role; with a standby, both hosts",
     secret: true,
   }),
   DATABASE_PASSWORD: text({
-    about: 'password of the role in DATABASE_URL, if the URL has none',
+    about: 'password, if the URL has none',
     secret: true,
     fallback: '',
   }),

@@ -6,24 +6,28 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints of the chain, comma-separated; only the first is used',
+    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
     secret: true,
   }),
-  AUSD_ADDRESS: address({ about: 'the AUSD token' }),
-  CREDIT_LINE_ADDRESS: address({ about: 'the credit-line contract' }),
-  TREASURY_ADDRESS: address({ about: 'the treasury, whose AUSD is reconciled' }),
-  DEPLOY_BLOCK: integer({ about: 'block of the deployment, where reading starts' }),
+  AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  CREDIT_LINE_ADDRESS: address({
+    about: 'credit line; deploy: the recorded one, or a new one',
+  }),
+  TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
+  DEPLOY_BLOCK: integer({
+    about: 'block in which the credit line was deployed; find: search for it',
+  }),
   LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   PROVIDER_URL: url({ about: "the payment provider's API" }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: "maximum calls per endpoint and account; shares the provider's limit with the services",
+    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '30',
   }),
   BOOKS_EVERY_MS: durationMs({ about: 'pause between two reconciliations', fallback: '60000' }),
   BOOKS_WHOLE_EVERY_MS: durationMs({
-    about: 'interval of full reconciliations, which compare everything from the beginning',
+    about: 'interval of full reconciliations',
     fallback: '86400000',
   }),
 }

@@ -35,10 +35,10 @@ const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoint URLs, comma-separated, in order of preference',
+    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
     secret: true,
   }),
-  CHAIN_ID: integer({ about: 'chain id that the endpoints must report', fallback: '10143' }),
+  CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
   GENESIS_HASH: text({
     about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
     fallback: 'unchecked',
@@ -50,37 +50,44 @@ export const fields = {
   CREDIT_LINE_ADDRESS: orWord(
     'deploy',
     address({
-      about: 'existing credit line; deploy: the one in the addresses file, or a new one',
+      about: 'credit line; deploy: the recorded one, or a new one',
       fallback: 'deploy',
     }),
   ),
   DEPLOY_BLOCK: orWord(
     'find',
-    integer({ about: 'deploy block of an existing credit line; find: search', fallback: 'find' }),
+    integer({
+      about: 'block in which the credit line was deployed; find: search for it',
+      fallback: 'find',
+    }),
   ),
   ADMIN_KEY: privateKey({
     about: 'account that deploys, grants roles and funds the lending pool',
   }),
-  TREASURY_KEY: privateKey({ about: 'treasury account, which approves the credit line' }),
-  LANE_KEYS: privateKeys({ about: 'relayer keys, comma-separated; each gets both roles' }),
+  TREASURY_KEY: privateKey({
+    about: 'private key of the treasury; signs returns and the allowance of the credit line',
+  }),
+  LANE_KEYS: privateKeys({
+    about: 'private keys of the lanes; deploy grants each RELAYER_ROLE and VERIFIER_ROLE',
+  }),
   HOLD_SECONDS: integer({ about: 'hold time of card payments, in seconds', fallback: '60' }),
   MIN_CYCLE_SECONDS: integer({
-    about: 'minimum cycle length; a shorter cycle counts as short',
+    about: 'a shorter cycle counts as short',
     fallback: '60',
   }),
   MIN_DEBT_AUSD_MICRO: amount({
     about:
-      'a cycle whose debt × seconds is below this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
+      'a cycle of less debt × seconds than this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
     fallback: '1000000',
   }),
   TERM_SECONDS: integer({
-    about: 'maximum cycle length; a longer cycle counts as late',
+    about: 'a longer cycle counts as late',
     fallback: '2592000',
   }),
   GRACE_SECONDS: atLeast(
     graceLeastSeconds,
     integer({
-      about: 'time after the term before anyone may mark a default; at least a day',
+      about: 'time after the term before a default may be marked; at least a day',
       fallback: '86400',
     }),
   ),
@@ -89,7 +96,7 @@ export const fields = {
     fallback: '5000',
   }),
   LANE_WEI: amount({
-    about: 'minimum native coin per lane, in wei; on Monad a floor of 11 coins plus 2 to spend',
+    about: 'minimum native coin per lane, in wei; on Monad a floor of 11 and 2 to spend',
     fallback: '13000000000000000000',
   }),
   TREASURY_AUSD_MICRO: amount({

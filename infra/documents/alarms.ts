@@ -14,13 +14,13 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/payments',
     lines: ['payment needs manual review', 'payment paid twice'],
     steps:
-      'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)). `refund` returns a second payment.',
+      'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',
   },
   {
     source: 'services/payments',
     lines: ['refund refused', 'refund failed'],
     steps:
-      'Nothing was refunded, and the payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
+      'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
   },
   {
     source: 'services/payments',
@@ -56,8 +56,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['treasury low on AUSD', 'treasury unreadable, top-ups refused'],
-    steps:
-      'Send AUSD to the treasury: when `ausd_treasury_free_micro` reaches 0, top-ups get 503. If it is unreadable, see `dc logs chain-relayer` and its endpoints.',
+    steps: 'Send AUSD to the treasury. If it is unreadable, check chain-relayer and its endpoints.',
   },
   {
     source: 'services/payments',
@@ -77,7 +76,7 @@ export const logAlarms: readonly LogAlarm[] = [
       'checkout refused by provider',
     ],
     steps:
-      'Wrong key or account for this environment, or a missing permission or channel: the line before names the code.',
+      'Wrong key or account, or a missing permission or channel: the line before has the code.',
   },
   {
     source: 'services/payments',
@@ -89,7 +88,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/payouts',
     lines: ['provider low on rupiah', 'provider balance unreadable, cash-outs refused'],
     steps:
-      "Fund the Indonesian account: when `ausd_provider_free_minor` reaches 0, cash-outs get 503. If it is unreadable, check the provider's status page, *Balance Read* and the IP allow-list.",
+      'Fund the Indonesian account. If it is unreadable, check *Balance Read* and the IP allow-list.',
   },
   {
     source: 'services/payouts',
@@ -116,13 +115,12 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/gateway',
     lines: ['verified wallet unknown to identity provider'],
     steps:
-      "The provider's record was deleted, or the key belongs to another account. Verify the user again, or withdraw the approval there.",
+      "The provider's record was deleted, or the key belongs to another account. Verify the user again.",
   },
   {
     source: 'services/gateway',
     lines: ['identity webhook not applied'],
-    steps:
-      "`kind` gives the cause: an unreadable event, or a verdict on a wallet that was never sent there. See the provider's dashboard.",
+    steps: '`kind` gives the cause: an unreadable event, or a verdict on an unknown wallet.',
   },
   {
     source: 'services/gateway',
@@ -137,8 +135,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'shared',
     lines: ['provider transaction list incomplete'],
-    steps:
-      'The key lacks *Transaction Read*, or the provider is down. Until then, only webhooks and rechecks find changes.',
+    steps: 'The key lacks *Transaction Read*, or the provider is down.',
   },
   {
     source: 'shared',
@@ -163,8 +160,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/chain-relayer',
     lines: ['transaction not accepted'],
-    steps:
-      "Verdict `unfunded`: fund the lane. `refused`, `gas_too_low`: see the node's answer; the relayer corrects the transaction itself.",
+    steps: '`unfunded`: fund the lane. Otherwise the relayer corrects the transaction.',
   },
   {
     source: 'services/chain-relayer',
@@ -186,7 +182,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/chain-relayer',
     lines: ['wallet exceeded its daily gas budget'],
     steps:
-      'Its transfers keep reverting: inspect the code at its address. It is refused until 00:00 UTC.',
+      'Its transfers keep reverting; it is refused until 00:00 UTC. Inspect the code at its address.',
   },
   {
     source: 'services/chain-relayer',
@@ -196,7 +192,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/chain-relayer',
     lines: ['chain head has not advanced'],
-    steps: 'Check the chain and the endpoints. Transactions in flight continue by themselves.',
+    steps: 'Check the chain and the endpoints.',
   },
   {
     source: 'services/chain-relayer',
@@ -232,7 +228,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/pricing',
     lines: ['no free instance id'],
-    steps: '64 instances hold a lease; after a crash, an id is free 30 s later.',
+    steps: '64 instances hold a lease; an id is free 30 s after a crash.',
   },
   {
     source: 'services/pricing',
@@ -252,6 +248,6 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'infra/pruning',
     lines: ['pruning failed'],
-    steps: 'A lock, or Postgres: see `err`. Tables grow until it is fixed; nothing is lost.',
+    steps: 'See `err`; tables grow until it is fixed.',
   },
 ]

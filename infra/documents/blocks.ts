@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rules } from '#infra/books/rules/catalogue'
 import { repositoryDir } from '#infra/local/folders'
-import { entries, periodOf } from '#infra/pruning/kept'
+import { entries, periodOf, permanently } from '#infra/pruning/kept'
 import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
 import { questions } from './questions'
@@ -36,11 +36,19 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 ]
 
 function retention(): string[] {
-  const rows = entries.flatMap(({ names, growsWith, period, why }) => {
-    const byPeriod = Map.groupBy(names, (name) => periodOf(name, period))
-    return [...byPeriod].map(([kept, same]) => [same.map(code).join(', '), growsWith, kept, why])
-  })
-  return table(['Table or stream', 'Grows with', 'Kept', 'Why'], rows)
+  const periods = entries.flatMap(({ names, period, why }) =>
+    names.map((name) => ({ name, kept: periodOf(name, period), why })),
+  )
+  const limited = periods.filter(({ kept }) => kept !== permanently)
+  const byPeriod = Map.groupBy(limited, ({ kept, why }) => JSON.stringify([kept, why]))
+  return table(
+    ['Table or stream', 'Kept', 'Why'],
+    [...byPeriod.values()].map((same) => [
+      same.map(({ name }) => code(name)).join(', '),
+      same[0]!.kept,
+      same[0]!.why,
+    ]),
+  )
 }
 
 /** An alert rule of Prometheus. */
@@ -91,22 +99,26 @@ function limits(): string[] {
 }
 
 function alarms(): string[] {
-  const rows = logAlarms.map(({ source, lines, steps }) => [
-    source.replace(/^(services|infra)\//, '').replace('shared', 'all'),
-    lines.map((line) => code(line.replace(/: $/, ''))).join(', '),
-    steps,
+  const processOf = (source: string) =>
+    source === 'shared' ? 'several processes' : source.replace(/^(services|infra)\//, '')
+  const bySource = Map.groupBy(logAlarms, ({ source }) => processOf(source))
+  return [...bySource].flatMap(([name, own], at) => [
+    ...(at === 0 ? [] : ['']),
+    `**${name}**`,
+    '',
+    ...own.map(
+      ({ lines, steps }) =>
+        `- ${lines.map((line) => code(line.replace(/: $/, ''))).join(', ')}: ${steps}`,
+    ),
   ])
-  return table(['Process', 'Log line', 'What to do'], rows)
 }
 
 function bookRules(): string[] {
-  const rows = rules.map(({ name, says, graceMs, remedy }) => [
-    code(name),
-    graceMs === 0 ? 'none' : durationText(graceMs),
-    says,
-    remedy,
-  ])
-  return table(['Rule', 'Grace', 'Must hold', 'What to do'], rows)
+  const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  return rules.map(({ name, says, graceMs, remedy }) => {
+    const grace = graceMs === 0 ? '' : ` (${durationText(graceMs)})`
+    return `- ${code(name)}${grace}: ${says}. ${sentence(remedy)}`
+  })
 }
 
 function operatorQuestions(): string[] {

@@ -22,22 +22,20 @@ const lateRate =
   '`bus micro stats pricing`, `dc logs pricing`; release a rate jump if there is one ([Rates](deploy.md#6-rates)). The payment is credited once a rate exists.'
 const holdEnd =
   '`dc logs payments` for its id: provider or chain cannot be read. If the contract has a longer `HOLD_SECONDS`, raise the limit in the code.'
-const relayer =
-  '`bus consumer report COMMANDS`, `look metrics`, `dc logs chain-relayer`: is it up, are its lanes funded, is the chain moving?'
+const relayer = 'Check the relayer.'
 
 const payments: Steps<PaymentState> = {
-  opening:
-    '`dc logs payments`, Postgres, age of its outbox (`look metrics`). The user has not seen a checkout.',
+  opening: '`dc logs payments`, Postgres, age of the outbox. The user has seen no checkout.',
   awaiting_payment:
-    '`dc logs payments`: does the provider respond, and is `PROVIDER_REQUESTS_PER_MINUTE` high enough? A paid checkout appears in the provider list within a minute.',
+    '`dc logs payments`: does the provider respond, and is `PROVIDER_REQUESTS_PER_MINUTE` high enough?',
   expired: lateRate,
   replaced: lateRate,
-  paid: `${relayer} The order is repeated automatically.`,
+  paid: relayer,
   held: holdEnd,
   repaid: holdEnd,
   revoking: `Urgent: refunded money stays usable until this is done. ${relayer}`,
   refunding:
-    "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days. A refund that is missing there is ordered again only while the provider's refunds can be read.",
+    "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days.",
 }
 
 const payouts: Steps<CashoutState> = {

@@ -61,7 +61,7 @@ const about = 'Postgres password'
 export const fields = {
   DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
-    about: 'its password, if the URL has none',
+    about: 'password, if the URL has none',
     secret: true,
     fallback: '',
   }),
@@ -71,18 +71,9 @@ export const fields = {
   DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
-  DATABASE_PASSWORD_BOOKS: text({
-    about: 'Postgres password of the books job',
-    secret: true,
-  }),
-  DATABASE_PASSWORD_OPS: text({
-    about: 'Postgres password of the operators',
-    secret: true,
-  }),
-  DATABASE_PASSWORD_PRUNING: text({
-    about: 'Postgres password of the pruning job',
-    secret: true,
-  }),
+  DATABASE_PASSWORD_BOOKS: text({ about, secret: true }),
+  DATABASE_PASSWORD_OPS: text({ about, secret: true }),
+  DATABASE_PASSWORD_PRUNING: text({ about, secret: true }),
   DATABASE_PASSWORD_AUDITOR: text({
     about: 'Postgres password of the read-only role; empty: no login',
     fallback: '',

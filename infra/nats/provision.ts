@@ -131,8 +131,7 @@ const refused = (what: string, cause: unknown) =>
 
 export const fields = {
   NATS_URL: natsServers({
-    about:
-      'address of nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several separated by commas',
+    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several, comma-separated',
   }),
   NATS_PASSWORD_ADMIN: text({ about: 'NATS password of admin', secret: true }),
   NATS_REPLICAS: integer({

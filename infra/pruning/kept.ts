@@ -88,14 +88,14 @@ export const entries: readonly Entry[] = [
   {
     names: ['payments.inbox', 'payouts.inbox', 'gateway.inbox', 'chain_relayer.inbox'],
     growsWith: 'messages',
-    period: 'after processing; kept while a dead letter is open',
-    why: 'Recognises redeliveries a week longer than a stream or provider list can repeat them.',
+    period: 'after processing, longer while a dead letter is open',
+    why: 'Recognises redeliveries, a week longer than they can occur.',
   },
   {
     names: ['payments.outbox', 'payouts.outbox', 'gateway.outbox', 'chain_relayer.outbox'],
     growsWith: 'messages',
     period: 'after publishing, once the item is final',
-    why: 'Matches the streams, so a lost JetStream store can be refilled.',
+    why: 'Refills a lost JetStream store.',
   },
   {
     names: [
@@ -110,7 +110,7 @@ export const entries: readonly Entry[] = [
     names: ['payments.reservations', 'payouts.reservations'],
     growsWith: 'payments',
     period: 'after expiry',
-    why: 'A reservation lasts 30 seconds and is made again if it is missing.',
+    why: 'Lasts 30 seconds; made again if missing.',
   },
   {
     names: ['payments.promise_parts'],
@@ -145,12 +145,12 @@ export const entries: readonly Entry[] = [
   {
     names: ['chain_relayer.spent'],
     growsWith: 'orders',
-    why: "Counts against a key's daily limit. Counting an order again only makes a later limit stricter.",
+    why: "Counts against a key's daily limit.",
   },
   {
     names: ['chain_relayer.spent_days'],
     growsWith: 'time',
-    why: "Daily total per key, so a new order needs no sum over the day's orders.",
+    why: "Counts against a key's daily limit.",
   },
   {
     names: ['chain_relayer.giveback_request'],
@@ -161,7 +161,7 @@ export const entries: readonly Entry[] = [
     names: ['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
     growsWith: 'chain events',
     period: 'after another generation has replaced theirs',
-    why: 'Projection of the chain; it can be rebuilt.',
+    why: 'Can be rebuilt from the chain.',
   },
   {
     names: ['indexer_reader.cursors'],
@@ -187,7 +187,7 @@ export const entries: readonly Entry[] = [
     names: ['books.runs'],
     growsWith: 'time',
     period: 'after the run; full reconciliations permanently',
-    why: 'Shows when everything was last compared.',
+    why: 'Shows the last comparison.',
   },
   {
     names: ['ops.deeds', 'ops.outcomes'],
@@ -197,18 +197,18 @@ export const entries: readonly Entry[] = [
   {
     names: ['WEBHOOKS'],
     growsWith: 'webhooks',
-    why: "Recognises repeated deliveries. The providers' own lists hold older ones.",
+    why: 'Recognises repeated deliveries; the providers list older ones.',
   },
   {
     names: ['COMMANDS', 'EVENTS'],
     growsWith: 'orders and events',
-    why: 'Outlasts any outage; pending orders are repeated from the tables.',
+    why: 'Outlasts any outage.',
   },
   { names: ['ADVISORIES'], growsWith: 'failures', why: 'List for manual review.' },
   {
     names: ['KV_rates'],
     growsWith: 'currency pairs and sources',
-    why: 'Rate history. The latest version of a key, the current rate, never expires.',
+    why: 'Rate history; the current rate never expires.',
   },
 ]
 
@@ -232,12 +232,15 @@ function streamPeriod(plan: StreamPlan): string {
   return `${time}, at most ${sizeText(bytes)}${whenFull}`
 }
 
+/** Retention period of a table that is never pruned. */
+export const permanently = 'permanently'
+
 /** Retention period of one table or stream, as rules and streams define it. */
 export function periodOf(name: string, period?: string): string {
   const stream = streams.find((plan) => plan.name === name)
   if (stream) return streamPeriod(stream)
   const own = rules.filter(({ table }) => table === name)
-  if (own.length === 0) return 'permanently'
+  if (own.length === 0) return permanently
   const days = own.map(({ keptDays, of }) => {
     const text = `${keptDays} ${keptDays === 1 ? 'day' : 'days'}`
     return of?.endsWith('-list') ? `provider-list rows ${text}` : text

@@ -14,27 +14,31 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoint URLs, comma-separated, in order of preference; at least two',
+    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({
-    about: 'JSON-RPC calls per second to each endpoint; processes on one address share its limit',
+    about: 'calls per second to each endpoint; processes on one address share its limit',
     fallback: '12',
   }),
   RPC_ETH_CALLS_PER_SECOND: integer({
-    about: 'eth_call requests per second to each endpoint, which providers limit separately',
+    about: 'eth_call requests per second to each endpoint',
     fallback: '10',
   }),
-  CHAIN_ID: integer({ about: 'chain id that the endpoints must report', fallback: '10143' }),
+  CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
   GENESIS_HASH: text({
     about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
     fallback: 'unchecked',
   }),
-  AUSD_ADDRESS: address({ about: 'address of the AUSD token' }),
-  CREDIT_LINE_ADDRESS: address({ about: 'address of the credit-line contract' }),
-  TREASURY_KEY: privateKey({ about: 'private key of the treasury; signs returns, pays no gas' }),
+  AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  CREDIT_LINE_ADDRESS: address({
+    about: 'credit line; deploy: the recorded one, or a new one',
+  }),
+  TREASURY_KEY: privateKey({
+    about: 'private key of the treasury; signs returns and the allowance of the credit line',
+  }),
   LANE_KEYS: privateKeys({
-    about: 'private keys that send transactions; each needs RELAYER_ROLE and VERIFIER_ROLE',
+    about: 'private keys of the lanes; deploy grants each RELAYER_ROLE and VERIFIER_ROLE',
   }),
   CREDIT_MAX_AUSD: amount({
     about: 'maximum per credited top-up signed by a lane, in whole AUSD',
@@ -74,8 +78,7 @@ export const fields = {
   }),
   LANE_FLOOR_WEI: amount({
     about:
-      'minimum balance of a lane (wei), below which it takes no new work; 11 coins on Monad, which ' +
-      'reserves 10 and reverts transfers out of them',
+      'minimum balance of a lane (wei), below which it takes no new work; 11 coins on Monad, which reserves 10',
     fallback: '0',
   }),
   LANE_REFILL_WEI: amount({
@@ -83,8 +86,7 @@ export const fields = {
     fallback: '1000000000000000000',
   }),
   GAS_BUDGET_WEI: amount({
-    about:
-      "gas cost of a wallet's reverted transfers per UTC day, beyond which it is refused (wei)",
+    about: "maximum gas cost of a wallet's reverted transfers per UTC day (wei)",
     fallback: '1000000000000000000',
   }),
   BASE_FEE_CAP_WEI: amount({
@@ -92,7 +94,7 @@ export const fields = {
     fallback: '1000000000000',
   }),
   TRANSFERS_LAG_BLOCKS: amount({
-    about: 'alert when the scan of transfers to the treasury is this many finalized blocks behind',
+    about: 'alert when the scan of treasury transfers is this many final blocks behind',
     fallback: '1000',
   }),
   OLDEST_ALARM_MS: durationMs({
@@ -100,11 +102,11 @@ export const fields = {
     fallback: '300000',
   }),
   POLL_MS: durationMs({
-    about: 'pause between two rounds and between two chain reads; about one block time',
+    about: 'pause between two reads of the chain, about one block time',
     fallback: '300',
   }),
   WATCH_MS: durationMs({
-    about: 'interval for scanning transfers to the treasury and checking recent failed takes',
+    about: 'interval for scanning treasury transfers and recent failed takes',
     fallback: '5000',
   }),
   REBROADCAST_AFTER_MS: durationMs({

@@ -22,13 +22,11 @@ export const fields = {
   HTTP_PORT: integer({ about: 'public listen port', fallback: '3000' }),
   OPS_HOST: text({ about: "operators' listen address", fallback: '127.0.0.1' }),
   OPS_PORT: integer({
-    about:
-      "operators' listen port: console, `/metrics` and detailed `/ready`; must not be reachable from outside",
+    about: "operators' listen port: console, `/metrics`, detailed `/ready`; never expose it",
     fallback: '3001',
   }),
   OPS_HOSTS: listOrNone({
-    about:
-      "host names accepted on the operators' port in addition to IP addresses and localhost, comma-separated, or none",
+    about: "host names accepted on the operators' port in addition to IP addresses and localhost",
     fallback: 'none',
   }),
   CONSOLE_TOKEN: {
@@ -44,26 +42,23 @@ export const fields = {
     },
   },
   NATS_PASSWORD_CONSOLE: text({
-    about: 'password of the NATS user console; if empty, the console shows no live messages',
+    about: 'NATS password of the console; empty: no live messages',
     fallback: '',
     secret: true,
   }),
   CONSOLE_DATABASE_URL: text({
-    about:
-      'Postgres URL for the console, with the read-only role auditor; if empty, it shows no items',
+    about: 'Postgres URL of the console, as auditor; empty: it shows no items',
     fallback: '',
     secret: true,
   }),
   CONSOLE_DATABASE_PASSWORD: text({
-    about: 'password of the console database role, if the URL has none',
+    about: 'password, if the URL has none',
     fallback: '',
     secret: true,
   }),
   SANDBOX_CONTROLS_URL: {
     ...text({
-      about:
-        'URL of the sandbox controls of a local stack; if empty, as in every deployment, the console ' +
-        'has no sandbox',
+      about: 'sandbox controls of a local stack; empty: the console has no sandbox',
       fallback: '',
     }),
     type: 'URL',
@@ -74,23 +69,22 @@ export const fields = {
     },
   },
   SANDBOX_CONTROLS_TOKEN: text({
-    about: 'token with which the gateway authenticates to the sandbox controls',
+    about: 'token for the sandbox controls',
     fallback: '',
     secret: true,
   }),
   LEAVE_MS: durationMs({
     about:
-      'drain time after a stop signal: it still serves while `/ready` returns 503; must exceed the ' +
-      "load balancer's detection time",
+      'drain time after a stop signal, in which `/ready` returns 503; longer than the load balancer needs to notice',
     fallback: '3000',
   }),
   PUBLIC_URL: url({ about: 'public base URL as the app sees it' }),
   PAYMENTS_CALLBACK_TOKENS_ID: list({
-    about: 'x-callback-token of the Indonesian account; two, comma-separated, during a rotation',
+    about: 'x-callback-token of the Indonesian account; two during a rotation',
     secret: true,
   }),
   PAYMENTS_CALLBACK_TOKENS_MY: list({
-    about: 'x-callback-token of the Malaysian account; two, comma-separated, during a rotation',
+    about: 'x-callback-token of the Malaysian account; two during a rotation',
     secret: true,
   }),
   IDENTITY_PROVIDER: oneOf(['sumsub', 'persona'], {
@@ -98,15 +92,15 @@ export const fields = {
     fallback: 'sumsub',
   }),
   IDENTITY_WEBHOOK_SECRETS: list({
-    about: "secret of the identity provider's webhook; two, comma-separated, during a rotation",
+    about: "secret of the identity provider's webhook; two during a rotation",
     secret: true,
   }),
   IDENTITY_LEVEL: text({
-    about: 'required verification level (Sumsub) or inquiry template id (Persona)',
+    about: 'required Sumsub level or Persona template id',
     fallback: 'basic-kyc-level',
   }),
   IDENTITY_ENVIRONMENT: oneOf(['sandbox', 'production'], {
-    about: 'environment whose approvals count; those of the other one are ignored',
+    about: 'environment whose approvals count',
     fallback: 'sandbox',
   }),
   IDENTITY_API_URL: url({ about: "base URL of the identity provider's API" }),
@@ -117,7 +111,7 @@ export const fields = {
   }),
   IDENTITY_SECRET_KEY: text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
   IDENTITY_RECHECK_OPEN_MS: durationMs({
-    about: 'interval between rechecks of a user with a link and no final verdict',
+    about: 'recheck interval of a user with a link and no final verdict',
     fallback: '3600000',
   }),
   IDENTITY_RECHECK_OPEN_FOR_MS: durationMs({
@@ -125,48 +119,44 @@ export const fields = {
     fallback: '259200000',
   }),
   IDENTITY_RECHECK_MS: durationMs({
-    about: 'interval between later rechecks, and permanently for verified users',
+    about: 'later recheck interval; for verified users permanent',
     fallback: '86400000',
   }),
   IDENTITY_RECHECK_FOR_MS: durationMs({
-    about: 'how long after a link or verdict a user who is not verified is rechecked',
+    about: 'how long after a link or verdict an unverified user is rechecked',
     fallback: '2592000000',
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
-    about:
-      'maximum rechecks per minute of all instances; Persona allows 300 calls per minute, Sumsub 3600',
+    about: 'maximum rechecks of all instances; Persona allows 300 calls a minute, Sumsub 3600',
     fallback: '120',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
-    about: 'maximum public requests and new sign-ins per address and minute',
+    about: 'public requests and new sign-ins per address',
     fallback: '120',
   }),
   RATE_LIMIT_SIGNED_PER_MINUTE: integer({
-    about: 'maximum signed requests per wallet and minute',
+    about: 'signed requests per wallet',
     fallback: '240',
   }),
   RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: integer({
-    about:
-      'maximum signed requests per address and minute, all wallets together; checked before the signature',
+    about: 'signed requests per address; checked before the signature',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({
-    about:
-      "maximum providers' webhooks per address and minute; after an outage thousands arrive at once",
+    about: 'webhooks per address; after an outage, thousands arrive at once',
     fallback: '12000',
   }),
   PUBLIC_WAITING_MAX: integer({
     about:
-      'maximum concurrent public requests, and separately sign-ins of contract wallets; beyond it they get a 503',
+      'maximum concurrent public requests, and separately sign-ins of contract wallets; others get a 503',
     fallback: '200',
   }),
   CORS_ORIGINS: listOrNone({
-    about: 'origins of the app allowed by CORS, comma-separated, or none',
+    about: 'origins of the app',
     fallback: 'none',
   }),
   TRUSTED_PROXIES: networksOrNone({
-    about:
-      'proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8, or none',
+    about: 'proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8',
     fallback: 'none',
   }),
   STREAMS_EVERY_MS: durationMs({
@@ -174,11 +164,11 @@ export const fields = {
     fallback: '30000',
   }),
   SWEEP_AFTER_MS: durationMs({
-    about: 'how long an ordered flag or drip may stay unanswered before it is checked on the chain',
+    about: 'recheck an item after this long without an update',
     fallback: '30000',
   }),
   SWEEP_EVERY_MS: durationMs({
-    about: 'interval between sweeps of unanswered orders, and between rounds of identity rechecks',
+    about: 'interval between recheck rounds',
     fallback: '5000',
   }),
 }

@@ -47,13 +47,12 @@ export const fields = {
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about:
-      'provider rate limit per endpoint and account, shared by all instances; the provider allows ' +
-      '600 live, 60 in test mode',
+    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '600',
   }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about: 'sandbox: PROVIDER_URL is the local sandbox and APP_URL may be http',
+    about:
+      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
     fallback: 'xendit',
   }),
   APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox'),
@@ -67,12 +66,11 @@ export const fields = {
   }),
   TOPUP_OPEN_MAX_USD: amount({
     about:
-      "limit on the sum of a wallet's open top-up checkouts (whole US dollars); they commit " +
-      'treasury AUSD, so keep it well below the balance',
+      "limit on the sum of a wallet's open top-ups (whole US dollars); they commit treasury AUSD",
     fallback: '100000',
   }),
   TOPUP_DAY_MAX_USD: amount({
-    about: "limit on a wallet's top-ups per day, UTC (whole US dollars)",
+    about: "limit on a wallet's top-ups per UTC day (whole US dollars)",
     fallback: '100000',
   }),
   TREASURY_LOW_AUSD: amount({
@@ -80,7 +78,7 @@ export const fields = {
     fallback: '1000',
   }),
   TREASURY_READING_MAX_MS: durationMs({
-    about: 'maximum age of the last treasury reading; top-ups are refused when it is older',
+    about: 'maximum age of the treasury reading; beyond it top-ups are refused',
     fallback: '60000',
   }),
   SWEEP_AFTER_MS: durationMs({
@@ -90,35 +88,32 @@ export const fields = {
   SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   HOLD_MARGIN_MS: durationMs({
     about:
-      'check for refunds this long before a hold ends; if that fails, extend the hold. Must exceed ' +
-      'a recheck round, a provider call and a transaction together',
+      'check for refunds this long before a hold ends; longer than a recheck round, a provider call and a transaction together',
     fallback: '15000',
   }),
   LIST_LATEST_EVERY_MS: durationMs({
     about:
-      "interval between readings of the last minutes of the provider's transaction list; while they " +
-      'succeed, open checkouts are not polled individually',
+      'interval between readings of the last minutes of that list, which replace polling of open checkouts',
     fallback: '20000',
   }),
   LIST_LATEST_MS: durationMs({
-    about: 'how far each of those readings reaches back before the previous one',
+    about: 'overlap of these readings',
     fallback: '600000',
   }),
   LIST_EVERY_MS: durationMs({
-    about: "interval between readings of the last days of the provider's transaction list",
+    about: "interval between readings of the provider's transaction list, last days",
     fallback: '3600000',
   }),
   LIST_RECENT_MS: durationMs({
-    about:
-      'how far each of those readings reaches back before the previous one; covers late entries',
+    about: 'overlap of these readings, for late entries',
     fallback: '259200000',
   }),
   LIST_WHOLE_EVERY_MS: durationMs({
-    about: 'interval between readings of the whole period in which a payment can be reversed',
+    about: 'interval between readings of the whole reversal period',
     fallback: '86400000',
   }),
   LIST_WHOLE_MS: durationMs({
-    about: 'period in which a payment can be reversed; half a year under card network rules',
+    about: 'reversal period: half a year for cards; a month for payouts (assumed)',
     fallback: '15552000000',
   }),
 } as const

@@ -30,33 +30,29 @@ export const fields = {
   PROVIDER_URL: url({ about: "the payment provider's API" }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about:
-      'provider rate limit per endpoint and account, shared by all instances; the provider allows ' +
-      '600 live, 60 in test mode',
+    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
     fallback: '600',
   }),
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about: 'sandbox: PROVIDER_URL is the local sandbox',
+    about:
+      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
     fallback: 'xendit',
   }),
   PROVIDER_PAYOUTS_API: oneOf(payoutApis, {
-    about:
-      'provider API version for new payouts; a payout already attempted keeps its own. Verify v3 ' +
-      'in test mode before use',
+    about: 'API version of new payouts. Verify v3 in test mode before use',
     fallback: 'v2',
   }),
-  TREASURY_ADDRESS: address({ about: 'address that receives the AUSD of cash-outs' }),
+  TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
   BANK_DETAILS_KEYS: detailsKeys(
-    'encryption keys of account numbers and names: the first encrypts, all decrypt. To rotate, ' +
-      'prepend a new key and keep the old ones; openssl rand -base64 32 makes one',
+    'keys of account numbers and names: the first encrypts, all decrypt; made by openssl rand -base64 32',
   ),
   BANK_ACCOUNT_LENGTHS: oneOf(['lenient', 'strict'], {
     about:
-      "strict: account numbers must have their bank's length; the sandbox's magic numbers do not",
+      "strict: account numbers must have their bank's length, unlike the sandbox's magic numbers",
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
-    about: "limit on a wallet's cash-outs per day, UTC (whole US dollars)",
+    about: "limit on a wallet's cash-outs per UTC day (whole US dollars)",
     fallback: '100000',
   }),
   BALANCE_LOW_IDR: amount({
@@ -68,7 +64,7 @@ export const fields = {
     fallback: '15000',
   }),
   BALANCE_READING_MAX_MS: durationMs({
-    about: 'maximum age of the last balance reading; cash-outs are refused when it is older',
+    about: 'maximum age of the balance reading; beyond it cash-outs are refused',
     fallback: '300000',
   }),
   CHANNELS_REFRESH_MS: durationMs({
@@ -76,7 +72,7 @@ export const fields = {
     fallback: '3600000',
   }),
   SWEEP_AFTER_MS: durationMs({
-    about: 'recheck an item after this long without an update; doubles while there is none',
+    about: 'recheck an item after this long without an update',
     fallback: '20000',
   }),
   SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
@@ -85,20 +81,19 @@ export const fields = {
     fallback: '86400000',
   }),
   LIST_EVERY_MS: durationMs({
-    about: "interval between readings of the last days of the provider's transaction list",
+    about: "interval between readings of the provider's transaction list, last days",
     fallback: '3600000',
   }),
   LIST_RECENT_MS: durationMs({
-    about:
-      'how far each of those readings reaches back before the previous one; covers late entries',
+    about: 'overlap of these readings, for late entries',
     fallback: '259200000',
   }),
   LIST_WHOLE_EVERY_MS: durationMs({
-    about: 'interval between readings of the whole period in which a bank can return a payout',
+    about: 'interval between readings of the whole reversal period',
     fallback: '86400000',
   }),
   LIST_WHOLE_MS: durationMs({
-    about: 'period in which a bank can return a payout; undocumented, a month is generous',
+    about: 'reversal period: half a year for cards; a month for payouts (assumed)',
     fallback: '2592000000',
   }),
 }

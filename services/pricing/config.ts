@@ -152,13 +152,12 @@ export const fields = {
   ...databaseFields,
   PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
     about:
-      'payment provider; only sandbox allows fixed rates and default RATE_SOURCES, SPREADS_BPS',
+      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
     fallback: 'xendit',
   }),
   RATE_SOURCES: statedSources({
     about:
-      `rate sources in order of trust: ${sourceNames.join(', ')}; ` +
-      'required, without fixed, for a real provider; open-er-api is only a cross-check',
+      'sources in order of trust: fixed, frankfurter, bnm, open-er-api (cross-check only); required for a real provider, without fixed',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
@@ -173,7 +172,7 @@ export const fields = {
     fallback: '60000',
   }),
   QUOTE_SECRETS: secrets({
-    about: 'secrets that sign quotes, at least 32 characters each; set two during a rotation',
+    about: 'secrets that sign quotes, 32 characters each; two during a rotation',
   }),
   RATE_POLL_MS: durationMs({ about: 'interval for polling rate sources', fallback: '900000' }),
   RATE_DEADLINE_MS: durationMs({ about: 'timeout of one request to a source', fallback: '5000' }),
@@ -214,12 +213,11 @@ export const fields = {
   ),
   SPREADS_BPS: statedSpreads({
     about:
-      'spread added to the rate, in basis points: payers pay more and payees receive more; ' +
-      'required for each pair with a real provider, 0 is allowed',
+      'spread in basis points: payers pay more, payees receive more; required for a real provider',
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({
-    about: 'extra spread on USD/MYR when its rate is older than the weekday maximum (basis points)',
+    about: 'extra spread on USD/MYR for a rate beyond the weekday maximum (basis points)',
     fallback: extra.fallback,
   }),
   FRANKFURTER_URL: url({

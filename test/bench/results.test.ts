@@ -20,26 +20,26 @@ const result = {
   ],
 }
 
-describe('the results in the page', () => {
+describe('withResults', () => {
   const page = 'above\n<!-- results -->\nold\n<!-- /results -->\nbelow\n'
 
-  test('take the place of the old ones, and nothing else', () => {
+  test('replaces the old results and nothing else', () => {
     const written = withResults(page, result)
     expect(written).toStartWith('above\n<!-- results -->\n')
     expect(written).toEndWith('<!-- /results -->\nbelow\n')
     expect(written).not.toContain('old')
     expect(written).toMatch(
-      /\| reader +\| +6,075 events\/s \| 0\.286 \| viem loop \| ratio ≥ 0\.8, missed \|/,
+      /reader +6,075 events\/s {2}0\.286 {2}viem loop {2}ratio ≥ 0\.8, missed/,
     )
-    expect(written).toMatch(/\| Ponder +\| +not available \| +\| +\| +\| no npm +\|/)
+    expect(written).toMatch(/Ponder +not available +no npm/)
   })
 
-  test('can be written again', () => {
+  test('can be repeated', () => {
     const once = withResults(page, result)
     expect(withResults(once, result)).toBe(once)
   })
 
-  test('need their markers', () => {
+  test('throws if the page has no markers', () => {
     expect(() => withResults('a page without', result)).toThrow('<!-- results -->')
   })
 })
@@ -52,7 +52,7 @@ test.each([
   [999.4, '999'],
   [1_234.5, '1,235'],
   [40_728, '40,728'],
-])('%d is written %s', (value, text) => {
+])('figureText writes %d as %s', (value, text) => {
   expect(figureText(value)).toBe(text)
 })
 
@@ -60,13 +60,13 @@ const ratioFrom: Aim = { of: 'ratio', bound: 'at least', limit: 0.2 }
 const valueTo: Aim = { of: 'value', bound: 'at most', limit: 10 }
 
 test.each([
-  ['met exactly', ratioFrom, 3, 0.2, 'ratio ≥ 0.2, met'],
-  ['of the ratio, not of the value', ratioFrom, 3, 0.19, 'ratio ≥ 0.2, missed'],
-  ['met from above', valueTo, 10, undefined, '≤ 10 ms, met'],
-  ['missed from above', valueTo, 10.1, undefined, '≤ 10 ms, missed'],
-  ['of what could not be measured', valueTo, null, undefined, '≤ 10 ms'],
-  ['of none', undefined, 3, undefined, ''],
-] as const)('an aim %s', (_, aim, value, ratio, text) => {
+  ['that is met exactly', ratioFrom, 3, 0.2, 'ratio ≥ 0.2, met'],
+  ['of the ratio that is missed', ratioFrom, 3, 0.19, 'ratio ≥ 0.2, missed'],
+  ['with an upper bound that is met', valueTo, 10, undefined, '≤ 10 ms, met'],
+  ['with an upper bound that is missed', valueTo, 10.1, undefined, '≤ 10 ms, missed'],
+  ['without a measurement', valueTo, null, undefined, '≤ 10 ms'],
+  ['that is absent', undefined, 3, undefined, ''],
+] as const)('aimText of an aim %s', (_, aim, value, ratio, text) => {
   const related = ratio === undefined ? {} : { ratio: { value: ratio, to: 'bare' } }
   expect(aimText({ bench: 'b', name: 'f', unit: 'ms', value, ...related, aim })).toBe(text)
 })

@@ -30,6 +30,7 @@ export function withResults(page: string, result: Result): string {
     `- machine: ${machineText(result.machine)}`,
     ...(result.note ? [`- note: ${result.note}`] : []),
   ]
-  const block = `${begin}\n\n${facts.join('\n')}\n\n${tableOf(result.figures)}\n\n`
+  const table = ['```', tableOf(result.figures), '```'].join('\n')
+  const block = `${begin}\n\n${facts.join('\n')}\n\n${table}\n\n`
   return `${page.slice(0, from)}${block}${page.slice(to)}`
 }

@@ -15,21 +15,19 @@ function cellsOf(figure: Figure): string[] {
   ]
 }
 
-/** Formats figures as a Markdown table with aligned columns, readable in a terminal too. */
+/** Formats figures as aligned columns of text. */
 export function tableOf(figures: readonly Figure[]): string {
-  const rows = [head, ...figures.map(cellsOf)].map((row) =>
-    row.map((cell) => cell.replaceAll('|', '\\|')),
-  )
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length), 3))
+  const rows = [head, ...figures.map(cellsOf)]
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const isNumber = (column: number) => column === 2 || column === 3
-  const lineOf = (row: readonly string[]) =>
-    `| ${row
-      .map((cell, column) =>
-        isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-      )
-      .join(' | ')} |`
-  const rule = `| ${widths
-    .map((width, column) => (isNumber(column) ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)))
-    .join(' | ')} |`
-  return [lineOf(rows[0]!), rule, ...rows.slice(1).map(lineOf)].join('\n')
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
