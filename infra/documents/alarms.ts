@@ -45,8 +45,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['hold extension failed'],
-    steps:
-      'The hold was extended for a day and the provider is still silent: decide by its dashboard.',
+    steps: 'The provider was silent for a day: decide by its dashboard.',
   },
   {
     source: 'services/payments',
@@ -66,7 +65,7 @@ export const logAlarms: readonly LogAlarm[] = [
       'unrecognised status from provider',
     ],
     steps:
-      "Find the object in the provider's dashboard (`payments.anomalies` names it). A new status needs a change of `mapping.ts`.",
+      "Find the object in the provider's dashboard (`payments.anomalies` names it); add a new status to `mapping.ts`.",
   },
   {
     source: 'services/payments',
@@ -81,8 +80,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['hold not found on chain', 'relayer report for unknown payment'],
-    steps:
-      'Wrong contract for this database, two environments on one bus, or a backup that was restored too far back.',
+    steps: 'Wrong contract, two environments on one bus, or too old a backup.',
   },
   {
     source: 'services/payouts',
@@ -171,7 +169,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/chain-relayer',
     lines: ['policy refused an operation, needs manual review'],
     steps:
-      "An order above a limit, retried every 5 minutes. Legitimate: raise the limit in `why`, or wait for the next UTC day. Not paid for: change the ordering service's password, then `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+      "An order above a limit. Legitimate: raise the limit in `why`, or wait for the next UTC day. Otherwise change the ordering service's password, then `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
   },
   {
     source: 'services/chain-relayer',

@@ -71,31 +71,28 @@ export function readAlerts(): Alert[] {
   return groups.flatMap(({ rules }) => rules)
 }
 
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
 function alerts(): string[] {
-  const rows = readAlerts().map(({ alert, labels, annotations }) => [
-    code(alert),
-    labels.severity,
-    annotations.description,
-    code(annotations.command),
-  ])
-  return table(['Alert', 'Severity', 'Meaning', 'Run first'], rows)
+  return readAlerts().map(
+    ({ alert, labels, annotations }) =>
+      `- ${code(alert)} (${labels.severity}): ${annotations.description} ${code(annotations.command)}`,
+  )
 }
 
 function limits(): string[] {
-  const rows = stateLimits.flatMap(({ service, limits, steps }) => {
+  return stateLimits.flatMap(({ service, limits, steps }) => {
     const limited = Object.entries(limits).flatMap(([state, limit]) =>
       'alarm' in limit ? [{ state, ...limit }] : [],
     )
     const byAlarm = Map.groupBy(limited, ({ alarm }) => alarm)
-    return [...byAlarm].map(([alarm, [first, ...rest]]) => [
-      service,
-      [first!, ...rest].map(({ state }) => code(state)).join(', '),
-      durationText(first!.afterMs),
-      code(alarm),
-      steps[first!.state] ?? '',
-    ])
+    return [...byAlarm].map(([alarm, same]) => {
+      const [first] = same
+      const states = same.map(({ state }) => code(state)).join(', ')
+      const limit = durationText(first!.afterMs)
+      return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${steps[first!.state] ?? ''}`
+    })
   })
-  return table(['Service', 'State', 'Limit', 'Log line', 'What to do'], rows)
 }
 
 function alarms(): string[] {
@@ -114,7 +111,6 @@ function alarms(): string[] {
 }
 
 function bookRules(): string[] {
-  const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
   return rules.map(({ name, says, graceMs, remedy }) => {
     const grace = graceMs === 0 ? '' : ` (${durationText(graceMs)})`
     return `- ${code(name)}${grace}: ${says}. ${sentence(remedy)}`

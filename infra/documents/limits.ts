@@ -19,9 +19,9 @@ export type StateLimits = {
 }
 
 const lateRate =
-  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump if there is one ([Rates](deploy.md#6-rates)). The payment is credited once a rate exists.'
+  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump if there is one ([Rates](deploy.md#6-rates)).'
 const holdEnd =
-  '`dc logs payments` for its id: provider or chain cannot be read. If the contract has a longer `HOLD_SECONDS`, raise the limit in the code.'
+  '`dc logs payments`: provider or chain cannot be read. For a longer `HOLD_SECONDS`, raise the limit in the code.'
 const relayer = 'Check the relayer.'
 
 const payments: Steps<PaymentState> = {
@@ -39,10 +39,10 @@ const payments: Steps<PaymentState> = {
 }
 
 const payouts: Steps<CashoutState> = {
-  taking: '`dc logs chain-relayer` for the operation: the log line gives the reason it waits.',
+  taking: '`dc logs chain-relayer` has the reason it waits.',
   taken: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
   paying:
-    "Look up the payout id as reference in the provider's dashboard. Never send a second transfer: the same call is repeated until its outcome is known.",
+    "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
   returning: `${relayer} Does the treasury hold enough AUSD?`,
 }
 
@@ -55,8 +55,7 @@ const identity: Steps<IdentityState> = {
   reset: verdict,
 }
 
-const operation =
-  "`dc logs chain-relayer` for the operation's id; its other alarms show whether chain, fee or lane is the cause."
+const operation = '`dc logs chain-relayer`: its other alarms name the cause.'
 
 /** Every service with a lifecycle, in the order of the runbook. */
 export const stateLimits: readonly StateLimits[] = [
