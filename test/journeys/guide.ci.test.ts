@@ -181,7 +181,7 @@ describe('whoever follows the guide', () => {
   })
 
   test('plays the provider: a delivery is recorded once, and moves nothing', async () => {
-    expect(await run('webhook.sh')).toBe('{"status":"recorded"}{"status":"duplicate"}')
+    expect(await run('webhook.sh')).toBe('{"status":"recorded"}\n{"status":"duplicate"}\n')
     const { payments } = await outsideOf(stack.info).book()
     expect(payments!.filter(({ status }) => status === 'SUCCEEDED')).toHaveLength(3)
   })

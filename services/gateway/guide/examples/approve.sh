@@ -1,3 +1,3 @@
 # SANDBOX is the origin of the verification link, WALLET the user's address.
-curl -sS "$SANDBOX/control/identity/$WALLET" -H 'Content-Type: application/json' \
+curl -sS -w '\n' "$SANDBOX/control/identity/$WALLET" -H 'Content-Type: application/json' \
   -d '{"verdict":"approved"}'

@@ -9,5 +9,5 @@ jq -n --arg quoteId "$QUOTE" --argjson authorization "$(bun authorization.ts "$T
      bank: { channelCode: "ID_BCA", accountNumber: "1234567890", accountHolderName: "Sari Dewi" } }' \
   > cash-out.json
 
-curl -sS "$BASE_URL/cashouts" -H "Authorization: $SESSION" \
+curl -sS -w '\n' "$BASE_URL/cashouts" -H "Authorization: $SESSION" \
   -H 'Content-Type: application/json' -d @cash-out.json

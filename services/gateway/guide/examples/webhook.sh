@@ -2,6 +2,6 @@
 DELIVERY='{"event":"payment_session.completed","data":{"payment_session_id":"ps-6a0c1d2e3f4a5b6c7d8e9f00"}}'
 
 for time in first second; do
-  curl -sS "$BASE_URL/webhooks/payments" -H "x-callback-token: $WEBHOOK_TOKEN" \
+  curl -sS -w '\n' "$BASE_URL/webhooks/payments" -H "x-callback-token: $WEBHOOK_TOKEN" \
     -H "webhook-id: guide-$WALLET" -H 'Content-Type: application/json' -d "$DELIVERY"
 done
