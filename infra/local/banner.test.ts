@@ -25,14 +25,14 @@ const lineOf = (shown: StackFile, name: string) =>
     .find((line) => line.trim().startsWith(name))
     ?.trim()
 
-test('a port that moved is marked, and no other', () => {
+test('the banner marks only the ports that moved', () => {
   const moved = { ...stack, moved: { gateway: 3000, monitor: 8222 } }
   expect(lineOf(moved, 'gateway')).toEndWith('(3000 was taken)')
   expect(lineOf(moved, 'nats')).toEndWith(`monitor ${place}   (8222 was taken)`)
   expect(lineOf(moved, 'sandbox')).not.toContain('taken')
 })
 
-test('a NATS of the user without a known monitor is shown without one', () => {
+test('the banner shows no monitor for a NATS server without one', () => {
   const own = { ...stack, nats: { ...stack.nats, monitor: '' } }
   expect(lineOf(own, 'nats')).toEndWith(own.nats.url)
 })

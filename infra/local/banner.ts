@@ -1,5 +1,9 @@
 import { join } from 'node:path'
 import type { Part, StackFile } from '#infra/local/stack-file'
+import { triedBun } from '#infra/local/start/install'
+
+/** The user's way to run a script of package.json; npx keeps the bun it has fetched in `_npx`. */
+export const bunRun = process.execPath.includes('/_npx/') ? `npx -y bun@${triedBun} run` : 'bun run'
 
 /** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
@@ -9,7 +13,8 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
   const rows: [string, string][] = [
     ['gateway', `${stack.gateway}${was('gateway')}`],
     ['  API docs', `${stack.gateway}/docs`],
-    ['  console', `${stack.ops.console}   live operator console`],
+    ['  guide', `${stack.gateway}/docs/guide   how to write an app`],
+    ['  console', `${stack.ops.console}`],
     ['  operators', `${stack.ops.gateway}   /metrics, /ready${was('ops')}`],
     ['sandbox', `${stack.sandbox}   simulated payment and identity providers${was('sandbox')}`],
     ['nats', `${nats.url}${was('nats')}${monitor}`],
@@ -27,11 +32,12 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     facts.heading,
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`),
-    `  ${'services'.padEnd(14)}${pids.join(', ')}`,
+    `  ${'process ids'.padEnd(14)}${pids.join(', ')}`,
     '',
     '  Try:  curl -s -X POST -H "Content-Type: application/json" \\',
     `             -d '{"pair":"USD/IDR"}' ${stack.gateway}/quote`,
-    '        bun run demo    plays a whole customer journey, step by step',
+    `        ${bunRun} demo         plays a whole customer journey, step by step`,
+    `        ${bunRun} ops status   what an operator sees`,
     '',
   ].join('\n')
 }

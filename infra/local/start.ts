@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { processes } from '#infra/configuration/processes'
-import { banner } from '#infra/local/banner'
+import { banner, bunRun } from '#infra/local/banner'
 import { hasAnvil } from '#infra/local/chain'
 import { startPacing } from '#infra/local/chain/pace'
 import { repositoryDir } from '#infra/local/folders'
@@ -100,10 +100,9 @@ async function start() {
 const { dir, stack } = await start()
 const heading = `Ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`
 console.log(banner(stack.info, { dir, heading }))
-console.log(
-  '  Ctrl-C stops everything. The data stays until the next start; `bun run start --keep`',
-)
-console.log('  continues with it.\n')
+console.log(`  Ctrl-C stops everything. The next start discards the data; to continue with it:
+        ${bunRun} start --keep
+`)
 const pacing = process.env.RPC_URL ? undefined : await startPacing(stack.info.chain.rpcUrl)
 await stopping.asked
 await pacing?.[Symbol.asyncDispose]()
