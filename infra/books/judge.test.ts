@@ -29,7 +29,7 @@ async function found(whole = false) {
   return breaks.map(({ rule, item, asset, amount }) => [rule, item, asset, amount])
 }
 
-test('where rows, journals, chain and provider agree, nothing is found, and all value is matched', async () => {
+test('judge finds no break and matches all value if rows, journals, chain and provider agree', async () => {
   expect(await found()).toEqual([])
   const { matched, items } = await judge(database.books, { whole: true })
   expect(items).toBe(30)
@@ -66,7 +66,7 @@ const posting = (
 
 type Found = [rule: string, item: string, asset: string, amount: bigint]
 
-describe('what does not agree is named, and closed when it is mended:', () => {
+describe('judge reports a difference, and closes it when it is repaired:', () => {
   test.each<[string, string, string, Found[]]>([
     [
       'a state changed by hand',
@@ -109,7 +109,7 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       [['row_journal', 'pay_1', 'AUSD', 5n]],
     ],
     [
-      'a credit that nobody ordered',
+      'a credit without an order',
       move('credit', "'0xbb'"),
       unmove,
       [['ref_unknown', '0xaa:7', 'AUSD', 7n]],
@@ -127,19 +127,19 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       ],
     ],
     [
-      'a posting for an item that is nowhere',
+      'a posting for an unknown item',
       posting('by hand for nothing', 'nothing', 'treasury', 'AUSD', 5),
       posting('reversed for nothing', 'nothing', 'treasury', 'AUSD', -5),
       [['treasury_books', 'treasury', 'AUSD', -5n]],
     ],
     [
-      'money that belongs to nobody',
-      posting('by hand of nobody', 'nobody', 'suspense', 'IDR', -500),
-      posting('reversed of nobody', 'nobody', 'suspense', 'IDR', 500),
-      [['suspense', 'nobody', 'IDR', -500n]],
+      'money without an owner',
+      posting('by hand without owner', 'no-owner', 'suspense', 'IDR', -500),
+      posting('reversed without owner', 'no-owner', 'suspense', 'IDR', 500),
+      [['suspense', 'no-owner', 'IDR', -500n]],
     ],
     [
-      'a payout of another sum than was ordered',
+      'a payout of a different amount than ordered',
       `update books.provider_moves set amount_minor = 32501 where transaction_id = 'txn_out_1'`,
       `update books.provider_moves set amount_minor = 32500 where transaction_id = 'txn_out_1'`,
       [
@@ -178,25 +178,25 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       [['provider_unknown', 'txn_x', 'IDR', 500n]],
     ],
     [
-      'what was put in at the provider, under words of its own',
+      'a deposit at the provider with an unknown reference',
       listed('unknown', "'own-1'", '500'),
       unlisted,
       [['provider_unknown', 'txn_x', 'IDR', 500n]],
     ],
     [
-      'a movement of a payment in a word that we do not know',
+      'a movement of a payment with an unknown type',
       listed('unknown', "'pay_1'", '500', 'pending'),
       unlisted,
       [['provider_unknown', 'pay_1', 'IDR', 500n]],
     ],
     [
-      'a second payout of a cash-out, that may still be paid',
+      'a second pending payout of a cash-out',
       listed('payout', "'out_1'", '32500', 'pending'),
       unlisted,
       [['payout_once', 'out_1', 'IDR', 65_000n]],
     ],
     [
-      'a cash-out told as returned',
+      'a cash-out marked as returned',
       cashout("state = 'returned'"),
       cashout("state = 'paid'"),
       [
@@ -207,19 +207,19 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       ],
     ],
     [
-      'a list in which a payment is not',
+      'a payment missing from the provider list',
       `update books.provider_moves set status = 'failed' where transaction_id = 'txn_2'`,
       `update books.provider_moves set status = 'succeeded' where transaction_id = 'txn_2'`,
       [['payment_provider', 'pay_2', 'IDR', -1_625_000n]],
     ],
     [
-      'an order that nobody knows',
+      'an order that the relayer marks as failed',
       `update chain_relayer.operation set state = 'failed' where cause = 'pay_3'`,
       `update chain_relayer.operation set state = 'settled' where cause = 'pay_3'`,
       [['payment_effect', 'pay_3', 'AUSD', 0n]],
     ],
     [
-      'a payment that stays paid',
+      'a payment that stays in state paid',
       `alter table payments.payments disable trigger user; ${payment(
         "state = 'paid', credited_at = null, next_check_at = now(), updated_at = now() - interval '16 minutes', changed_at = now() - interval '16 minutes'",
       )}`,
@@ -238,21 +238,21 @@ describe('what does not agree is named, and closed when it is mended:', () => {
       [['dead_letter', 'm1', '-', 0n]],
     ],
     [
-      'a message that is not sent',
+      'an unsent message',
       `insert into payouts.outbox (id, subject, payload, created_at)
         values ('m2', 's', '{}', now() - interval '2 minutes')`,
       `update payouts.outbox set published_at = now()`,
       [['unsent', 'm2', '-', 0n]],
     ],
     [
-      'a treasury that holds another sum than its transfers',
+      'a treasury balance that differs from its transfers',
       `insert into books.balances (place, asset, amount, block, read_at)
         values ('treasury', 'AUSD', 1 - 20 * 100000000 + 10 * 2000000, 900, now())`,
       `update books.balances set amount = amount - 1`,
       [['treasury_balance', 'treasury', 'AUSD', 1n]],
     ],
     [
-      'a lane that sent what the relayer does not know',
+      'a lane that sent a transaction unknown to the relayer',
       `insert into books.balances (place, asset, amount, block, nonce, read_at)
         values ('lane:0x01', 'MON', 5, 900, 3, now() - interval '11 minutes')`,
       `update books.balances set read_at = now() where place = 'lane:0x01'`,
@@ -267,7 +267,7 @@ describe('what does not agree is named, and closed when it is mended:', () => {
     expect(whole.sort()).toEqual([...expected].sort())
   })
 
-  test('a posting that does not balance', async () => {
+  test('judge reports a posting that does not balance', async () => {
     await run(`set session_replication_role = replica; insert into books.journal
       (posting, line, event, item, account, asset, amount) values ('p', 0, 'e', 'i', 'gas', 'MON', 9);
       set session_replication_role = origin`)
@@ -280,14 +280,14 @@ describe('what does not agree is named, and closed when it is mended:', () => {
     expect(await found()).toEqual([])
   })
 
-  test('an account on its wrong side', async () => {
+  test('judge reports an account with a balance on its wrong side', async () => {
     await run(posting('gas back', 'x', 'clawback', 'AUSD', -5, 'books'))
     expect(await found()).toEqual([['account_side', 'clawback', 'AUSD', -5n]])
     await run(posting('gas again', 'x', 'clawback', 'AUSD', 5, 'books'))
     expect(await found()).toEqual([])
   })
 
-  test('a provider that holds another sum than is booked, once its beginning is', async () => {
+  test('judge reports a provider balance that differs from the booked one, once the opening balance is booked', async () => {
     const bookedMinor = 20 * 1_625_000 - 10 * 32_500 + 1_000
     const say = (amount: number) =>
       run(`insert into books.balances (place, asset, amount, read_at)
@@ -310,11 +310,11 @@ describe('what does not agree is named, and closed when it is mended:', () => {
   })
 })
 
-test('no rule is without a break that it finds', () => {
+test('every rule has a planted break that it reports', () => {
   expect(rules.map(({ name }) => name).filter((name) => !fired.has(name))).toEqual([])
 })
 
-test('a break keeps its age while it stays, and a new one begins anew', async () => {
+test('a break keeps its age while it stays open, and a new one starts at 0', async () => {
   const ages = async () => {
     await noteRead(database.admin)
     const { breaks } = await judge(database.books)
@@ -340,7 +340,7 @@ test('a break keeps its age while it stays, and a new one begins anew', async ()
   await ages()
 })
 
-test('reconciliations at once follow each other, and find the same', async () => {
+test('concurrent reconciliations run one after the other and find the same breaks', async () => {
   await run(payment('paid_minor = paid_minor + 7'))
   const all = await Promise.all([1, 2, 3, 4].map(() => judge(database.books)))
   expect(new Set(all.map(({ breaks }) => breaks.map(({ id }) => id).join())).size).toBe(1)
@@ -348,7 +348,7 @@ test('reconciliations at once follow each other, and find the same', async () =>
   expect(await found()).toEqual([])
 })
 
-test('from the checkpoint, what has not been touched since is not looked at', async () => {
+test('a reconciliation skips items unchanged since the checkpoint', async () => {
   const old = "now() - interval '1 day'"
   const off = (verb: string) => run(`alter table payments.payments ${verb} trigger user`)
   await off('disable')

@@ -34,7 +34,7 @@ const once = { checksMax: 1, betweenMs: 0 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, once)
 const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 
-/** Waits until a reconciliation says it, and answers what it says. */
+/** Waits until a reconciliation prints a match, and returns its output. */
 const named = (words: RegExp) =>
   waitUntil(
     `${words}`,
@@ -49,7 +49,7 @@ const agrees = (words: RegExp) =>
 
 const command = (...words: string[]) => operate(stack, 'main.ts', ...words)
 
-test('the whole demo ends with the books closed', async () => {
+test('the books balance after the whole demo', async () => {
   await play(stack.info)
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   await using books = openBooksOf(placeOf(stack.info), inRoleOfBooks(stack.adminUrl))
@@ -71,7 +71,7 @@ test('the whole demo ends with the books closed', async () => {
   })
 })
 
-describe('is named by the next reconciliation, and closed when it is mended:', () => {
+describe('the next reconciliation reports, and closes after the repair:', () => {
   let paid: string
   beforeAll(async () => {
     person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
@@ -98,7 +98,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })
 
-  test('a posting by hand, and the job calls somebody', async () => {
+  test('a posting by hand, with an alarm of the job', async () => {
     const post = (name: string, sign: string) =>
       query(
         stack,
@@ -117,7 +117,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })
 
-  test('a payment and a refund at the dashboard, of which no service heard', async () => {
+  test('a payment and a refund in the dashboard, without webhooks', async () => {
     const { paymentId } = await openCheckout(person, qris)
     await stack.process('payments').stop('SIGTERM')
     await outsideOf(stack.info).pay(paymentId, 'QRIS')
@@ -145,7 +145,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     })
     expect(answer.status).toBe(200)
     const { id } = (await answer.json()) as { id: string }
-    // Payouts may have booked it by then as money of nobody.
+    // Payouts may have booked it in suspense by then.
     await named(/(provider_unknown txn_|suspense disb-)\S+ -?70000 IDR: /)
     await waitUntil('the bank', () =>
       outsideOf(stack.info)
@@ -158,7 +158,7 @@ describe('is named by the next reconciliation, and closed when it is mended:', (
     await agrees(/provider_unknown|suspense/)
   })
 
-  test('a transfer to the treasury, and one from it, which a person explains', async () => {
+  test('a transfer to the treasury and one from it, which an operator explains', async () => {
     const treasury = stack.info.chain.treasury as Hex
     const key = privateKeyToAccount(devKey('treasury'))
     await fund(stack, key.address, { wei: 10n ** 19n })

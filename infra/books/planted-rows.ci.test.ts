@@ -40,8 +40,8 @@ const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)
 const changed = (text: string) => query(stack, text)
 
-describe('in a clean system', () => {
-  test('the books balance', async () => {
+describe('a system without faults', () => {
+  test('the books balance if nothing was changed', async () => {
     const balanced = await waitUntil('the books balancing', async () => {
       const found = await books()
       return found.said.endsWith('the books balance') && found
@@ -49,14 +49,14 @@ describe('in a clean system', () => {
     expect(balanced).toMatchObject({ code: 0, complaint: '' })
   })
 
-  test('the record is what the chain says', async () => {
+  test('the public record matches the chain if nothing was changed', async () => {
     await servesTruth(stack, person.wallet)
     const said = 'the record matches the chain'
     await becomes(record, { code: 0, said, complaint: '' })
   })
 })
 
-describe('a planted wrong row is found:', () => {
+describe('the check finds a wrong row:', () => {
   const payment = () => `payments.payments where id = '${orders.topup.paymentId}'`
   const payout = () => `payouts.payouts where id = '${orders.cashout.payoutId}'`
   const set = (row: string, change: string) => row.replace(' where', () => ` set ${change} where`)
@@ -77,21 +77,21 @@ describe('a planted wrong row is found:', () => {
       /held true; the chain has a credit .*, held f/,
     ],
     [
-      'a credit that was not',
+      'a credit that did not happen',
       payment,
       "state = 'expired'",
       "state = 'credited'",
       /topup, expired, treasury: row 0, .* chain -3076923/,
     ],
     [
-      'what was paid',
+      'the amount paid',
       payment,
       'paid_minor = paid_minor + 7',
       'paid_minor = paid_minor - 7',
       /row 50007, .* provider 50000/,
     ],
     [
-      'a payout that was returned, told as paid',
+      'a returned payout marked as paid',
       payout,
       "state = 'paid'",
       "state = 'returned'",
@@ -113,7 +113,7 @@ describe('a planted wrong row is found:', () => {
     expect(await check()).toEqual([])
   })
 
-  test('a record', async () => {
+  test('a wrong public record', async () => {
     const where = `where wallet = '${person.wallet}'`
     await changed(`update indexer_reader.records set repay_count = repay_count + 1 ${where}`)
     const found = () => checkRecord(placeOf(stack.info), person.wallet, hasty)
@@ -122,7 +122,7 @@ describe('a planted wrong row is found:', () => {
   })
 })
 
-test('a credit that a relayer key sent outside the service is found', async () => {
+test('the check finds a credit that a relayer key sent outside the service', async () => {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const client = createWalletClient({
     account: privateKeyToAccount(laneKeys[1]!),

@@ -79,7 +79,7 @@ const forget = async () => {
   await fixture.admin`alter table books.journal enable trigger user`
 }
 
-test('killed again and again, and then by two copies, all is there once', async () => {
+test('a reading that is killed repeatedly and then run by two instances stores everything once', async () => {
   await live()
   await readOutside(fixture.copy())
   const whole = await written()
@@ -125,14 +125,14 @@ test('killed again and again, and then by two copies, all is there once', async 
   expect(await written()).toEqual(whole)
 })
 
-test('a run that finds nothing new costs a handful of calls', async () => {
+test('a reading without new data needs only a few calls', async () => {
   await readOutside(fixture.copy({ place: place() }))
   counting.calls = { chain: 0, provider: 0 }
   await readOutside(fixture.copy({ place: place() }))
   expect(counting.calls).toEqual({ chain: 6, provider: 5 })
 })
 
-/** An endpoint before the chain and the provider that counts what is asked. */
+/** A proxy of the chain and the provider that counts calls. */
 function openCounting() {
   const endpoint = {
     ...{ url: '', close: () => {}, targets: { chain: '', provider: '' } },

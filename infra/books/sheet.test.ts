@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.[Symbol.asyncDispose]())
 
-/** Books so much of a loss (10⁻⁶ AUSD) on `clawback`, and the other side on `other`. */
+/** Books a loss (10⁻⁶ AUSD) on `clawback`, and the other side on `other`. */
 const book = (item: string, other: string, micro: number) =>
   database.admin.unsafe(`
     insert into payments.journal (posting, line, event, item, account, asset, amount)
@@ -21,7 +21,7 @@ const open = async () =>
     amount,
   ])
 
-test('what a wallet owes is open until it is given up, which is booked beside its payment', async () => {
+test("a wallet's debt is an open item until it is written off, which is booked next to its payment", async () => {
   await book('pay_1', 'exchange', 6_153_846)
   await book('pay_2', 'exchange', 5)
   expect(await open()).toEqual([

@@ -6,6 +6,6 @@ test.each([
   [120_000, '2 min'],
   [7_200_000, '2 h'],
   [259_200_000, '3 d'],
-])('%p ms are %s', (ms, text) => {
+])('durationText writes %p ms as %s', (ms, text) => {
   expect(ageText(ms)).toBe(text)
 })

@@ -12,7 +12,7 @@ const env = {
   LANE_KEYS: devKey('lane 0'),
 }
 
-describe('the configuration', () => {
+describe('deploy configuration', () => {
   test.each(['AUSD_ADDRESS', 'CREDIT_LINE_ADDRESS', 'DEPLOY_BLOCK', 'ADMIN_KEY'])(
     'with a wrong %s is refused without saying the value',
     (name) => {
@@ -26,24 +26,24 @@ describe('the configuration', () => {
     ['GRACE_SECONDS', '86399', /GRACE_SECONDS must be at least 86400/],
     ['GRACE_SECONDS', '-1', /GRACE_SECONDS must be a whole number/],
     ['MIN_DEBT_AUSD_MICRO', '1.5', /MIN_DEBT_AUSD_MICRO must be/],
-  ])('with %s=%s is refused before anything is sent', (name, value, words) => {
+  ])('%s=%s is refused before anything is sent', (name, value, words) => {
     expect(() => readConfig('deploy', fields, { ...env, [name]: value })).toThrow(words)
   })
 
-  test('has terms that the contract takes: a day of grace, cycles of 1 AUSD for a minute', () => {
+  test('the default terms are valid for the contract: a day of grace, and cycles of 1 AUSD for a minute', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     expect(wanted.terms).toMatchObject({
       ...{ graceSeconds: 86_400n, minDebt: 1_000_000n, minCycleSeconds: 60n },
     })
   })
 
-  test('needs no address: by default it attaches to nothing, with the real AUSD', () => {
+  test('no address is required: by default nothing exists yet, and the token is the real AUSD', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     expect(wanted).toMatchObject({ creditLine: 'deploy', deployBlock: 'find', chainId: 10_143 })
     expect(wanted.ausd).toBe('0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC')
   })
 
-  test('leaves no key in what is wanted', () => {
+  test('the wanted state contains no key', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     const text = JSON.stringify(wanted, (_, value) =>
       typeof value === 'bigint' ? `${value}` : value,

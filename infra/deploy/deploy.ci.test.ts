@@ -27,7 +27,7 @@ const bookOf = (fixture: DeployFixture) => readFileSync(fixture.env.ADDRESSES_FI
 const sentBy = (fixture: DeployFixture, address: Address) =>
   fixture.client.getTransactionCount({ address })
 
-describe('a fresh anvil', () => {
+describe('deploying on a fresh anvil', () => {
   let fixture: DeployFixture
   let printed: string
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a fresh anvil', () => {
   })
   afterAll(() => fixture.close())
 
-  test('a fresh deployment is complete after one run, at addresses that never change', () => {
+  test('one run completes a fresh deployment, at addresses that never change', () => {
     const { ausd, creditLine, treasury, lanes } = JSON.parse(bookOf(fixture))
     expect({ ausd, creditLine, treasury, lanes }).toEqual({
       ausd: '0x314eB98d7273D091eF3A364229d6517d54D221Cc',
@@ -51,7 +51,7 @@ describe('a fresh anvil', () => {
     })
   })
 
-  test('prints what the services are told, and no key', () => {
+  test('the printed variables are complete and contain no key', () => {
     const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(bookOf(fixture))
     for (const line of [
       `GENESIS_HASH=${genesisHash}`,
@@ -64,7 +64,7 @@ describe('a fresh anvil', () => {
       expect(printed + bookOf(fixture)).not.toContain(devKey(name).slice(2))
   })
 
-  test('gets a credit line of the version the services speak, within the gas reckoned for it', async () => {
+  test('the credit line has the version that the services need, within the fixed gas limits', async () => {
     const { creditLine: address, deployBlock } = JSON.parse(bookOf(fixture))
     const line = { address, abi: creditLineAbi } as const
     expect(await fixture.client.readContract({ ...line, functionName: 'version' })).toBe(
@@ -83,7 +83,7 @@ describe('a fresh anvil', () => {
     expect(gas).toBeGreaterThan((gasUsed * 115n) / 100n)
   })
 
-  test('has its gas limits held against what the chain would take', async () => {
+  test("the gas limits are compared with the chain's estimates", async () => {
     expect(printed).toContain('gas limits compared with the chain: 8 of 8')
     const before = await sentBy(fixture, admin)
     const short = { ...gasLimits, topUp: 60_000n, transferWithAuthorization: 70_000n }
@@ -95,7 +95,7 @@ describe('a fresh anvil', () => {
     expect(await sentBy(fixture, admin)).toBe(before)
   })
 
-  test('is left alone by another run', async () => {
+  test('a second run changes nothing', async () => {
     const [book, sent] = [bookOf(fixture), await sentBy(fixture, admin)]
     const again = await run(fixture, local)
     expect(again).toMatchObject({ done: [], exitCode: 0 })
@@ -103,7 +103,7 @@ describe('a fresh anvil', () => {
     expect(await sentBy(fixture, admin)).toBe(sent)
   })
 
-  test('is attached to without the file, and the deploy block is found', async () => {
+  test('without the addresses file, the credit line is found by its address, with its deploy block', async () => {
     const { creditLine, ausd } = JSON.parse(bookOf(fixture))
     const ADDRESSES_FILE = join(fixture.dir, 'attached.json')
     const where = { CREDIT_LINE_ADDRESS: creditLine, AUSD_ADDRESS: ausd, ADDRESSES_FILE }
@@ -111,7 +111,7 @@ describe('a fresh anvil', () => {
     expect(readFileSync(ADDRESSES_FILE, 'utf8')).toBe(bookOf(fixture))
   })
 
-  test('gives a new lane its roles, and says that it is poor', async () => {
+  test('a new lane gets its roles, and a manual task to fund it', async () => {
     const lane = devAccount('lane 9').address
     const more = { AUSD_ADDRESS: 'deploy', LANE_KEYS: devKey('lane 9') }
     const answer = await run(fixture, more)
@@ -120,7 +120,7 @@ describe('a fresh anvil', () => {
     expect(answer.exitCode).toBe(1)
   })
 
-  test('is not touched by an admin without the role', async () => {
+  test('an admin without the role changes nothing', async () => {
     const lane = devAccount('lane 8').address
     const more = { ...local, ADMIN_KEY: devKey('nobody'), LANE_KEYS: devKey('lane 8') }
     const answer = await run(fixture, more)
@@ -155,7 +155,7 @@ describe('a fresh anvil', () => {
       /no contract at .* CREDIT_LINE_ADDRESS/,
     ],
     ['the key of another treasury', () => ({ TREASURY_KEY: devKey('nobody') }), /set TREASURY_KEY/],
-  ])('is refused for %s, with the cure', async (_case, more, words) => {
+  ])('a run with %s is refused with the fix', async (_case, more, words) => {
     const sent = await sentBy(fixture, admin)
     const answer = await run(fixture, { ...local, ...more() })
     expect(answer.text).toMatch(words)
@@ -163,7 +163,7 @@ describe('a fresh anvil', () => {
     expect(await sentBy(fixture, admin)).toBe(sent)
   })
 
-  test('that began anew begins the file anew, but only for tests', async () => {
+  test('a chain that started over resets the addresses file, but only with test funds', async () => {
     const stale = { ...JSON.parse(bookOf(fixture)), genesisHash: `0x${'11'.repeat(32)}` }
     const ADDRESSES_FILE = join(fixture.dir, 'stale.json')
     writeFileSync(ADDRESSES_FILE, JSON.stringify(stale))
@@ -174,7 +174,7 @@ describe('a fresh anvil', () => {
   })
 })
 
-describe('a chain with the real AUSD', () => {
+describe('deploying on a chain with the real AUSD', () => {
   let fixture: DeployFixture
   beforeAll(async () => {
     fixture = await openDeployFixture()
@@ -183,7 +183,7 @@ describe('a chain with the real AUSD', () => {
   })
   afterAll(() => fixture.close())
 
-  test('gets nothing before the admin can pay, only a list that a person can act on', async () => {
+  test('an admin without funds gets only a list of manual tasks', async () => {
     const answer = await run(fixture)
     expect(answer).toMatchObject({ done: [], exitCode: 1 })
     // How much follows from the chain's base fee, which falls while nothing happens; plan.test.ts has the sums.
@@ -192,7 +192,7 @@ describe('a chain with the real AUSD', () => {
     expect(await sentBy(fixture, admin)).toBe(0)
   })
 
-  test('is complete once the list is done', async () => {
+  test('the deployment is complete after the manual tasks', async () => {
     for (const todo of (await run(fixture)).deployment.plan.todos) {
       if (!('send' in todo)) throw new Error(`cannot be sent: ${todo.say}`)
       const { to: address, amount } = todo
@@ -212,7 +212,7 @@ describe('a chain with the real AUSD', () => {
   test.each([
     ['domain name', renamed, /the name "Agora Dolour", not "Agora Dollar"/],
     ['separator', unhashed, /DOMAIN_SEPARATOR .* does not match/],
-  ] as const)('is refused for a token with another %s', async (_case, change, words) => {
+  ] as const)('a token with another %s is refused', async (_case, change, words) => {
     const token = devAccount('token').address
     await installToken(fixture, token, change)
     const answer = await run(fixture, { AUSD_ADDRESS: token })

@@ -46,14 +46,14 @@ async function killedAt(fixture: DeployFixture, point: string) {
   expect(existsSync(FAILPOINT_FILE)).toBe(false)
 }
 
-describe('a deployment that is killed again and again', () => {
+describe('a deployment that is killed repeatedly', () => {
   let fixture: DeployFixture
   beforeAll(async () => {
     fixture = await openDeployFixture()
   })
   afterAll(() => fixture.close())
 
-  test('ends with one credit line, and has sent each step once', async () => {
+  test('ends with one credit line and has sent each step once', async () => {
     for (const point of killPoints) await killedAt(fixture, point)
     const { exitCode, text } = await spawnRun(fixture, local)
     expect(text).toContain('complete: nothing is missing')
@@ -77,14 +77,14 @@ describe('a deployment that is killed again and again', () => {
   })
 })
 
-describe('a deployment that another run finished at another fee', () => {
+describe('a deployment step that another run completed at another fee', () => {
   let fixture: DeployFixture
   beforeAll(async () => {
     fixture = await openDeployFixture()
   })
   afterAll(() => fixture.close())
 
-  test('is found again, not made anew', async () => {
+  test('is found and not sent again', async () => {
     await killedAt(fixture, 'recorded:deploy_credit_line')
     const { nonce, attempts } = bookOf(fixture).pending
     const { r: _, s: __, v: ___, yParity: ____, ...fields } = parseTransaction(attempts[0])

@@ -30,10 +30,10 @@ const mintable = { token: { ...token, mintable: true } }
 const stepsOf = (plan: Plan) => plan.steps.map((step) => step.do).join(' ')
 const todosOf = (plan: Plan) => plan.todos.map((todo) => wordsOf(todo, ausd)).join('\n')
 
-describe('the steps', () => {
+describe('the planned steps are', () => {
   test.each<[string, Partial<Facts>, Partial<Wanted>, string]>([
-    ['none when all is there', {}, {}, ''],
-    ['none again when funds for tests are wanted and there', onAnvil, testFunds, ''],
+    ['none if the deployment is complete', {}, {}, ''],
+    ['none if the wanted test funds exist', onAnvil, testFunds, ''],
     ['roles of a new lane', lineWith({ rolesMissing: bothRoles }), {}, 'grant grant'],
     [
       'no role without the right to grant',
@@ -54,33 +54,33 @@ describe('the steps', () => {
       { ...testFunds, ausd: 'deploy' },
       'deploy_ausd deploy_credit_line grant grant approve_credit_line mint approve_funding fund_liquidity',
     ],
-    ['nothing while nobody can pay for the credit line', { line: null, ...poor }, {}, ''],
+    ['none while no account can pay for the credit line', { line: null, ...poor }, {}, ''],
     [
-      'what the treasury can pay when the admin cannot',
+      "the treasury's steps if the admin cannot pay",
       { ...lineWith({ treasuryAllowanceMicro: 0n, rolesMissing: bothRoles }), ...poor },
       {},
       'approve_credit_line',
     ],
     [
-      'the pool out of what the admin holds',
+      "the pool from the admin's own AUSD",
       { ...lineWith({ liquidityMicro: 200n }), admin: adminWith(300n) },
       {},
       'approve_funding fund_liquidity',
     ],
     [
-      'the pool under an allowance that is left',
+      'the pool from an existing allowance',
       { ...lineWith({ liquidityMicro: 200n, adminAllowanceMicro: 300n }), admin: adminWith(300n) },
       {},
       'fund_liquidity',
     ],
     [
-      'no part of what the pool wants',
+      'none for the pool if the admin holds too little',
       { ...lineWith({ liquidityMicro: 200n }), admin: adminWith(299n) },
       {},
       '',
     ],
     [
-      'minting where we may',
+      'minting if the admin may mint',
       { ...mintable, ...lineWith({ liquidityMicro: 0n }) },
       testFunds,
       'mint approve_funding fund_liquidity',
@@ -93,18 +93,18 @@ describe('the steps', () => {
       testFunds,
       'install_multicall3 give_native',
     ],
-    ['no such gift unless asked for', { ...onAnvil, ...poor, hasMulticall: false }, {}, ''],
-    ['no such gift on a real chain', { ...poor, hasMulticall: false }, testFunds, ''],
+    ['no native coin unless test funds are wanted', { ...onAnvil, ...poor, hasMulticall: false }, {}, ''],
+    ['no native coin on a real chain', { ...poor, hasMulticall: false }, testFunds, ''],
   ])('%s', (_case, facts, more, steps) => {
     expect(stepsOf(planFrom({ ...complete, ...facts }, { ...wanted, ...more }))).toBe(steps)
   })
 })
 
-describe('the to-do list', () => {
+describe('the list of manual tasks', () => {
   test.each<[string, Partial<Facts>, RegExp]>([
-    ['is empty when all is there', {}, /^$/],
+    ['is empty if the deployment is complete', {}, /^$/],
     [
-      'sends a lane what it lacks',
+      'requests the native coin a lane lacks',
       { lanes: [{ address: lane, wei: parseEther('9.5'), ausdMicro: 0n }] },
       /^send 2.5 MON to lane 0x5{40}: it holds 9.5, LANE_WEI requires 12$/,
     ],
@@ -113,7 +113,7 @@ describe('the to-do list', () => {
       { ...poor, ...lineWith({ rolesMissing: bothRoles }) },
       /^send 0.08 MON to admin 0x3{40}: for gas$/,
     ],
-    ['sends nobody gas who has nothing to send', poor, /^$/],
+    ['requests no gas for accounts without steps', poor, /^$/],
     [
       'sends the treasury AUSD',
       { treasury: { ...complete.treasury, ausdMicro: 1n } },
@@ -136,7 +136,7 @@ describe('the to-do list', () => {
     expect(todosOf(planFrom({ ...complete, ...facts }, wanted))).toMatch(words)
   })
 
-  test('names the faucet of the real AUSD alone', () => {
+  test('the list of manual tasks names the faucet only for the real AUSD', () => {
     const todo = { send: 'ausd', to: treasury, who: 'treasury', amount: 1n, why: 'x' } as const
     expect(wordsOf(todo, realAusd)).toContain('requestFunds')
     expect(wordsOf(todo, ausd)).not.toContain('requestFunds')

@@ -7,9 +7,9 @@ import { chainRefusals } from './refusal'
 const domainWith = (more: object) =>
   ({ token: { ...token, domain: { ...token.domain, ...more } } }) as { token: TokenFacts }
 
-describe('the contracts', () => {
+describe('contracts', () => {
   test.each([
-    ['are used when they are what they should be', {}, /^$/],
+    ['are accepted if they match', {}, /^$/],
     ['without a token', { token: { ...token, hasCode: false } }, /no contract at AUSD_ADDRESS/],
     ['with something else for a token', { token: { ...token, domain: null } }, /this is not AUSD/],
     ['with another domain name', domainWith({ name: 'AUSD' }), /the name "AUSD", not "Agora D/],

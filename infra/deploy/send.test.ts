@@ -33,8 +33,8 @@ function finalOutcome(pending: Pending, through: Node = node, withinMs = 60_000)
   }))
 }
 
-describe('a transaction', () => {
-  test('is of type 2, above the least fee of Monad, at a nonce no endpoint chose', async () => {
+describe('a deployment transaction', () => {
+  test("a transaction is of type 2, at least at Monad's minimum fee, with a nonce that the caller chose", async () => {
     const { nonce, attempts } = await prepared(7)
     const fields = parseTransaction(attempts[0] as TransactionSerializedEIP1559)
     expect({ nonce, ...fields }).toMatchObject({ type: 'eip1559', chainId: 10_143, nonce: 7 })
@@ -46,18 +46,18 @@ describe('a transaction', () => {
     [0n, 100_000_000_000n],
     [33_000_000_000n, 100_000_000_000n],
     [100_000_000_000n, 300_000_000_000n],
-  ])('over a base fee of %p bids at most %p', (baseFeeWei, feeWei) => {
+  ])('over a base fee of %p a transaction bids at most %p', (baseFeeWei, feeWei) => {
     expect(maxFeeOver(baseFeeWei)).toBe(feeWei)
   })
 
-  test('is final only when its block is', async () => {
+  test('a transaction is final only when its block is final', async () => {
     const { outcome } = await finalOutcome(await prepared())
     if (outcome.final !== 'done') throw new Error(outcome.final)
     const finalized = await fixture.client.getBlock({ blockTag: 'finalized' })
     expect(outcome.blockNumber).toBeLessThanOrEqual(finalized.number)
   })
 
-  test('that the node swallows is sent under the same nonce at a higher fee', async () => {
+  test('a transaction that the node swallows is resent under the same nonce at a higher fee', async () => {
     const pending = await prepared()
     const lost: Node = {
       ...node,
@@ -78,7 +78,7 @@ describe('a transaction', () => {
     expect(content(second!)).toEqual(content(first!))
   })
 
-  test('whose nonce another one took is known never to come', async () => {
+  test('a transaction whose nonce was used by another one is reported as lost', async () => {
     const pending = await prepared()
     const other = await prepare(node, signers, {
       ...{ step: 'other', nonceLeast: 0 },
@@ -89,7 +89,7 @@ describe('a transaction', () => {
     expect((await finalOutcome(pending)).outcome).toEqual({ final: 'superseded' })
   })
 
-  test('that no node takes is unknown, and says what the node said', async () => {
+  test("a transaction that every node refuses is unknown, with the node's message", async () => {
     const refusing: Node = { ...node, sendRaw: async () => 'Transaction pool is full' }
     const waiting = finalOutcome(await prepared(), refusing, 300)
     await expect(waiting).rejects.toThrow(/unknown .*Transaction pool is full.* run again/)

@@ -35,7 +35,7 @@ beforeAll(async () => {
     ...{ RPC_URLS: RPC_URLS!, LANE_KEYS: LANE_KEYS!, TREASURY_KEY: TREASURY_KEY! },
     ...{ CHAIN_ID: '10143', GENESIS_HASH: genesisHash, AUSD_ADDRESS: ausd },
     ...{ CREDIT_LINE_ADDRESS: creditLine, DEPLOY_BLOCK: String(deployBlock) },
-    // Nobody listens there: the chain is checked before anything else is opened.
+    // No server listens there: the chain is checked before anything else is opened.
     ...{ NATS_URL: 'nats://127.0.0.1:9', NATS_PASSWORD: 'none' },
     DATABASE_URL: 'postgres://none@127.0.0.1:9/none',
   }
@@ -76,7 +76,7 @@ describe('chain-relayer', () => {
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
     ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
     ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],
-  ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
+  ])('chain-relayer with the wrong %s ends at the start with the fix', async (_case, more, words) => {
     const { exitCode, fatal, text } = await start('chain-relayer', more)
     expect(exitCode).toBe(1)
     expect(fatal).toHaveLength(1)
@@ -91,7 +91,7 @@ describe('indexer-reader', () => {
     ['chain id', { CHAIN_ID: '1' }, /chain id 10143, not 1: fix .*bun run deploy/],
     ['genesis', { GENESIS_HASH: zeroHash }, /block 0 is 0x.*, not 0x0000.*: fix/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .*: fix/],
-  ])('ends at the start on the wrong %s and says what to do', async (_case, more, words) => {
+  ])('indexer-reader with the wrong %s ends at the start with the fix', async (_case, more, words) => {
     const { exitCode, fatal } = await start('indexer-reader', more)
     expect(exitCode).toBe(1)
     expect(fatal).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('indexer-reader', () => {
 })
 
 describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
-  test('waits for an endpoint that is away instead of ending', async () => {
+  test('chain-relayer waits for an endpoint that is down instead of ending', async () => {
     let asked = 0
     const socket = {
       open: (caller: Bun.Socket) => {
@@ -119,12 +119,12 @@ describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
     })
     away.stop(true)
     expect(asked).toBeGreaterThan(atFirst)
-    // It asked again, and said it once.
+    // It retried, and logged the outage once.
     expect(text.split(waits)).toHaveLength(2)
     expect(fatal).toEqual([])
   })
 
-  test('goes on to the bus on the right chain', async () => {
+  test('chain-relayer on the right chain goes on to connect to NATS', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const socket = { open: () => resolve('connected'), data: () => {} }
     const bus = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })

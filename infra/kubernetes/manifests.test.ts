@@ -44,7 +44,7 @@ const secretsOf = (name: string): string[] =>
 const fieldsOf = (name: string) => processes[name]!
 const deployed = Object.keys(processes).filter((name) => name !== 'deploy')
 
-/** What a secret looks like where not every text will do. */
+/** Valid examples of secrets that must have a certain form. */
 const samples: Readonly<Record<string, string>> = {
   TREASURY_KEY: devKey('one'),
   LANE_KEYS: [1, 2, 3, 4].map((lane) => devKey(`somebody ${lane}`)).join(','),
@@ -54,14 +54,14 @@ const samples: Readonly<Record<string, string>> = {
   RPC_URLS: 'https://a.example.org,https://b.example.org',
 }
 
-describe('each process', () => {
-  test('has its place: the services and the two jobs lastingly, the steps before them once', () => {
+describe('workloads', () => {
+  test('services and jobs are deployments or cron jobs, and the preparation steps are jobs', () => {
     expect(workloads.map(nameOf).sort()).toEqual(deployed.toSorted())
     expect(of('Job').map(nameOf)).toEqual(['migrate', 'provision'])
   })
 
   test.each(workloads.map((one) => [nameOf(one), one]))(
-    '%s runs what compose runs',
+    '%s runs the command that compose runs',
     (name, one) => {
       expect(containerOf(one).command).toEqual(deployment().services[name]!.command)
       for (const { images } of [example, examplePrepare])
@@ -72,7 +72,7 @@ describe('each process', () => {
   )
 
   test.each(workloads.map((one) => [nameOf(one), one]))(
-    '%s is told all that it needs, and each secret by a Secret of its own',
+    '%s gets all its variables, and each secret from its own Secret',
     (name, one) => {
       const maps = containerOf(one).envFrom.map(
         (from: Manifest) => (from.configMapRef ?? from.secretRef).name,
@@ -92,7 +92,7 @@ describe('each process', () => {
     },
   )
 
-  test('settings that all are given are known to somebody, and secret to nobody', () => {
+  test('every shared setting is used by a process, and none is secret', () => {
     for (const key of Object.keys(literalsOf('settings'))) {
       const readers = deployed.flatMap((name) => fieldsOf(name)[key] ?? [])
       expect({ key, readers: readers.length > 0 }).toEqual({ key, readers: true })
@@ -100,12 +100,12 @@ describe('each process', () => {
     }
   })
 
-  test('security: no Secret is in the repository, only where each comes from', () => {
+  test('security: the repository contains no Secret, only its source', () => {
     expect([...of('Secret'), ...of('Secret', engines)]).toEqual([])
   })
 })
 
-/** Whom a process speaks to, by what it is configured with. */
+/** Destinations of a process, from its configuration. */
 const places: Readonly<Record<string, readonly string[]>> = {
   nats: ['NATS_URL'],
   postgres: ['DATABASE_URL', 'DATABASE_ADMIN_URL'],
@@ -117,7 +117,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const policies = of('NetworkPolicy')
 const policy = (name: string) => policies.find(({ metadata }) => metadata.name === name)?.spec
 
-describe('who speaks to whom', () => {
+describe('network policies', () => {
   test.each(workloads.map((one) => [nameOf(one), one]))(
     '%s: to whom it is configured for',
     (name, one) => {
@@ -131,7 +131,7 @@ describe('who speaks to whom', () => {
     },
   )
 
-  test('the chain: relayer, reader and books; the provider: payments, payouts and books; identity: the gateway', () => {
+  test('only relayer, reader and books reach the chain; payments, payouts and books the provider; gateway the identity provider', () => {
     const to = (place: string) =>
       workloads
         .filter((one) => `to-${place}` in podOf(one).metadata.labels)
@@ -142,7 +142,7 @@ describe('who speaks to whom', () => {
     expect(to('identity')).toEqual(['gateway'])
   })
 
-  test('nobody may speak to anybody unless a policy says so', () => {
+  test('no connection is allowed without a policy', () => {
     expect(policy('nobody-to-anybody')).toEqual({
       podSelector: {},
       policyTypes: ['Ingress', 'Egress'],
@@ -154,7 +154,7 @@ describe('who speaks to whom', () => {
   })
 
   test.each(Object.keys(places))(
-    'to-%s is for who is labelled so, and leads to it alone',
+    'policy to-%s applies to pods with its label and allows only its destination',
     (place) => {
       const { podSelector, policyTypes, egress } = policy(`to-${place}`)
       expect(podSelector).toEqual({ matchLabels: { [`to-${place}`]: 'allowed' } })
@@ -165,7 +165,7 @@ describe('who speaks to whom', () => {
     },
   )
 
-  test('only the gateway can be reached, and its figures by who watches', () => {
+  test('only the gateway can be reached, and its metrics only by the monitoring namespace', () => {
     const inward = policies.filter(({ spec }) => spec.ingress)
     expect(inward.map(nameOf)).toEqual(['anybody-to-gateway'])
     const { HTTP_PORT, OPS_PORT } = ownEnv(byName('Deployment', 'gateway'))
@@ -181,7 +181,7 @@ describe('who speaks to whom', () => {
   test.each([
     ['nats', 'to-nats'],
     ['postgres', 'to-postgres'],
-  ])('%s hears who is labelled for it', (name, label) => {
+  ])('%s accepts connections from pods with its label', (name, label) => {
     const spec = of('NetworkPolicy', engines).find((one) => nameOf(one) === name)!.spec
     const [{ from, ports }] = spec.ingress
     expect(from[0].podSelector.matchLabels).toEqual({ [label]: 'allowed' })
@@ -190,11 +190,11 @@ describe('who speaks to whom', () => {
   })
 })
 
-describe('more than one copy', () => {
+describe('several instances', () => {
   const lasting = of('Deployment').map(nameOf)
   const alone = ['books', 'pruning']
 
-  test.each(lasting)('%s outlives the loss of a node', (name) => {
+  test.each(lasting)('%s survives the loss of a node', (name) => {
     const budget = byName('PodDisruptionBudget', name)
     if (alone.includes(name)) {
       expect(budget).toBeUndefined()
@@ -226,7 +226,7 @@ describe('more than one copy', () => {
   )
 })
 
-test('all copies together, at their maximum, find a connection to Postgres', () => {
+test("the maximum number of instances fits into Postgres's connection limit", () => {
   const most = of('Deployment').map((one) => {
     const scaler =
       byName('ScaledObject', nameOf(one)) ?? byName('HorizontalPodAutoscaler', nameOf(one))
@@ -239,7 +239,7 @@ test('all copies together, at their maximum, find a connection to Postgres', () 
   expect(sum).toBeLessThan(Number(max))
 })
 
-describe('the files', () => {
+describe('manifest files', () => {
   test.each(['services', 'prepare', 'engines'])(
     'of %s are all named by its kustomization',
     (folder) => {
@@ -268,7 +268,7 @@ describe('the files', () => {
     expect(alive).toContain(healthcheck!.test.at(-1)!.replaceAll('$$', '$'))
   })
 
-  test('Postgres is the version that the suites run on', () => {
+  test('Postgres has the version that the suites run on', () => {
     const { devDependencies } = JSON.parse(
       readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
     )

@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 describe('the local chain', () => {
-  test('takes the fees that viem chooses by itself, also once the base fee has decayed', async () => {
+  test("the local chain accepts viem's default fees, also after the base fee has decayed", async () => {
     await client.mine({ blocks: 300 })
     expect((await client.getBlock()).baseFeePerGas).toBeLessThan(1_000n)
     const account = privateKeyToAccount(devWallets(1)[0]!.privateKey)

@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-describe('a program whose port is taken ends, and its log says why:', () => {
+describe('a program whose port is taken ends, and its log names the reason:', () => {
   const plans: Record<string, () => Command | Promise<Command>> = {
     postgres: async () =>
       (await planPostgres({ dir, port: taken, password: 'word', durable: false })).command,
@@ -49,7 +49,7 @@ describe('a program whose port is taken ends, and its log says why:', () => {
   })
 })
 
-test('a start whose ports are taken between being chosen and being bound chooses others', async () => {
+test('a start whose ports are taken between choosing and binding chooses other ports', async () => {
   const tried: string[] = []
   await using stack = await ownStack({
     choosePort: async (part) => {

@@ -17,13 +17,13 @@ const balances = async () => {
   return new Map(rows.map(({ place, ...row }) => [place, row]))
 }
 
-test('AUSD of the treasury and of the credit line, at the block that the logs were read to', async () => {
+test('the job stores the AUSD of treasury and credit line at the block up to which logs were read', async () => {
   await fixture.chain.send('treasury', 'ausd', 'transfer', [actors.ana.address, 5_000_000n])
   await fixture.finalize()
   const block = await fixture.chain.client.getBlock({ blockTag: 'finalized' })
   const held = await fixture.chain.balanceOf(actors.treasury.address)
   const lent = await fixture.chain.balanceOf(fixture.place.creditLine)
-  // What is not final yet is in neither.
+  // Amounts that are not final yet are in neither balance.
   await fixture.chain.send('treasury', 'ausd', 'transfer', [actors.ana.address, 5_000_000n])
   await readOutside(fixture.copy())
   const [at] = await fixture.admin`select block from books.checkpoints where source = 'chain'`
@@ -33,7 +33,7 @@ test('AUSD of the treasury and of the credit line, at the block that the logs we
   expect(found.get('credit_line')).toEqual({ asset: 'AUSD', amount: `${lent}`, block: at!.block })
 })
 
-test('a copy that read earlier does not put them back', async () => {
+test('an instance with an older reading does not overwrite newer balances', async () => {
   await readOutside(fixture.copy())
   await fixture.admin`update books.balances set block = block + 1000, amount = 7`
   await readOutside(fixture.copy())

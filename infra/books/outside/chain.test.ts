@@ -32,13 +32,13 @@ const read = async () => {
 const relay = (functionName: 'topUp' | 'repayFor', args: readonly unknown[]) =>
   fixture.chain.send('relayer', 'creditLine', functionName, args as never)
 
-describe('what moved on the chain', () => {
+describe('movements read from the chain', () => {
   let since = 0
   beforeEach(async () => {
     since = await headNow()
   })
 
-  test('under a ref: a credit, a held one and what took it back', async () => {
+  test('a credit, a held credit and its revocation are read under their ref', async () => {
     await relay('topUp', [refOf(1), ana, 1_000n * oneAusd, false])
     await relay('topUp', [refOf(2), ana, 5n * oneAusd, true])
     await fixture.chain.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
@@ -54,7 +54,7 @@ describe('what moved on the chain', () => {
     expect(first!.moved_at).toEqual(new Date(Number(timestamp) * 1_000))
   })
 
-  test('a settlement and its excess, in parts of one ref; and what took both back', async () => {
+  test('a settlement and its excess are read as parts of one ref, and so are their revocations', async () => {
     await fixture.chain.send('ana', 'creditLine', 'draw', [70n * oneAusd, ana])
     await relay('repayFor', [refOf(3), ana, 10n * oneAusd, false, 0n])
     await relay('repayFor', [refOf(4), ana, 72n * oneAusd, true, 0n])
@@ -72,7 +72,7 @@ describe('what moved on the chain', () => {
     ])
   })
 
-  test('several operations in one transaction, each by itself', async () => {
+  test('several operations in one transaction are read separately', async () => {
     const op = (kind: number, ref: number, amount: bigint) =>
       ({ kind, ref: refOf(ref), account: ana, amount: amount * oneAusd, paidAt: 0n }) as const
     const ops = [op(0, 10, 3n), op(1, 11, 4n), op(3, 11, 0n), op(3, 99, 0n), op(0, 12, 5n)]
@@ -86,7 +86,7 @@ describe('what moved on the chain', () => {
     ])
   })
 
-  test('with the treasury: signed transfers by their authorization, plain ones by nothing', async () => {
+  test('signed treasury transfers have their authorization as key, plain ones have none', async () => {
     const nonce = `0x${'Ab'.repeat(32)}` as Hex
     await moveSigned(fixture, 'ana', treasury, { micro: 7n * oneAusd, nonce })
     await moveSigned(fixture, 'treasury', ana, { micro: 2n * oneAusd, nonce })
@@ -106,7 +106,7 @@ describe('what moved on the chain', () => {
     ])
   })
 
-  test('of the credit line with no ref: by the user who sent it to the treasury, or by its key', async () => {
+  test('a credit-line transfer without a ref is attributed to the sender or to the treasury key', async () => {
     const line = fixture.place.creditLine.toLowerCase()
     await fixture.chain.send('ana', 'creditLine', 'draw', [2n * oneAusd, treasury])
     await fixture.chain.send('ana', 'creditLine', 'withdrawCollateral', [oneAusd, treasury])
@@ -124,7 +124,7 @@ describe('what moved on the chain', () => {
     ])
   })
 
-  test('made for the treasury, and what comes of nothing', async () => {
+  test('AUSD minted for the treasury is a mint, and a transfer of 0 is ignored', async () => {
     await fixture.chain.send('admin', 'ausd', 'mint', [treasury, 6n * oneAusd])
     await read()
     expect(await told(since)).toEqual([
@@ -132,7 +132,7 @@ describe('what moved on the chain', () => {
     ])
   })
 
-  test('comes to what the treasury holds at the block that was read to', async () => {
+  test('movements sum to the treasury balance at the block that was read', async () => {
     const block = await read()
     const [sum] = await fixture.admin<{ micro: string }[]>`
       select sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as micro
@@ -146,8 +146,8 @@ describe('what moved on the chain', () => {
   })
 })
 
-describe('reading', () => {
-  test('goes no further than what is final, and begins where it ended', async () => {
+describe('reading the chain', () => {
+  test('a reading stops at the finalized block, and the next one continues there', async () => {
     await read()
     const before = await headNow()
     await relay('topUp', [refOf(30), ana, oneAusd, false])
@@ -158,7 +158,7 @@ describe('reading', () => {
     expect(await readChain(fixture.copy())).toBe(block)
   })
 
-  test('of two copies at once, and of ranges that fail in between, leaves nothing out', async () => {
+  test('two concurrent instances and failing ranges leave no gap', async () => {
     const whole = await rows()
     await fixture.admin`truncate books.chain_moves, books.checkpoints`
     await fixture.chain.client.mine({ blocks: 300 })
@@ -176,7 +176,7 @@ describe('reading', () => {
     failing.close()
   })
 
-  test('stops in words on a chain that was put back', async () => {
+  test('a reading of a chain that was rolled back ends with an explanation', async () => {
     await fixture.chain.checkpoint()
     const before = await rows()
     const block = await read()
@@ -192,7 +192,7 @@ describe('reading', () => {
   })
 })
 
-/** An endpoint before the chain that breaks after so many calls. */
+/** A proxy of the chain that fails after a given number of calls. */
 function openFailing(target: string) {
   const endpoint = { after: 0, url: '', close: () => {} }
   const server = Bun.serve({

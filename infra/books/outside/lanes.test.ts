@@ -24,7 +24,7 @@ async function send() {
   await fixture.chain.send('relayer', 'creditLine', 'topUp', args)
   return { nonce, wei: before - (await coin()) }
 }
-/** What the relayer's tables say of a nonce: given out, and concluded with its cost. */
+/** Rows of the relayer for a nonce: assigned, and concluded with its cost. */
 const giveOut = (nonce: number) => fixture.admin`
   insert into chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei)
   values (${lane}, ${nonce}, 'op', '[]', ${lane}, '0x', 0)`
@@ -54,7 +54,7 @@ beforeEach(async () => {
   await nextNonce(await nonceNow())
 })
 
-test('what a lane has when the books begin is capital, once, also of three copies', async () => {
+test('the opening balance of a lane is booked as capital once, also by three instances', async () => {
   await read(3)
   expect(await booked()).toEqual([await coin()])
   expect(await balance()).toEqual({ amount: `${await coin()}`, nonce: await nonceNow() })
@@ -62,7 +62,7 @@ test('what a lane has when the books begin is capital, once, also of three copie
   expect(await booked()).toHaveLength(1)
 })
 
-test('what it spends is none, once the relayer has booked it; until then the lane rests', async () => {
+test("a lane's balance stays unchanged until the relayer has booked all its spending, and spending is not booked again", async () => {
   const before = await balance()
   const [one, other] = [await send(), await send()]
   for (const { nonce } of [one, other]) await giveOut(nonce)
@@ -76,7 +76,7 @@ test('what it spends is none, once the relayer has booked it; until then the lan
   expect(await booked()).toHaveLength(1)
 })
 
-test('what the relayer books while the books wait for it is waited for', async () => {
+test('a reading waits until the relayer has booked a pending nonce', async () => {
   const one = await send()
   await giveOut(one.nonce)
   await nextNonce(await nonceNow())
@@ -90,7 +90,7 @@ test('what the relayer books while the books wait for it is waited for', async (
   expect((await balance())!.nonce).toBe(await nonceNow())
 })
 
-test('what somebody puts in is capital, also between two transactions', async () => {
+test('native coin added to a lane is booked as capital, also between two transactions', async () => {
   const one = await send()
   const wei = parseEther('3')
   await fixture.chain.client.setBalance({ address: lane, value: (await coin()) + wei })
@@ -104,7 +104,7 @@ test('what somebody puts in is capital, also between two transactions', async ()
   expect((await booked()).slice(1)).toEqual([wei])
 })
 
-test('less than is booked is in suspense, for a person', async () => {
+test('native coin missing from a lane is booked in suspense for manual review', async () => {
   await fixture.chain.client.setBalance({ address: lane, value: (await coin()) - 7n })
   await read()
   expect((await booked()).slice(2)).toEqual([-7n])
@@ -119,7 +119,7 @@ test('less than is booked is in suspense, for a person', async () => {
   expect(BigInt(sum!.wei)).toBe(await coin())
 })
 
-test('a lane that sent what the relayer gave out no nonce for rests as it was', async () => {
+test('the balance of a lane stays unchanged if it sent a transaction whose nonce the relayer did not assign', async () => {
   const before = await balance()
   await send()
   await read()

@@ -18,7 +18,7 @@ const namesOf = async (item: string) =>
       select * from books.names where item = ${item} order by kind desc, part`
   ).map(({ key, kind, part }) => [kind, part, key])
 
-test('a payment by the ref of each of its parts, also of one that came later', async () => {
+test('a payment is found by the ref of each of its parts, including later ones', async () => {
   await insertPayment(fixture.admin, 'pay_1')
   await readNames(fixture.copy())
   expect(await namesOf('pay_1')).toEqual([['ref', 0, refOf('pay_1')]])
@@ -31,7 +31,7 @@ test('a payment by the ref of each of its parts, also of one that came later', a
   ])
 })
 
-test('a cash-out by the authorizations of its take and of its return, in lower case', async () => {
+test('a cash-out is found by the authorizations of its take and its return, in lower case', async () => {
   const nonce = nonceOf('take')
   const authorizer = actors.ana.address
   await insertCashout(fixture.admin, 'out_1', {
@@ -45,13 +45,13 @@ test('a cash-out by the authorizations of its take and of its return, in lower c
   ])
 })
 
-test('everything, however many changed at the same moment, once and by two copies', async () => {
+test('rows that changed at the same moment are all read once, also by two instances', async () => {
   await fixture.admin`
     insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
       fiat_minor, ausd_micro, quote_id, taken_by, account)
     select 'many_' || n, 'topup', 'opening', '0x1', 'USD/IDR', 'IDR', 1, 1, 1, 'many ' || n, 'x', 'ID'
     from generate_series(1, 1200) n`
-  // All at one moment: only their ids tell them apart.
+  // All have one timestamp and differ only in their ids.
   await fixture.admin`alter table payments.payments disable trigger stamp_change`
   await fixture.admin`update payments.payments set changed_at = '2026-01-01' where id like 'many_%'`
   await fixture.admin`alter table payments.payments enable trigger stamp_change`
@@ -62,7 +62,7 @@ test('everything, however many changed at the same moment, once and by two copie
   expect(count!.count).toBe(1_200)
 })
 
-test('and no more than what changed since, with a margin', async () => {
+test('a reading covers only rows changed since the last one, with a margin', async () => {
   await fixture.admin`truncate books.names`
   await fixture.admin`
     update books.checkpoints set read_to = read_to + interval '3 minutes'

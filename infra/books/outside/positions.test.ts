@@ -7,7 +7,7 @@ const known = { isNamed: false, isAccepted: false, isRipe: true }
 const move = (kind: 'mint' | 'burn' | 'in' | 'out' | 'credit' | 'repay' | 'revoke') =>
   ({ kind, wallet: user, key: null, ausdMicro: 5n }) as const
 
-describe('a move of the treasury comes to', () => {
+describe('books of a treasury movement', () => {
   test.each([
     ['mint', {}, 'mint', { treasury: 5n, capital: -5n }],
     ['burn', {}, 'burn', { treasury: -5n, capital: 5n }],
@@ -22,7 +22,7 @@ describe('a move of the treasury comes to', () => {
     ['credit', {}, undefined, undefined],
     ['repay', {}, undefined, undefined],
     ['revoke', {}, undefined, undefined],
-  ] as const)('%s, %o: %s', (kind, change, event, lines) => {
+  ] as const)('a movement %s with %o is booked as %s', (kind, change, event, lines) => {
     const books = booksOfMove(move(kind), line, { ...known, ...change })
     expect(books?.event).toBe(event as never)
     const found = books && Object.fromEntries(books.lines.map((one) => [one.account, one.amount]))
@@ -32,7 +32,7 @@ describe('a move of the treasury comes to', () => {
   test.each([
     ['out', { treasury: -5n, credit_line: 5n }],
     ['in', { treasury: 5n, credit_line: -5n }],
-  ] as const)('the pool, when it is of the credit line itself: %s', (kind, lines) => {
+  ] as const)('a treasury movement %s of the credit line itself is booked as its pool', (kind, lines) => {
     const books = booksOfMove(
       { ...move(kind), wallet: '0x00000000000000000000000000000000000000aa' },
       line,
@@ -42,7 +42,7 @@ describe('a move of the treasury comes to', () => {
   })
 })
 
-describe('the fee of a row', () => {
+describe('fee of a provider transaction', () => {
   test.each([
     ['ID', 'IDR', 5n, ['fees', 'provider_id']],
     ['MY', 'MYR', 5n, ['fees', 'provider_my']],
@@ -50,7 +50,7 @@ describe('the fee of a row', () => {
     ['ID', 'USD', 5n, []],
     ['ID', null, 5n, []],
     ['ID', 'IDR', null, undefined],
-  ] as const)('of %s in %s of %p is booked on %p', (account, currency, feeMinor, accounts) => {
+  ] as const)('the fee of account %s in %s of %p is booked on %p', (account, currency, feeMinor, accounts) => {
     const lines = feeOf({ account, currency, feeMinor })
     expect(lines?.map((one) => one.account)).toEqual(accounts as never)
   })

@@ -65,7 +65,7 @@ describe('the balance of an account', () => {
     await waitUntil('a later millisecond', () => Date.now() > now)
   }
 
-  test('as it was when the books began is capital, once; what it is now is noted', async () => {
+  test('the opening balance is booked as capital once, and the current balance is stored', async () => {
     await paid('before-the-books', 'ID', 500_000)
     await laterMillisecond()
     await fixture.admin`update payments.payments set created_at = now() + interval '1 day'`
@@ -102,12 +102,12 @@ describe('the balance of an account', () => {
     ['-0.001', 'MYR', -1n],
     ['1e5', 'IDR', undefined],
     ['', 'IDR', undefined],
-  ] as const)('of %s %s is %p in the smallest unit', (text, currency, minor) => {
+  ] as const)('a balance of %s %s is %p in the smallest unit', (text, currency, minor) => {
     expect(floorMinor(text, currency)).toBe(minor)
   })
 })
 
-test('what moved at both accounts is noted with our reference, whatever it is', async () => {
+test('movements of both accounts are stored with our reference, whatever their type', async () => {
   const payment = await paid(id('a'))
   expect(payment.reference_id).not.toBe(id('a'))
   await sandbox.control(`payments/${payment.payment_id}/refund`, {
@@ -131,7 +131,7 @@ test('what moved at both accounts is noted with our reference, whatever it is', 
   ])
 })
 
-test('a row that changes is noted anew; one that does not stays as it was read', async () => {
+test('a changed row is stored again, and an unchanged one stays as it was read', async () => {
   const payment = await paid(id('c'))
   const path = `payments/${payment.payment_id}/chargeback`
   const chargeback = (await sandbox.control(path, { status: 'PENDING' })).json
@@ -153,7 +153,7 @@ test('a row that changes is noted anew; one that does not stays as it was read',
 })
 
 describe('the fee of the provider', () => {
-  test('is booked once, on the account that paid it', async () => {
+  test('a fee is booked once, on the account that paid it', async () => {
     await sandbox.control('fees', { bps: 200 })
     const payment = await paid(id('d'))
     await paid(id('e'), 'MY', 10)
@@ -176,7 +176,7 @@ describe('the fee of the provider', () => {
     await sandbox.control('fees', { bps: 0 })
   })
 
-  test('of a payout that comes back is taken back, by a posting that says so', async () => {
+  test('the fee of a returned payout is reversed by its own posting', async () => {
     await sandbox.control('fees', { bps: 200 })
     const payout = await paidOut('1234567890', 'SUCCEEDED')
     await read()
@@ -193,7 +193,7 @@ describe('the fee of the provider', () => {
   })
 })
 
-describe('a person may accept as capital', () => {
+describe('an operator accepts as capital', () => {
   const accept = (item: string, reason = 'ours') => acceptAsCapital(fixture.copy(), item, reason)
   const itemOf = async (type: string, reference: string) =>
     (
@@ -203,7 +203,7 @@ describe('a person may accept as capital', () => {
     )[0]!.id
   const booked = (item: string) => journalOf(fixture.admin, [item])
 
-  test('what was put in at the provider, and what was taken out, once', async () => {
+  test('deposits at the provider and withdrawals are accepted once', async () => {
     await sandbox.control('balance', { amount: 9_000_000 })
     await read()
     const cameIn = await itemOf('unknown', 'own-%')
@@ -219,7 +219,7 @@ describe('a person may accept as capital', () => {
     ])
   })
 
-  test('a payout of ours by hand; it is taken back when the money comes back', async () => {
+  test('a payout sent by hand is accepted, and reversed when the money comes back', async () => {
     const payout = await paidOut('1234567890', 'SUCCEEDED')
     await read()
     const item = await itemOf('payout', payout.reference_id)
@@ -236,7 +236,7 @@ describe('a person may accept as capital', () => {
     ])
   })
 
-  test('only what was read, what took place, what is of no service, and with a reason', async () => {
+  test('only transactions that were read, are completed and belong to no service are accepted, with a reason', async () => {
     await expect(accept('txn_nowhere')).rejects.toThrow('has been read')
     await expect(accept("txn_'")).rejects.toThrow('neither a transfer')
     const failed = await paidOut('999999', 'FAILED')
@@ -253,12 +253,12 @@ describe('a person may accept as capital', () => {
   })
 })
 
-describe('the list is read', () => {
+describe('reading the provider list', () => {
   const readTo = async (source = 'provider:ID') =>
     (await fixture.admin`select read_to from books.checkpoints where source = ${source}`)[0]!
       .read_to as Date
 
-  test('from the checkpoint less a margin, so that what shows late is not missed', async () => {
+  test('the list is read from the checkpoint minus a margin, so late entries are found', async () => {
     await read()
     await sandbox.control('faults', { api: { listDelayMs: 1_500 } })
     await paid(id('f'))
@@ -273,7 +273,7 @@ describe('the list is read', () => {
     expect((await readTo()).getTime()).toBeGreaterThan(Date.now() + hourMs - 60_000)
   })
 
-  test('whole or not at all: a failure moves no checkpoint', async () => {
+  test('a failed reading does not move the checkpoint', async () => {
     const before = await readTo()
     for (const api of [{ forbidList: 1 }, { rateLimitRate: 1 }, { errorRate: 1 }]) {
       await sandbox.control('faults', { api })
@@ -283,7 +283,7 @@ describe('the list is read', () => {
     expect(await readTo()).toEqual(before)
   })
 
-  test('a long time day by day, so that what was read stays', async () => {
+  test('a long period is read day by day, so a failure keeps the days already read', async () => {
     await fixture.admin`truncate books.checkpoints`
     await fixture.admin`update payments.payments set created_at = now() - interval '5 days'`
     const seen: string[] = []
@@ -307,7 +307,7 @@ describe('the list is read', () => {
     await server.stop(true)
   })
 
-  test('not at all without a provider', async () => {
+  test('no list is read without a provider', async () => {
     await fixture.admin`truncate books.checkpoints`
     await read({ provider: undefined })
     expect(await fixture.admin`select * from books.checkpoints`).toHaveLength(0)
@@ -322,6 +322,6 @@ test.each([
   [`x${id('x')}`, `x${id('x')}`],
   ['pay_short_1', 'pay_short_1'],
   [null, null],
-])('the reference %p is %p to us', (given, own) => {
+])('the provider reference %p is our reference %p', (given, own) => {
   expect(ownReference(given)).toBe(own)
 })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** Reads as if so much time had passed since the last block, several copies at once. */
+/** Reads with several instances, as if this much time had passed since the last block. */
 async function read({ afterMs = 0, copies = 1 } = {}) {
   await fixture.finalize()
   const { timestamp } = await fixture.chain.client.getBlock()
@@ -42,8 +42,8 @@ const unexplained = (item: string, micro: bigint) => ({
   lines: { treasury: micro, suspense: -micro },
 })
 
-describe('the books of the treasury have', () => {
-  test('what was made for it as capital, once, also of three copies', async () => {
+describe('books of the treasury', () => {
+  test('AUSD minted for the treasury is booked as capital once, also by three instances', async () => {
     await fixture.chain.send('admin', 'ausd', 'mint', [treasury, 11n])
     await read({ copies: 3 })
     const item = await newest()
@@ -55,7 +55,7 @@ describe('the books of the treasury have', () => {
     expect(await booked(item)).toHaveLength(1)
   })
 
-  test('what its key put into the pool, and what came back of it', async () => {
+  test('transfers between treasury and pool by the treasury key are booked', async () => {
     await fixture.chain.send('treasury', 'creditLine', 'fundLiquidity', [9n])
     await read()
     const item = await newest()
@@ -64,7 +64,7 @@ describe('the books of the treasury have', () => {
     ])
   })
 
-  test('a transfer that nothing explains in suspense, once its row has had its time', async () => {
+  test('an unexplained transfer is booked in suspense after its grace period', async () => {
     const item = await transferIn(7n)
     expect(await booked(item)).toEqual([])
     await read({ afterMs: laterMs, copies: 3 })
@@ -73,7 +73,7 @@ describe('the books of the treasury have', () => {
     expect(await booked(item)).toHaveLength(1)
   })
 
-  test('such a transfer, also on a chain whose clock is ahead of ours', async () => {
+  test("an unexplained transfer is booked in suspense also if the chain's clock is ahead", async () => {
     const item = await transferIn(7n)
     await fixture.chain.warp(graceMs / 1_000)
     await fixture.finalize()
@@ -82,7 +82,7 @@ describe('the books of the treasury have', () => {
     expect(await booked(item)).toEqual([unexplained(item, 7n)])
   })
 
-  test('nothing of a take that a row explains, nor of what is booked by a service', async () => {
+  test('a take that a row explains, and transfers booked by a service, are not booked again', async () => {
     const nonce = nonceOf('taken')
     await insertCashout(fixture.admin, 'taken', { authorizer: ana, nonce })
     await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
@@ -93,7 +93,7 @@ describe('the books of the treasury have', () => {
     expect(await journalOf(fixture.admin)).toHaveLength(before)
   })
 
-  test('a take in suspense until its row comes, and nothing from then on', async () => {
+  test('a take is in suspense until its row appears, and then no longer', async () => {
     const nonce = nonceOf('late')
     await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
     await read()
@@ -110,7 +110,7 @@ describe('the books of the treasury have', () => {
     expect(await booked(item)).toHaveLength(2)
   })
 
-  test('the name of the transfer that would give it back', async () => {
+  test('a suspense posting has the id of the transfer that would return it', async () => {
     const item = await transferIn(4n)
     const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
     const [name] = await fixture.admin`select kind, item from books.names where key = ${key}`
@@ -128,18 +128,18 @@ describe('the books of the treasury have', () => {
     await expect(accepting).rejects.toThrow('was returned')
   })
 
-  test('nothing of what left unexplained: that is a difference for a person', async () => {
+  test('an unexplained outgoing transfer is never booked and stays a break', async () => {
     await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 3n])
     await read({ afterMs: laterMs })
     expect(await booked(await newest())).toEqual([])
   })
 })
 
-describe('a person may accept as capital', () => {
+describe('an operator accepts as capital', () => {
   const accept = (item: string, reason = 'sent by us') =>
     acceptAsCapital(fixture.copy(), item, reason)
 
-  test('what came in, whether or not it is in suspense yet, once', async () => {
+  test('an incoming transfer is accepted once, whether or not it is in suspense yet', async () => {
     const item = await transferIn(21n)
     await read({ afterMs: laterMs })
     await accept(item.toUpperCase().replace('0X', '0x'))
@@ -161,7 +161,7 @@ describe('a person may accept as capital', () => {
     expect(await booked(other)).toHaveLength(1)
   })
 
-  test('what went out', async () => {
+  test('an outgoing transfer is accepted', async () => {
     await fixture.chain.send('treasury', 'ausd', 'transfer', [ana, 2n])
     await read()
     const item = await newest()
@@ -169,7 +169,7 @@ describe('a person may accept as capital', () => {
     expect((await booked(item))[0]!.lines).toEqual({ treasury: -2n, capital: 2n })
   })
 
-  test('and all of it is taken back when a row explains it after all', async () => {
+  test('an acceptance is reversed when a row explains the transfer later', async () => {
     const nonce = nonceOf('accepted')
     await moveSigned(fixture, 'ana', treasury, { micro: 8n, nonce })
     await read()
@@ -186,7 +186,7 @@ describe('a person may accept as capital', () => {
     expect((await booked(item)).filter(({ reverses }) => reverses)).toHaveLength(2)
   })
 
-  test('only what was read, what nothing explains, and with a reason', async () => {
+  test('only unexplained transfers that were read are accepted, with a reason', async () => {
     const item = await transferIn(1n)
     await expect(accept(item, ' ')).rejects.toThrow('a reason is required')
     await expect(accept('0x12:1')).rejects.toThrow('neither a transfer')

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** As the container does: with what was kept, if anything was. */
+/** As the container does: with the saved state, if any. */
 const start = () =>
   startAnvil(['--block-time', '0.1', ...(existsSync(file) ? ['--load-state', file] : [])])
 const reader = () => createPublicClient({ chain, transport: http(running.rpcUrl) })
@@ -50,7 +50,7 @@ const kill = async () => {
   running = await start()
 }
 
-test('a chain that is killed three times in a row has every time what was kept of it', async () => {
+test('a chain that is killed three times in a row restores its last snapshot each time', async () => {
   for (const count of [1, 2, 3]) {
     await speakOnce()
     await saveState(running.rpcUrl, file)
@@ -61,7 +61,7 @@ test('a chain that is killed three times in a row has every time what was kept o
   }
 })
 
-test('whoever is killed in the middle of writing leaves the file as it was', async () => {
+test('a process that is killed while it writes leaves the snapshot file unchanged', async () => {
   await saveState(running.rpcUrl, file)
   const kept = readFileSync(file, 'utf8')
   writeFileSync(`${file}.new`, kept.slice(0, kept.length / 2))
@@ -69,7 +69,7 @@ test('whoever is killed in the middle of writing leaves the file as it was', asy
   expect(await logs()).toHaveLength(3)
 })
 
-test('blocks in which nothing is are left out when they are old, and nothing else', async () => {
+test('only old empty blocks are left out of a snapshot', async () => {
   await waitUntil('blocks', async () => (await reader().getBlockNumber()) > 40n)
   const state = await dumpState(running.rpcUrl)
   const less = withoutEmptyBlocks(state, 5)
@@ -83,7 +83,7 @@ test('blocks in which nothing is are left out when they are old, and nothing els
   )
 })
 
-test('it keeps the chain by itself, and once more when it is told to end', async () => {
+test('the chain is saved periodically, and once more at the end', async () => {
   rmSync(file)
   const keeper = Bun.spawn([process.execPath, 'infra/local/chain/keep.ts'], {
     cwd: repositoryDir,

@@ -13,7 +13,7 @@ const account = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
 
-test('a chain that nobody uses rests, and a transaction is mined and final at once', async () => {
+test('an unused chain mines at the idle interval, and a transaction is mined and final at once', async () => {
   await using node = await startAnvil(['--block-time', '0.3', '--slots-in-an-epoch', '1'])
   const chain = { ...chainOf(localChainId) }
   const reader = createPublicClient({ chain, transport: http(node.rpcUrl), cacheTime: 0 })

@@ -36,8 +36,8 @@ const call = async (path: string, body?: unknown, more: Record<string, string> =
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-describe('the starter of a stack', () => {
-  test('says what can be done, with the reason why something cannot', async () => {
+describe('the controls of a local stack', () => {
+  test('the list of actions gives the reason for each that is unavailable', async () => {
     const { status, body } = await call('/deeds')
     expect(status).toBe(200)
     expect(body.deeds).toEqual([
@@ -46,7 +46,7 @@ describe('the starter of a stack', () => {
     ])
   })
 
-  test('does what it is asked', async () => {
+  test('an action runs with the given values', async () => {
     const given = { service: 'pricing', times: '3' }
     expect(await call('/deeds/kill', given)).toEqual({ status: 200, body: { said: 'Killed.' } })
     expect(done).toEqual([given])
@@ -57,9 +57,9 @@ describe('the starter of a stack', () => {
     ['a text of another form', '/deeds/kill', { service: 'pricing', times: '3; rm' }, 400],
     ['a field that is left out', '/deeds/kill', { service: 'pricing' }, 400],
     ['no body', '/deeds/kill', null, 400],
-    ['what cannot be done now', '/deeds/pay', {}, 409],
-    ['what there is not', '/deeds/other', {}, 404],
-  ] as const)('security: refuses %s', async (_, path, body, status) => {
+    ['an action that is unavailable now', '/deeds/pay', {}, 409],
+    ['an unknown action', '/deeds/other', {}, 404],
+  ] as const)('security: the controls refuse %s', async (_, path, body, status) => {
     const before = done.length
     expect((await call(path, body)).status).toBe(status)
     expect(done).toHaveLength(before)
@@ -69,7 +69,7 @@ describe('the starter of a stack', () => {
     ['without its token', { authorization: 'Bearer ' }, 401],
     ['from a page of a browser', { origin: 'http://127.0.0.1:3001' }, 403],
     ['from a browser', { 'sec-fetch-site': 'cross-site' }, 403],
-  ] as const)('security: refuses whoever comes %s', async (_, headers, status) => {
+  ] as const)('security: the controls refuse a request %s', async (_, headers, status) => {
     expect((await call('/deeds', undefined, headers)).status).toBe(status)
   })
 })

@@ -23,18 +23,18 @@ const faultOf = (act: () => unknown): StartFault => {
 }
 
 describe('the folder of a stack', () => {
-  test('is the usual one, or the one that was named', () => {
+  test('the folder is the default one, or the one in LOCAL_DIR', () => {
     expect(usableDir(undefined, join(dir, 'usual'))).toBe(join(dir, 'usual'))
     expect(usableDir(join(dir, 'named'), '/nowhere')).toBe(join(dir, 'named'))
   })
 
-  test('may be named from where the command runs', () => {
+  test('LOCAL_DIR may be relative to the working directory', () => {
     expect(usableDir(relative(process.cwd(), join(dir, 'relative')), '/nowhere')).toBe(
       join(dir, 'relative'),
     )
   })
 
-  test('cannot be a file, nor below one, nor where nobody writes', () => {
+  test('LOCAL_DIR cannot be a file, below a file, or not writable', () => {
     const file = join(dir, 'file')
     writeFileSync(file, '')
     expect(faultOf(() => usableDir(file, dir)).message).toContain('is a file, not a folder')
@@ -42,7 +42,7 @@ describe('the folder of a stack', () => {
     expect(faultOf(() => usableDir('/proc/nowhere', dir)).advice).toContain('LOCAL_DIR=')
   })
 
-  test('needs room on its disk', () => {
+  test('a start needs free disk space', () => {
     mkdirSync(join(dir, 'full'))
     const { message } = faultOf(() => usableDir(join(dir, 'full'), dir, Number.MAX_SAFE_INTEGER))
     expect(message).toMatch(/not enough disk space in .*: \d+ MB free/)
@@ -55,11 +55,11 @@ test.each([
   ['password authentication failed for user "me"', 'wrong user, password or database'],
   ['timed out after 30000 ms waiting for Postgres to respond', `${dir}/logs`],
   ['postgres found its port taken by another process', 'keeps taking the chosen ports'],
-])('of "%s" a person hears what to do', (message, advice) => {
+])('a start that fails with "%s" prints the fix', (message, advice) => {
   expect(adviceOn(new Error(message), dir)).toContain(advice)
 })
 
-test('programs that no package has are named all at once, with what stands for each', () => {
+test('all missing programs are named together, each with its alternative', () => {
   const one = (name: string, isThere: boolean) => ({ name, isThere, insteadOf: `${name}_URL` })
   assertPrograms([one('postgres', true)])
   const { message, advice } = faultOf(() =>
@@ -69,37 +69,37 @@ test('programs that no package has are named all at once, with what stands for e
   expect(advice).toContain('set a_URL, c_URL')
 })
 
-test('programs whose packages are missing are to be installed', () => {
+test('missing program packages lead to the advice to install', () => {
   const missing = { name: 'anvil', isThere: false, insteadOf: 'RPC_URL' }
   const { message, advice } = faultOf(() => assertPrograms([missing], 'linux-x64'))
   expect(message).toBe('the packages with anvil are not installed')
   expect(advice).toContain('`bun install`')
 })
 
-test('nobody is sent to logs that are not there', () => {
+test('advice names no log file that does not exist', () => {
   expect(adviceOn(new Error('whatever'), join(dir, 'nowhere'))).toBeUndefined()
   mkdirSync(join(dir, 'with/logs'), { recursive: true })
   expect(adviceOn(new Error('whatever'), join(dir, 'with'))).toContain('with/logs')
 })
 
-describe('a server of PostgreSQL', () => {
+describe('PostgreSQL server', () => {
   test.each([
     [18, false, undefined],
     [19, false, undefined],
     [15, false, 'found PostgreSQL 15, but 18 is required'],
     [18, true, 'the database at DATABASE_URL is read-only'],
-  ])('of version %p, read-only %p: %p', (major, isReadOnly, message) => {
+  ])('a Postgres of version %p, read-only %p, is reported as %p', (major, isReadOnly, message) => {
     expect(faultOfServer({ major, isReadOnly })?.message).toBe(message as string)
   })
 })
 
-describe('a URL of the user', () => {
+describe('URLs given by the user', () => {
   test.each([
     ['DATABASE_URL', 'hello'],
     ['NATS_URL', 'hello'],
     ['RPC_URL', 'hello'],
     ['RPC_URL', 'localhost:8545'],
-  ])('that cannot be one is named, and its value not shown: %s=%s', (name, value) => {
+  ])('an invalid URL is reported without its value: %s=%s', (name, value) => {
     const { message, advice } = faultOf(() => assertOwnUrls({ [name]: value }))
     expect(message).toStartWith(`${name} must be`)
     expect(message).not.toContain(value)
@@ -110,12 +110,12 @@ describe('a URL of the user', () => {
     ['postgres://me:word@10.0.0.1:5432/name', '10.0.0.1:5432'],
     ['nats://a:4222,nats://me:word@b:4222', 'a:4222,b:4222'],
     ['https://node.example/v2/key', 'node.example'],
-  ])('is shown by its place alone: %s', (url, place) => {
+  ])('a URL is printed without user and password: %s', (url, place) => {
     expect(placeOf(url)).toBe(place)
   })
 })
 
-describe('an installation', () => {
+describe('installation', () => {
   test.each([
     ['1.4.4', true],
     ['1.3.99', true],
@@ -124,11 +124,11 @@ describe('an installation', () => {
     ['1.4.6-canary.1', false],
     ['1.10.0', false],
     ['2.0.0', false],
-  ])('by Bun %s is by an older one: %p', (version, older) => {
+  ])('Bun %s is older than required: %p', (version, older) => {
     expect(isOlderBun(version)).toBe(older)
   })
 
-  test('is by the Bun whose types are installed, and that the README names', async () => {
+  test('the required Bun is the one whose types are installed and that the README names', async () => {
     const root = join(import.meta.dir, '../../..')
     const { devDependencies } = await Bun.file(join(root, 'package.json')).json()
     expect(devDependencies['bun-types']).toBe(triedBun)
@@ -142,13 +142,13 @@ describe('an installation', () => {
     ['ENOSPC: No space left on device', 'The disk is full'],
     ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not match'],
     ['EACCES: Permission denied while installing', 'cannot be written'],
-  ])('that fails by "%s" says what to do', (said, advice) => {
+  ])('an installation that fails with "%s" prints the fix', (said, advice) => {
     expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
   })
 })
 
-describe('what takes long', () => {
-  test('is named with its time after two seconds, and not before', async () => {
+describe('progress', () => {
+  test('a step is printed with its duration after two seconds, not before', async () => {
     const lines: string[] = []
     let now = 0
     using progress = openProgress({ write: (text) => lines.push(text) }, () => now)

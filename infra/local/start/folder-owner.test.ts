@@ -9,7 +9,7 @@ import { describeRunning } from './running'
 const dir = mkdtempSync(join(tmpdir(), 'owner-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Another process that owns the folder, and has said so. */
+/** Another process that owns the folder and has written its lock. */
 async function elsewhere() {
   const script = `
     const { ownFolder } = await import(${JSON.stringify(join(import.meta.dir, 'folder-owner'))})
@@ -22,7 +22,7 @@ async function elsewhere() {
   return child
 }
 
-test('a folder has one owner, who is named to the next', () => {
+test('a folder has one owner, whose name the next start reports', () => {
   const owned = ownFolder(dir)
   expect(() => ownFolder(dir)).toThrow(FolderTaken)
   expect(() => ownFolder(dir)).toThrow(`process ${process.pid}`)
@@ -30,7 +30,7 @@ test('a folder has one owner, who is named to the next', () => {
   ownFolder(dir)[Symbol.dispose]()
 })
 
-test('an owner that is killed owns nothing any more, and its stack counts as gone', async () => {
+test('a killed owner loses the folder, and its stack counts as gone', async () => {
   const child = await elsewhere()
   try {
     writeFileSync(stackFilePath(dir), '{"gateway":"http://127.0.0.1:1"}')
@@ -46,7 +46,7 @@ test('an owner that is killed owns nothing any more, and its stack counts as gon
   ownFolder(dir)[Symbol.dispose]()
 })
 
-test('a lock with anything in it is one all the same', () => {
+test('a lock file with any content is a lock', () => {
   writeFileSync(join(dir, 'stack.lock'), 'hello')
   expect(isAbandoned(dir)).toBe(true)
   writeFileSync(join(dir, 'stack.lock'), 'hello')
@@ -56,13 +56,13 @@ test('a lock with anything in it is one all the same', () => {
   assertFree(dir)
 })
 
-test('what cannot be a lock is named', () => {
+test('an invalid lock is reported', () => {
   const other = mkdtempSync(join(dir, 'folder-'))
   mkdirSync(join(other, 'stack.lock'))
   expect(() => ownFolder(other)).toThrow(`${other}/stack.lock cannot be used as a lock`)
 })
 
-test('of a stack that is ending a person hears that, and not that it is being started', async () => {
+test('a start beside an ending stack reports that it is ending, not that it is starting', async () => {
   const owned = ownFolder(dir)
   owned.ending()
   const taken = await Promise.try(() => assertFree(dir)).catch((error) => error as FolderTaken)
@@ -70,7 +70,7 @@ test('of a stack that is ending a person hears that, and not that it is being st
   owned[Symbol.dispose]()
 })
 
-test('a file that no start of ours wrote is taken as it is', () => {
+test('a stack file that was not written by a start is used as it is', () => {
   const other = join(dir, 'compose')
   expect(isAbandoned(other)).toBe(false)
 })

@@ -35,7 +35,7 @@ async function topUp(stack: Stack): Promise<bigint> {
   })
 }
 
-test('data stays for a start that goes on with it, and is discarded by one that begins anew', async () => {
+test('start --keep continues with the data, and a plain start discards it', async () => {
   let credited = 0n
   {
     await using stack = await boot('leave')
@@ -69,7 +69,7 @@ test('data stays for a start that goes on with it, and is discarded by one that 
   expect(existsSync(home!)).toBe(true)
 })
 
-test('nothing stays of a stack that leaves nothing', async () => {
+test('a stack that keeps no data leaves no file', async () => {
   {
     await using _stack = await boot(undefined)
   }

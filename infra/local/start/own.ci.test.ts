@@ -18,7 +18,7 @@ import { ownStack } from '#test/support/stack'
 const dir = mkdtempSync(join(tmpdir(), 'own-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-test('whoever makes a cluster of Postgres goes on meanwhile: a nats-server waits two seconds for a sign-in', async () => {
+test('creating a Postgres cluster does not wait for nats-server, which takes two seconds to refuse a sign-in', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 5)
   const { home } = await planPostgres({ dir, port: 1, password: 'word', durable: false })
@@ -27,7 +27,7 @@ test('whoever makes a cluster of Postgres goes on meanwhile: a nats-server waits
   expect(turns).toBeGreaterThan(10)
 })
 
-test('a stack runs on a Postgres and a NATS of the user', async () => {
+test("a stack runs on the user's own Postgres and NATS", async () => {
   await using nats = await startScratchServer()
   await using postgres = await startScratchPostgres('empty')
   const passwords = natsUsers.map((user) => [passwordVariable(user), nats.passwords[user]])
@@ -45,7 +45,7 @@ const refusedWith = (own: Record<string, string>) =>
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
-test('an own chain with another id is refused before anything is done to it', async () => {
+test('an own chain with another id is refused before anything is changed on it', async () => {
   await using node = await startAnvil()
   const client = createTestClient({ mode: 'anvil', transport: http(node.rpcUrl) })
   await client.request({ method: 'anvil_setChainId', params: [31_337] } as never)
@@ -55,7 +55,7 @@ test('an own chain with another id is refused before anything is done to it', as
   expect(code).toBeUndefined()
 })
 
-test('where nothing of its kind answers, the variable and the place are named', async () => {
+test('a wrong server is reported with the variable and the address', async () => {
   using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
   const place = `127.0.0.1:${server.port}`
   const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
@@ -67,14 +67,14 @@ test('where nothing of its kind answers, the variable and the place are named', 
   )
 })
 
-test('a database that may not be written to is refused', async () => {
+test('a read-only database is refused', async () => {
   await using postgres = await startScratchPostgres('empty')
   const DATABASE_URL = `${postgres.adminUrl}?default_transaction_read_only=on`
   const said = await refusedWith({ DATABASE_URL })
   expect(said).toBe('StartFault: the database at DATABASE_URL is read-only')
 })
 
-test('one that does not know us is told apart from one that is away', async () => {
+test('a server that refuses our password is reported differently from one that is down', async () => {
   await using postgres = await startScratchPostgres('empty')
   const boot = (DATABASE_URL: string) =>
     bootStack({ dir, ports: 'free', durable: false, own: { DATABASE_URL } })

@@ -24,7 +24,7 @@ async function start(env: Record<string, string>) {
   return { code: await run.exited, said: said!, complaint: complaint! }
 }
 
-test('a second start in the folder of a running stack says what runs, and changes nothing', async () => {
+test('a second start in the folder of a running stack prints what runs and changes nothing', async () => {
   const before = stack.info
   const { code, said } = await start({ LOCAL_DIR: stack.dir })
   expect(said).toContain('A stack is already running here')

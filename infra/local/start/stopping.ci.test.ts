@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-/** A start or a demo in a folder of its own, and what it has said so far. */
+/** A start or a demo in its own folder, and its output so far. */
 function run(script: string, dir: string) {
   const child = Bun.spawn([process.execPath, join(repositoryDir, script)], {
     env: { PATH: process.env.PATH ?? '', LOCAL_DIR: dir },
@@ -35,14 +35,14 @@ const processesOf = (dir: string): string[] =>
     .split('\n')
     .filter((line) => line.includes(dir))
 
-describe('while everything is being started', () => {
+describe('signals during the start', () => {
   test.each([
     ['infra/local/start.ts', 'SIGINT', '', 0],
     ['infra/local/start.ts', 'SIGTERM', '', 0],
     ['infra/demo/demo.ts', 'SIGINT', '-demo', 130],
     ['infra/demo/demo.ts', 'SIGTERM', '-demo', 130],
   ] as const)(
-    '%s that hears %s says so, and leaves no process',
+    '%s that receives %s reports it and leaves no process',
     async (script, signal, own, code) => {
       const dir = join(home, `${signal}${own}-start`)
       const { child, heard, ended } = run(script, dir)
@@ -59,7 +59,7 @@ describe('while everything is being started', () => {
   )
 })
 
-test('a demo whose stack goes away says so within seconds', async () => {
+test('a demo whose stack disappears ends with a message within seconds', async () => {
   const dir = mkdtempSync(join(home, 'gone-'))
   // It answers that it is alive, and nothing else ever.
   using gateway = Bun.serve({

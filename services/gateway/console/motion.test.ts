@@ -25,11 +25,11 @@ describe('a message is told in a few words', () => {
     [
       'relay.verify',
       { wallet, verified: true, revision: '1' },
-      'people',
+      'users',
       'flag ordered',
       undefined,
     ],
-    ['identity.decided', { wallet, verified: true }, 'people', 'identity approved', undefined],
+    ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
     const motion = motionOf(subjectOf(ending), payload)
     expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })

@@ -2,7 +2,7 @@ import { topics } from '#shared/messages/catalogue'
 import type { Topic } from '#shared/messages/topic'
 
 /** Direction of money, or topic of a message; the page filters by it. */
-export type Flow = 'in' | 'out' | 'chain' | 'people' | 'webhook'
+export type Flow = 'in' | 'out' | 'chain' | 'users' | 'webhook'
 
 /** One message as the console shows it. Amounts are strings of digits in the smallest unit. */
 export type Motion = {
@@ -86,7 +86,7 @@ type Words = Pick<Motion, 'flow' | 'says' | 'odd'>
 function wordsOf(topic: Topic, fields: Fields): Words {
   const [owner = '', what = '', outcome] = topic.subject.split('.')
   if (topic.publishers.includes('gateway') && topic.stream === 'EVENTS')
-    return { flow: 'people', says: identityWords(fields), odd: false }
+    return { flow: 'users', says: identityWords(fields), odd: false }
   if (topic.stream === 'COMMANDS' || outcome !== undefined) {
     const order = orders[what] ?? what
     const says = outcome === undefined ? `${order} ordered` : `${order} ${outcomes[outcome]}`
@@ -111,7 +111,7 @@ const events: Readonly<Record<string, string>> = {
 }
 
 const flowOf = (kind: string): Flow =>
-  inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'people'
+  inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'users'
 
 const identityWords = ({ verified }: Fields): string =>
   verified === true ? 'identity approved' : 'identity approval withdrawn'

@@ -10,7 +10,7 @@ const flows = [
   ['', 'All'],
   ['in', 'Money in'],
   ['out', 'Money out'],
-  ['people', 'People'],
+  ['users', 'Users'],
   ['webhook', 'Webhooks'],
 ]
 
