@@ -129,7 +129,7 @@ test('the check finds a credit that a relayer key sent outside the service', asy
     chain: chainOf(chainId),
     transport: http(rpcUrl),
   }).extend(publicActions)
-  const ref = refOf('nobody ordered this')
+  const ref = refOf('ordered by no service')
   const hash = await client.writeContract({
     address: creditLine as Hex,
     abi: creditLineAbi,
@@ -146,5 +146,5 @@ test('the check finds a credit that a relayer key sent outside the service', asy
   const words = `a credit of 7000000 for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`
   await waitUntil('it being found', async () => (await books()).said.includes(words))
   // It may have been read before what names it: it counts when it is found again.
-  await waitUntil('an exit code that says so', async () => (await books()).code === 1)
+  await waitUntil('an exit code of 1', async () => (await books()).code === 1)
 })

@@ -93,7 +93,12 @@ describe('the planned steps are', () => {
       testFunds,
       'install_multicall3 give_native',
     ],
-    ['no native coin unless test funds are wanted', { ...onAnvil, ...poor, hasMulticall: false }, {}, ''],
+    [
+      'no native coin unless test funds are wanted',
+      { ...onAnvil, ...poor, hasMulticall: false },
+      {},
+      '',
+    ],
     ['no native coin on a real chain', { ...poor, hasMulticall: false }, testFunds, ''],
   ])('%s', (_case, facts, more, steps) => {
     expect(stepsOf(planFrom({ ...complete, ...facts }, { ...wanted, ...more }))).toBe(steps)

@@ -76,14 +76,17 @@ describe('chain-relayer', () => {
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
     ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
     ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],
-  ])('chain-relayer with the wrong %s ends at the start with the fix', async (_case, more, words) => {
-    const { exitCode, fatal, text } = await start('chain-relayer', more)
-    expect(exitCode).toBe(1)
-    expect(fatal).toHaveLength(1)
-    expect(fatal[0].reason).toMatch(words)
-    for (const key of [devKey('lane 0'), devKey('treasury'), devKey('nobody')])
-      expect(text).not.toContain(key.slice(2))
-  })
+  ])(
+    'chain-relayer with the wrong %s ends at the start with the fix',
+    async (_case, more, words) => {
+      const { exitCode, fatal, text } = await start('chain-relayer', more)
+      expect(exitCode).toBe(1)
+      expect(fatal).toHaveLength(1)
+      expect(fatal[0].reason).toMatch(words)
+      for (const key of [devKey('lane 0'), devKey('treasury'), devKey('nobody')])
+        expect(text).not.toContain(key.slice(2))
+    },
+  )
 })
 
 describe('indexer-reader', () => {
@@ -91,12 +94,15 @@ describe('indexer-reader', () => {
     ['chain id', { CHAIN_ID: '1' }, /chain id 10143, not 1: fix .*bun run deploy/],
     ['genesis', { GENESIS_HASH: zeroHash }, /block 0 is 0x.*, not 0x0000.*: fix/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .*: fix/],
-  ])('indexer-reader with the wrong %s ends at the start with the fix', async (_case, more, words) => {
-    const { exitCode, fatal } = await start('indexer-reader', more)
-    expect(exitCode).toBe(1)
-    expect(fatal).toHaveLength(1)
-    expect(fatal[0].reason).toMatch(words)
-  })
+  ])(
+    'indexer-reader with the wrong %s ends at the start with the fix',
+    async (_case, more, words) => {
+      const { exitCode, fatal } = await start('indexer-reader', more)
+      expect(exitCode).toBe(1)
+      expect(fatal).toHaveLength(1)
+      expect(fatal[0].reason).toMatch(words)
+    },
+  )
 })
 
 describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {

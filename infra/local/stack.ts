@@ -42,7 +42,7 @@ import { type ServiceName, serviceNames } from '#shared/messages/topic'
 export type { StackOptions }
 export type ProcessName = OwnProcess | 'postgres' | 'nats-server' | 'chain'
 
-/** What is enough to use a stack, from another process too. */
+/** Everything another process needs to use a stack. */
 export type RunningStack = {
   readonly info: StackFile
   readonly dir: string

@@ -45,12 +45,12 @@ const back: Line[] = [
   ['collateral', 'AUSD', '-7'],
 ]
 
-describe('a posting that takes another back', () => {
+describe('a posting that reverses another', () => {
   test('is its exact negation, and the only one', async () => {
     const posting = await post(...credit)
     const reversal = await postReversal(posting, back)
     await expect(postReversal(posting, back)).rejects.toThrow('journal_reversed')
-    // What was corrected wrongly is corrected in the same way.
+    // A wrong correction is corrected in the same way.
     await postReversal(reversal, credit)
   })
 
@@ -87,11 +87,11 @@ describe('a posting that takes another back', () => {
     await expect(postReversal(posting, whole)).rejects.toThrow('is not the exact reversal')
   })
 
-  test('is refused of a posting that there is not', async () => {
+  test('is refused if the reversed posting does not exist', async () => {
     await expect(postReversal('test/none', back)).rejects.toThrow('is not the exact reversal')
   })
 
-  test('takes no more lines later', async () => {
+  test('accepts no more lines later', async () => {
     const reversal = await postReversal(await post(...credit), back)
     const more = payments`insert into payments.journal
       (posting, line, event, item, account, asset, amount)
@@ -102,7 +102,7 @@ describe('a posting that takes another back', () => {
 })
 
 describe('a journal', () => {
-  test('takes a posting that comes to 0 in each asset, and several of them at once', async () => {
+  test('accepts postings that sum to 0 in each asset, also several at once', async () => {
     await post(['treasury', 'AUSD', '-7'], ['collateral', 'AUSD', '7'])
     const rows = [1, 2].flatMap((which) =>
       credit.map(([account, asset, amount], line) => ({
@@ -119,14 +119,14 @@ describe('a journal', () => {
   test.each<[string, Line[]]>([
     ['one line alone', [['treasury', 'AUSD', '1']]],
     [
-      'assets that come to 0 only together',
+      'assets that sum to 0 only together',
       [
         ['exchange', 'AUSD', '1'],
         ['exchange', 'IDR', '-1'],
       ],
     ],
     [
-      'a line too many',
+      'one line too many',
       [
         ['treasury', 'AUSD', '1'],
         ['promises', 'AUSD', '-1'],
@@ -146,8 +146,8 @@ describe('a journal', () => {
 
   test.each<[string, Line]>([
     ['an account that is not in the chart', ['pocket', 'AUSD', '1']],
-    ['an asset nobody counts', ['treasury', 'EUR', '1']],
-    ['a line of nothing', ['treasury', 'AUSD', '0']],
+    ['an unknown asset', ['treasury', 'EUR', '1']],
+    ['a line with amount 0', ['treasury', 'AUSD', '0']],
   ])('refuses %s', async (_, line) => {
     await expect(post(line)).rejects.toThrow('violates check constraint')
   })
@@ -156,7 +156,7 @@ describe('a journal', () => {
     ['changed', 'update payments.journal set amount = 8'],
     ['removed', 'delete from payments.journal'],
     ['emptied', 'truncate payments.journal'],
-  ])('security: is never %s, not by its service and not by its owner', async (_, statement) => {
+  ])('security: is never %s, neither by its service nor by its owner', async (_, statement) => {
     await expect(Promise.resolve(payments.unsafe(statement))).rejects.toThrow('permission denied')
     await expect(Promise.resolve(owner.unsafe(statement))).rejects.toThrow('reverse the posting')
   })

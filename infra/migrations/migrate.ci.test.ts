@@ -52,7 +52,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     expect(await run(role, `select id from outbox`)).toHaveLength(1)
   })
 
-  test('security: may not read the rows of another, unless its work is to see them all', async () => {
+  test("security: may not read other services' rows, unless its job is to read them all", async () => {
     const reading = run(role, `select * from ${other}.inbox`)
     if (role === 'books' || role === 'ops') expect(await reading).toHaveLength(0)
     else await expect(reading).rejects.toThrow(/permission denied/)
@@ -82,7 +82,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     }
   })
 
-  test('has migrations that lead to the tables of its store files', () => {
+  test('has migrations that produce the tables of its store files', () => {
     const out = mkdtempSync(join(tmpdir(), 'migrations-'))
     try {
       cpSync(migrationsDir(role), out, { recursive: true })
@@ -93,7 +93,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   })
 })
 
-test('an index that goes downwards begins where a list read newest first does: `desc` has nulls first', async () => {
+test('a descending index begins where a list read newest first begins: `desc` sorts nulls first', async () => {
   // pg_index.indoption, a word for each column: bit 0 is `desc`, bit 1 `nulls first`. One that is `desc nulls
   // last`, as drizzle-kit makes it of `.desc()`, is no order that any `order by … desc` can be read in.
   const wrong = await admin()`select indexrelid::regclass::text as name from pg_index
@@ -102,14 +102,14 @@ test('an index that goes downwards begins where a list read newest first does: `
   expect(wrong.map(({ name }) => name)).toEqual([])
 })
 
-test('security: who took a quote is never changed, not even by pricing', async () => {
+test('security: the taker of a quote is never changed, not even by pricing', async () => {
   const taking = "('7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', 'me', now())"
   await run('pricing', `insert into quotes_taken (id, taken_by, expires_at) values ${taking}`)
   const changed = run('pricing', `update quotes_taken set taken_by = 'you'`)
   await expect(changed).rejects.toThrow(/permission denied/)
 })
 
-test('security: an operator adds deeds and outcomes, and words none otherwise afterwards', async () => {
+test('security: an operator adds commands and outcomes, and never changes one', async () => {
   await run(
     'ops',
     `insert into deeds (verb, target, cause, reason, asked_by)
@@ -123,7 +123,7 @@ test('security: an operator adds deeds and outcomes, and words none otherwise af
     await expect(run('ops', `update ${change}`)).rejects.toThrow(/permission denied/)
 })
 
-test('security: an operator writes to the books only as their job, and says so', async () => {
+test('security: an operator writes to the books only in the role of the books, and the command records it', async () => {
   const closing = 'update books.breaks set closed_at = now()'
   await expect(run('ops', closing)).rejects.toThrow(/permission denied/)
   await run('ops', `begin; set local role books; ${closing}; commit`)
@@ -131,7 +131,7 @@ test('security: an operator writes to the books only as their job, and says so',
 })
 
 describe('the auditor', () => {
-  test('reads every schema and writes none', async () => {
+  test('reads every schema and writes to none', async () => {
     for (const table of (await Promise.all(databaseRoles.map(tablesOf))).flat()) {
       await audit(`select * from ${table}`)
       await expect(audit(`delete from ${table}`)).rejects.toThrow(/permission denied/)
@@ -139,8 +139,8 @@ describe('the auditor', () => {
   })
 })
 
-describe('migrating again', () => {
-  test('changes nothing, and takes a new password', async () => {
+describe('a second migration', () => {
+  test('changes nothing but the passwords', async () => {
     const count = () => admin()`select count(*)::int as runs from migrations.chain_relayer`
     const before = await count()
     const passwords = { ...server.passwords, gateway: 'changed' }

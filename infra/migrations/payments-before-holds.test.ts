@@ -68,14 +68,14 @@ test.each([
   ['first open', { state: 'replaced', reason: 'replaced' }],
   ['second open', { state: 'replaced', reason: 'replaced' }],
   ['third open', { state: 'opening', reason: null }],
-])('a payment that was %s goes on as %o', async (id, want) => {
+])('a payment that was %s becomes %o', async (id, want) => {
   const [row] = await sql`
     select *, credited_at is not null as credited, hold_ended_at is not null as ended
     from payments.payments where id = ${id}`
   expect(row).toMatchObject(want)
 })
 
-test('a payment keeps its checkout, its next check and their count under their new names', async () => {
+test('a payment keeps its checkout, next check and check count under their new names', async () => {
   const rows = await sql`select id, checkout_id, next_check_at, checks from payments.payments`
   expect(rows).toHaveLength(8)
   for (const { id, ...kept } of rows)

@@ -3,8 +3,8 @@ import postgres, { type Sql } from 'postgres'
 import { databaseRoles, loginRoles } from '#infra/migrations/databases'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
-// Every role, every table, every verb: what Postgres says, against what is written here, which is not
-// taken from where the rights are granted.
+// Compares the rights of every role on every table, as Postgres reports them, with a list that is not
+// taken from the code that grants them.
 
 let server: ScratchPostgres
 let sql: Sql
@@ -21,12 +21,12 @@ const verbs = ['select', 'insert', 'update', 'delete', 'truncate', 'references',
 const readers = ['auditor', 'books', 'ops']
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
 const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
-/** Written once, and never otherwise afterwards: journals, what became of a quote, what operators did. */
+/** Insert-only tables: journals, taken quotes, operator commands. */
 const isWrittenOnce = (schema: string, table: string) =>
   schema === 'ops' ||
   table === 'pricing.quotes_taken' ||
   keepers.some((keeper) => table === `${keeper}.journal`)
-/** What nobody can ask for any more, once it is old enough: the job of pruning deletes it. */
+/** Rows that nothing can refer to once they are old enough: the pruning job deletes them. */
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   ...['payments.reservations', 'payouts.reservations'],
@@ -43,7 +43,7 @@ function expected(role: string, table: string): string[] {
   return readers.includes(role) ? ['select'] : []
 }
 
-test('security: each role may do with each table what it is there for, and no more', async () => {
+test('security: each role has exactly the rights on each table that this file lists', async () => {
   const tables = await sql<{ name: string }[]>`
     select schemaname || '.' || tablename as name from pg_tables
     where schemaname <> 'information_schema' and schemaname not like 'pg\\_%'`

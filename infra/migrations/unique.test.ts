@@ -20,7 +20,7 @@ afterAll(async () => {
 type Row = Record<string, unknown>
 const hex = () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
 
-/** What the checks of a table want, besides a value in every column. */
+/** Values that the check constraints of a table require. */
 const fitting: Record<string, () => Row> = {
   'payments.payments': () => ({
     ...{ kind: 'settlement', state: 'opening', account: 'ID', currency: 'IDR', pair: 'USD/IDR' },
@@ -70,7 +70,7 @@ async function refusing(table: string, columns: readonly string[]): Promise<stri
   }
 }
 
-/** Its table, the columns that a second row has alike, and what it would do to money. */
+/** The table, the columns that a second row shares, and the effect it would have. */
 describe('security: Postgres itself refuses a second row', () => {
   test.each([
     [
@@ -84,7 +84,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'gateway.dead_letter_consumer_message_id_pk',
       'dead_letter',
       'consumer, message_id',
-      'what was given up on is redriven once',
+      'a dead letter is redriven once',
     ],
     [
       'payments.inbox_consumer_message_id_pk',
@@ -97,7 +97,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'payments.dead_letter_consumer_message_id_pk',
       'dead_letter',
       'consumer, message_id',
-      'what was given up on is redriven once',
+      'a dead letter is redriven once',
     ],
     [
       'payouts.inbox_consumer_message_id_pk',
@@ -110,7 +110,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'payouts.dead_letter_consumer_message_id_pk',
       'dead_letter',
       'consumer, message_id',
-      'what was given up on is redriven once',
+      'a dead letter is redriven once',
     ],
     [
       'chain_relayer.inbox_consumer_message_id_pk',
@@ -123,7 +123,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'chain_relayer.dead_letter_consumer_message_id_pk',
       'dead_letter',
       'consumer, message_id',
-      'what was given up on is redriven once',
+      'a dead letter is redriven once',
     ],
     ['payments.journal_posting_line_pk', 'journal', 'posting, line', 'a line is booked once'],
     ['payments.journal_reversed', 'journal', 'reverses, line', 'a posting is taken back once'],
@@ -205,7 +205,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'chain_relayer.spent_signer_identity_pk',
       'spent',
       'signer, identity',
-      'what is signed again counts once',
+      'a retried signature counts once',
     ],
     [
       'chain_relayer.spent_days_signer_spending_day_pk',

@@ -41,8 +41,8 @@ const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [na
 const become = (value: string) =>
   waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
 
-describe('a cluster of three', () => {
-  test('is provisioned by who comes while it has no leader', async () => {
+describe('a cluster of three nodes', () => {
+  test('is provisioned by a client that connects before a leader exists', async () => {
     const [first, ...others] = cluster.nodes
     await Promise.all(others.map((node) => node.suspend()))
     const alone = await cluster.connectAs('admin', first!.url)
@@ -59,25 +59,25 @@ describe('a cluster of three', () => {
     await provisioned
   })
 
-  test('has one copy of each stream until more are asked for', async () => {
+  test('has one replica of each stream by default', async () => {
     await provision()
     await become('1, 1 of them current')
   })
 
-  test('gets three of each by one setting, and keeps what was stored', async () => {
+  test('gets three replicas of each stream by one setting, and keeps the stored messages', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await provision(3)
     await become('3, 3 of them current')
     expect((await manager.streams.info('EVENTS')).state.last_seq).toBe(before.seq)
   })
 
-  test('keeps them when somebody provisions who asks for fewer, or for none', async () => {
+  test('keeps its replicas when a later provisioning asks for fewer', async () => {
     await provision(1)
     await provision()
     expect(await copies()).toEqual(each('3, 3 of them current'))
   })
 
-  test('security: takes nobody in who does not know its password', async () => {
+  test('security: admits no node without its password', async () => {
     const [node] = cluster.nodes
     const said = await new Promise<string>((resolve) => {
       const heard: string[] = []

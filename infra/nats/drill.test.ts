@@ -69,8 +69,8 @@ const orderAll = (...ids: string[]) =>
     for (const id of ids) await announce(tx, ordering.outbox, RevokeOrdered, id, order(id))
   })
 
-describe('when JetStream lost everything it ever stored', () => {
-  test('provisioning alone brings the running services back, and nothing is done twice', async () => {
+describe('after JetStream lost its whole store', () => {
+  test('provisioning restores the running services, and nothing is done twice', async () => {
     const done: string[] = []
     const revoking = reactTo(RevokeOrdered, {
       apply: async (_, { refId }) => void done.push(refId),

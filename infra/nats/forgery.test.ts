@@ -18,7 +18,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** What a taken-over service would like the relayer to read. */
+/** An order that a compromised service would like the relayer to handle. */
 const forged = JSON.stringify({
   refId: 'p',
   wallet: `0x${'1'.repeat(40)}`,
@@ -26,7 +26,7 @@ const forged = JSON.stringify({
   held: false,
 })
 
-/** Whoever asks JetStream names the subject of the answer, and the server minds no rights there. */
+/** A JetStream request names its own reply subject, for which the server checks no permission. */
 const detours = [
   ['gateway', 'webhooks.identity.sumsub.1', '$JS.API.CONSUMER.MSG.NEXT.WEBHOOKS.gateway', '1'],
   ['gateway', 'webhooks.payments.ID.1', 'webhooks.payments.ID.2', forged],
@@ -44,7 +44,7 @@ const detours = [
   ],
 ] as const
 
-describe('security: words written where one may write', () => {
+describe('security: forged messages on permitted subjects', () => {
   test.each(detours)(
     '%s, %s: do not become an order by way of %s',
     async (user, own, way, body) => {
@@ -59,7 +59,7 @@ describe('security: words written where one may write', () => {
   )
 })
 
-/** An honest order is the mark: what was sent on before it is in the stream by then. */
+/** An honest order marks the end: earlier messages are in the stream by then. */
 async function ordersAfterAnother(): Promise<string[]> {
   const payments = await server.connectAs('payments')
   const mark = await payments.jetstream().publish('relay.revoke', '{}')
@@ -72,8 +72,8 @@ async function ordersAfterAnother(): Promise<string[]> {
   return orders
 }
 
-describe('security: the inbox of another', () => {
-  test('hears nothing when another user takes its name', async () => {
+describe("security: another user's inbox", () => {
+  test('receives nothing for a user who takes its name', async () => {
     const [user, pass] = ['payouts', server.passwords.payouts]
     const impostor = await connect({
       servers: server.url,
@@ -86,7 +86,7 @@ describe('security: the inbox of another', () => {
     await impostor.close()
   })
 
-  test('takes an answer once, and only from who was asked', async () => {
+  test('accepts one response, and only from the user who was asked', async () => {
     const relayer = await server.connectAs('chain-relayer')
     const inbox = '_INBOX_payments.one.1'
     let asked: string | undefined

@@ -4,6 +4,6 @@ import { usersFile, usersPath } from '#infra/nats/generate'
 
 const remedy = 'out of date: bun run generate permissions'
 
-test('users.gen.conf is what the catalogue and the topology say today', () => {
+test('users.gen.conf is up to date with the catalogue and the topology', () => {
   expect(readFileSync(usersPath, 'utf8') === usersFile() || remedy).toBe(true)
 })

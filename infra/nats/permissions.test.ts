@@ -20,11 +20,11 @@ const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
 
-/** A question as one copy of its owner is asked, beside the queue group. */
+/** A request to one instance of its owner, outside the queue group. */
 const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
   repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
 )
-/** Who looks for the copies of a service: it itself, and those who may ask another copy. */
+/** Users that discover the instances of a service: itself, and the callers that may retry elsewhere. */
 const seekersOf = (service: BusUser): BusUser[] => [
   service,
   ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
@@ -35,7 +35,7 @@ const to = (users: readonly BusUser[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
 /**
- * Who may publish what, from the catalogue and the topology alone: nothing here comes from
+ * Publish permissions, from the catalogue and the topology alone: nothing here comes from
  * rights.ts, so that a slip there fails here.
  */
 const publishable: readonly Right[] = [
@@ -96,7 +96,7 @@ const unpublishable: readonly string[] = [
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
 
-/** Who may subscribe to what; a question only in the queue group that its copies share. */
+/** Subscribe permissions; a request only in the queue group that its instances share. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
@@ -151,7 +151,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Publishes and subscribes to everything as one user and gathers what the server refused. */
+/** Publishes and subscribes to everything as one user and collects the server's refusals. */
 async function tryEverything(user: BusUser) {
   const nc = await server.connectAs(user)
   const refused = { publish: new Set<string>(), subscription: new Set<string>() }
@@ -166,10 +166,10 @@ async function tryEverything(user: BusUser) {
   return refused
 }
 
-/** The client's types leave out the queue that it does tell. */
+/** The client's types omit the queue that the client provides. */
 type Refusal = { operation: string; subject: string; queue?: string }
 
-/** Refused to everybody: the server answers in order, so that all before it is known by then. */
+/** Refused to every user: the server answers in order, so all earlier refusals are known by then. */
 const lastOfAll = 'nothing.follows'
 
 async function gather(
@@ -189,16 +189,16 @@ const refusedTo = (user: BusUser, tries: readonly Right[]): string[] =>
   [...new Set(tries.filter(({ users }) => !users.includes(user)).map(nameOf))].sort()
 
 describe('security: nats-server refuses exactly what the catalogue does not grant:', () => {
-  test.each(busUsers)('what %s may publish', (user) => {
+  test.each(busUsers)('publishing by %s', (user) => {
     expect([...denied.get(user)!.publish].sort()).toEqual(refusedTo(user, publishes))
   })
 
-  test.each(busUsers)('what %s may subscribe to', (user) => {
+  test.each(busUsers)('subscribing by %s', (user) => {
     expect([...denied.get(user)!.subscription].sort()).toEqual(refusedTo(user, subscriptions))
   })
 })
 
-describe('security: no right is granted besides those tried above', () => {
+describe('security: users.gen.conf grants only the permissions tried above', () => {
   test.each(busUsers)('%s', (user) => {
     const { publish, subscribe } = rightsOf(user)
     const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
@@ -219,9 +219,9 @@ function covers(right: string, { subject, queue }: Right): boolean {
   return group === queue && new RegExp(`^${words}$`).test(subject)
 }
 
-describe('every question', () => {
+describe('every request', () => {
   test.each(questions.map((question) => [question.subject, question] as const))(
-    '%s is answered by its owner to each of its askers',
+    '%s is answered by its owner to each of its callers',
     async (subject, { owner, askers }) => {
       const answering = await server.connectAs(owner)
       const service = await answering.services.add({ name: owner, version: '1.0.0' })
@@ -240,7 +240,7 @@ describe('every question', () => {
   )
 })
 
-test('security: the console cannot tell a publisher that its message is stored', async () => {
+test('security: the console cannot confirm to a publisher that its message is stored', async () => {
   const publisher = await server.connectAs('payments')
   const listener = await server.connectAs('console')
   const refused = { publish: new Set<string>(), subscription: new Set<string>() }
@@ -262,8 +262,8 @@ test('security: the console cannot tell a publisher that its message is stored',
   await Promise.all([publisher.close(), listener.close()])
 })
 
-describe('whoever has no password', () => {
-  test.each(busUsers)('security: is not let in as %s', async (user) => {
+describe('a client without a password', () => {
+  test.each(busUsers)('security: is not admitted as %s', async (user) => {
     const other = busUsers.find((name) => name !== user)!
     const passwords = server.passwords
     await expect(server.connectWith(user, passwords[other])).rejects.toThrow(

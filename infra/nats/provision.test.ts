@@ -41,13 +41,13 @@ const faultOf = (work: Promise<unknown>) =>
   )
 
 describe('provisioning', () => {
-  test('makes the same again and again, also when two do it at once', async () => {
+  test('can be repeated, also by two processes at once', async () => {
     await Promise.all([provision(), provision()])
     const names = await manager.streams.names().next()
     expect(names.toSorted()).toEqual(streams.map(({ name }) => name).toSorted())
   })
 
-  test('brings back a setting that somebody changed, and keeps the messages', async () => {
+  test('restores a setting that was changed, and keeps the messages', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await manager.streams.update('EVENTS', { duplicate_window: nanos(1_000) })
     await manager.consumers.update('EVENTS', 'payments', { max_ack_pending: 1 })
@@ -58,13 +58,13 @@ describe('provisioning', () => {
     expect((await manager.consumers.info('EVENTS', 'payments')).config.max_ack_pending).toBe(64)
   })
 
-  test('brings back a consumer that somebody deleted', async () => {
+  test('restores a consumer that was deleted', async () => {
     await manager.consumers.delete('EVENTS', 'gateway')
     await provision()
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
   })
 
-  test('waits for a stream that whoever is asked has not heard of yet', async () => {
+  test('waits for a stream that the asked node does not know yet', async () => {
     await manager.streams.delete('EVENTS')
     const plan = consumers.EVENTS!.find(({ durable_name }) => durable_name === 'gateway')!
     const made = ensureConsumer(manager, 'EVENTS', plan)
@@ -101,20 +101,23 @@ describe('a stream', () => {
     },
   )
 
-  test.each(questions.map(({ subject }) => subject))('does not answer %s', async (subject) => {
-    await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
-  })
+  test.each(questions.map(({ subject }) => subject))(
+    'does not answer requests on %s',
+    async (subject) => {
+      await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
+    },
+  )
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
-    '%s lets not even the admin remove messages',
+    '%s refuses to remove messages, even for admin',
     async (name) => {
       await expect(manager.streams.purge(name)).rejects.toThrow(/purge/)
       await expect(manager.streams.deleteMessage(name, 1)).rejects.toThrow(/delete/)
     },
   )
 
-  test('keeps a delivery once: by id in the window, by subject for as long as it is kept', async () => {
-    // Made anew: a window made shorter in place may still end as late as before (tried). Long enough for two
+  test('keeps a delivery once: by id within the window, by subject until it expires', async () => {
+    // Created again: a window shortened in place may still end as late as before (tried). Long enough for two
     // publications on a busy machine.
     const plan = streams.find(({ name }) => name === 'WEBHOOKS')!
     await manager.streams.delete('WEBHOOKS')
@@ -135,7 +138,7 @@ describe('a stream', () => {
   })
 
   test.each(streams.map(({ name }) => name))(
-    '%s has a bound of its own, also one made before',
+    '%s has a size limit, also one created before',
     async (name) => {
       await manager.streams.update(name, { max_bytes: -1 })
       await provision()
@@ -144,7 +147,7 @@ describe('a stream', () => {
   )
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
-    '%s is compressed on the disk and ends by age, also one made before',
+    '%s is compressed and expires by age, also one created before',
     async (name) => {
       const { compression: s2, max_age: keptNs } = (await manager.streams.info(name)).config
       expect(keptNs).toBeGreaterThan(0)
@@ -156,7 +159,7 @@ describe('a stream', () => {
     },
   )
 
-  test('has its bound under what the server may store for all', async () => {
+  test("the sum of all size limits is below the server's limit", async () => {
     const bounds = streams.map(({ max_bytes: bytes }) => bytes!)
     const file = readFileSync(join(import.meta.dir, 'nats-server.conf'), 'utf8')
     const gigabytes = Number(/max_file_store: (\d+)GB/.exec(file)![1])
@@ -164,7 +167,7 @@ describe('a stream', () => {
   })
 
   test.each(['webhooks.payments.ID.full', 'relay.verify', 'identity.decided'])(
-    'that is full refuses %s, and nobody takes that for a duplicate',
+    'a full stream refuses %s, which is not taken for a duplicate',
     async (subject) => {
       const stream = await manager.streams.find(subject)
       const { state } = await manager.streams.info(stream)
@@ -181,7 +184,7 @@ describe('a stream', () => {
     },
   )
 
-  test('remembers a delivery that ended without an acknowledgement', async () => {
+  test('ADVISORIES stores a delivery that ended without an acknowledgement', async () => {
     const js = admin.jetstream()
     await js.publish('webhooks.payments.ID.odd', '{}')
     const consumer = await js.consumers.get('WEBHOOKS', 'payments')

@@ -16,7 +16,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-test('an operator reverses a posting of whichever journal has it, once, and says why', async () => {
+test('ops correct reverses a posting of any journal, once, with a reason', async () => {
   await sql`insert into payouts.journal (posting, line, event, item, account, asset, amount)
     values ('po/1', 0, 'paying → paid', 'po', 'payouts', 'IDR', 5),
       ('po/1', 1, 'paying → paid', 'po', 'provider_id', 'IDR', -5)`

@@ -21,7 +21,7 @@ const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
   ...{ verb: 'wallets clear', target, cause: 'revision 3', reason: 'ticket 12', by: 'sari' },
   ...more,
 })
-/** A service that says the same each time, and which deeds it was asked for. */
+/** A service with a fixed response, and the requests it received. */
 function serviceThatSays(outcome: Outcome | Awaited | Error) {
   const asked: string[] = []
   const ask = async (id: string) => {
@@ -32,7 +32,7 @@ function serviceThatSays(outcome: Outcome | Awaited | Error) {
   return { asked, ask }
 }
 
-test('what was done is done once, however often it is asked for, and says who asked first', async () => {
+test('a repeated command takes effect once and reports who ran it first', async () => {
   const service = serviceThatSays({ done: 'the freeze is lifted' })
   expect(await perform({ sql }, deed('a'), service.ask)).toEqual({
     ...{ id: expect.any(String), done: 'the freeze is lifted' },
@@ -44,14 +44,14 @@ test('what was done is done once, however often it is asked for, and says who as
   expect(service.asked).toHaveLength(1)
 })
 
-test('another target, cause or verb is another deed', async () => {
+test('another target, cause or command is a new request', async () => {
   const service = serviceThatSays({ done: 'yes' })
   for (const other of [deed('b'), deed('b', { cause: '4' }), deed('b', { verb: 'wallets look' })])
     await perform({ sql }, other, service.ask)
   expect(new Set(service.asked).size).toBe(3)
 })
 
-test('a lost answer leaves it unknown: the same deed asks again under the same id', async () => {
+test('after a lost response the same command asks again under the same id', async () => {
   const silent = serviceThatSays(new Error('no answer'))
   await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow(
     /^wallets clear c: no response, outcome unknown\. Run the same command again/,
@@ -65,7 +65,7 @@ test('a lost answer leaves it unknown: the same deed asks again under the same i
   expect(service.asked).toEqual(silent.asked)
 })
 
-test('while nobody knows what comes of it nothing is written down, and the same again is the same', async () => {
+test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {
   const deciding = serviceThatSays({ awaited: 'it is being decided' })
   expect(await perform({ sql }, deed('f'), deciding.ask)).toMatchObject({
     refused: 'it is being decided',
@@ -79,7 +79,7 @@ test('while nobody knows what comes of it nothing is written down, and the same 
   expect(service.asked).toEqual(deciding.asked)
 })
 
-test('what was refused may be asked again, and both answers stay written down', async () => {
+test('a refused command may be repeated, and both outcomes are recorded', async () => {
   const refused = { refused: 'not frozen' }
   expect(await perform({ sql }, deed('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
   await perform({ sql }, deed('d'), serviceThatSays({ done: 'yes' }).ask)
@@ -92,7 +92,7 @@ test('what was refused may be asked again, and both answers stay written down', 
   ])
 })
 
-test('a deed without a reason is not written down, and no service is asked for it', async () => {
+test('a command without a reason is not recorded and reaches no service', async () => {
   const service = serviceThatSays({ done: 'yes' })
   await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(
     /deeds_words/,

@@ -6,24 +6,24 @@ const sizes = [
   { of: 'database', name: 'payments.inbox', rows: 20_000, bytes: 2_000_000, keptDays: 97 },
 ] satisfies Size[]
 
-test('what stays for ever grows for the whole year, what ends by age for as long as it is kept', () => {
+test('permanent rows grow for a whole year, others for their retention period', () => {
   const [journal, inbox] = growthOf(sizes, 2_000, 1_000)
   expect(journal).toMatchObject({ rowsPer1000: 4_000, bytesPer1000: 2_000_000 })
   expect(journal!.bytesInYear).toBe(2_000_000 * 365)
   expect(inbox!.bytesInYear).toBe(1_000_000 * 97)
 })
 
-test('without a payment nothing is said of the next ones', () => {
+test('without payments there is no projection', () => {
   expect(growthOf(sizes, 0, 1_000).map(({ bytesInYear }) => bytesInYear)).toEqual([0, 0])
 })
 
-test('the largest of a year is named first', () => {
+test('the largest table after a year is listed first', () => {
   const lines = growthText(growthOf(sizes.toReversed(), 2_000, 1_000), 2_000, 1_000).split('\n')
   expect(lines[2]).toMatch(/^payments\.journal +8000 +3\.8 +4000 +1\.9 +ever +696\.2$/)
   expect(lines.at(-1)).toMatch(/^all /)
 })
 
-test('no title of a column runs into the next', () => {
+test('column titles do not overlap', () => {
   const [, titles] = growthText(growthOf(sizes, 2_000, 1_000), 2_000, 1_000).split('\n')
   expect(titles!.trim().split(/ {2,}/)).toEqual([
     ...['rows', 'MiB', 'rows/1000', 'MiB/1000', 'kept, days', 'MiB in a year'],
@@ -40,12 +40,12 @@ describe('the disk is full', () => {
     expect(daysUntilFull(grown, 1_000, free)).toBeCloseTo(days)
   })
 
-  test('never, when all of it ends by age and fits', () => {
+  test('never, if all rows expire and fit', () => {
     const kept = growthOf([sizes[1]!], 2_000, 1_000)
     expect(daysUntilFull(kept, 1_000, 96_000_000)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('on a day that is named, once somebody says how much is free', () => {
+  test('on a date, if the free space is given', () => {
     expect(fullText(10.9, 2_000)).toStartWith('disk full in about 10 days')
     expect(fullText(10.9, 5)).toEndWith('with only 5 payments this is far too pessimistic')
     expect(fullText(1.2, 2_000)).toStartWith('disk full in about 1 day,')

@@ -15,20 +15,20 @@ const run = async (...words: string[]) => {
 test.each([
   ['no verb', []],
   ['a word that is no verb', ['constructor']],
-])('an operator who gives %s is told the verbs, and the exit code says so', async (_, words) => {
+])('ops with %s prints the usage and exits with 2', async (_, words) => {
   const { code, printed } = await run(...words)
   expect(code).toBe(2)
   expect(printed).toMatch(/^usage: bun run ops <command>\n {2}status /)
 })
 
-/** What a verb prints, and its exit code: nothing of a stack is needed to be told wrongly. */
+/** Runs a command that fails before it needs a stack; returns its output and exit code. */
 async function saidBy(name: string, ...words: string[]) {
   const lines: string[] = []
   const code = await verbs.get(name)!.run(words, (text) => lines.push(text))
   return { code, said: lines.join('\n') }
 }
 
-describe('an operator who tells a verb wrongly is told the usage, and what is wrong', () => {
+describe('wrong usage prints the usage and the error', () => {
   const transfer = `0x${'1'.repeat(64)}:1`
   test.each([
     [['pause', 'topups'], '--reason is required'],
@@ -50,12 +50,15 @@ describe('an operator who tells a verb wrongly is told the usage, and what is wr
     [['reconcile', 'all'], 'unexpected argument: all'],
     [['reconcile', 'explain', 'x'], 'expected the number of one break'],
     [['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why'], '--until is required'],
-  ] as [string[], string | RegExp][])('%p: %p', async ([name = '', ...words], wrong) => {
-    const { code, said } = await saidBy(name, ...words)
-    expect(code).toBe(2)
-    expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
-    expect(said.split('\nerror: ')[1] ?? '').toMatch(wrong)
-  })
+  ] as [string[], string | RegExp][])(
+    'ops %p fails with %p',
+    async ([name = '', ...words], wrong) => {
+      const { code, said } = await saidBy(name, ...words)
+      expect(code).toBe(2)
+      expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
+      expect(said.split('\nerror: ')[1] ?? '').toMatch(wrong)
+    },
+  )
 
   test.each([
     ['pause', '--help'],
@@ -65,7 +68,7 @@ describe('an operator who tells a verb wrongly is told the usage, and what is wr
     ['reconcile', 'explain', '--help'],
     ['unexplained', 'accept', '--help'],
   ] as [string, ...string[]][])(
-    'who asks %s %s is told the usage, and nothing is wrong',
+    'ops %s %s prints the usage without an error',
     async (name, ...words) => {
       const { code, said } = await saidBy(name, ...words)
       expect(code).toBe(0)
@@ -74,7 +77,7 @@ describe('an operator who tells a verb wrongly is told the usage, and what is wr
     },
   )
 
-  test('so is who asks for no verb at all', async () => {
+  test('ops --help prints the usage without an error', async () => {
     const { code, printed } = await run('--help')
     expect(code).toBe(0)
     expect(printed).toStartWith('usage: bun run ops <command>')

@@ -20,8 +20,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-describe('an operator who asks what is in flight', () => {
-  test('sees what is not sent and what is not settled, oldest first, and nothing that is over', async () => {
+describe('ops in-flight', () => {
+  test('lists unsent messages and unfinished items, oldest first, and nothing completed', async () => {
     await sql`
       insert into gateway.outbox (id, subject, payload, published_at, created_at)
       values ('unsent', 'relay.drip', '{}', null, now()), ('sent', 'relay.drip', '{}', now(), now())`
@@ -38,8 +38,8 @@ describe('an operator who asks what is in flight', () => {
   })
 })
 
-describe('an operator who asks for frozen wallets', () => {
-  test('sees what is missing of each, and none that is free', async () => {
+describe('ops wallets list', () => {
+  test('shows the amount owed by each frozen wallet, and no other wallets', async () => {
     const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
     await sql`
       insert into payments.wallets (wallet, frozen, revision)
@@ -53,18 +53,18 @@ describe('an operator who asks for frozen wallets', () => {
   })
 })
 
-test('an operator who clears a wallet is told which payments still wait for a decision', () => {
+test('ops wallets clear lists payments that still need a decision', () => {
   expect(clearedText('0x1 is free', ['pay_a'])).toBe(
     '0x1 is free; pay_a may still need review: bun run ops review show pay_a',
   )
   expect(clearedText('0x1 is free')).toBe('0x1 is free')
 })
 
-describe('an operator who looks for AUSD that nothing explains', () => {
+describe('ops unexplained list', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}`
   const wallet = `0x${'5'.repeat(40)}`
 
-  test('sees what came unasked and is still here, oldest first', async () => {
+  test('lists unexplained AUSD that is still in the treasury, oldest first', async () => {
     for (const [digit, kind, key] of [
       ['1', 'in', `${wallet}:0x1`],
       ['2', 'in', null],
@@ -98,7 +98,7 @@ describe('an operator who looks for AUSD that nothing explains', () => {
   })
 })
 
-describe('an operator who asks for one to go back', () => {
+describe('ops unexplained return', () => {
   const transfer = (digit: string) => ({ txHash: `0x${digit.repeat(64)}` as const, logIndex: 3 })
   const name = (digit: string) => `0x${digit.repeat(64)}:3`
   const said = { reason: 'ticket 12', by: 'sari' }
@@ -120,14 +120,14 @@ describe('an operator who asks for one to go back', () => {
       ...{ outcome, said: words },
     }))
 
-  test('is told why not, and the audit says that it was refused, never that it was done', async () => {
+  test('prints why a return was refused, and the audit records the refusal, not a success', async () => {
     const { ask } = relayer('7', 'it was taken for cash-out p1')
     const words = 'return requested by sari (ticket 12), refused: it was taken for cash-out p1'
     expect(await returned({ sql, ask }, transfer('7'), said)).toMatchObject({ refused: words })
     expect(await notedOf('7')).toEqual([{ outcome: 'refused', said: words }])
   })
 
-  test('learns the transaction by the same command, if it was not decided in time; so does the audit', async () => {
+  test('repeated, prints the transaction of an undecided return, and so does the audit', async () => {
     const { asked, ask } = relayer('8')
     const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
     expect(first).toMatchObject({
@@ -147,7 +147,7 @@ describe('an operator who asks for one to go back', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('who did not hear of the refusal hears of it, and only then asks anew', async () => {
+  test('after an unread refusal, repeats the refusal once and then asks again', async () => {
     const { asked, ask } = relayer('9')
     await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
     await sql`

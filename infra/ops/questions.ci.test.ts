@@ -10,7 +10,7 @@ import { operate, ownStack } from '#test/support/stack'
 const listed = questions.map(({ question, words }) => [question, words] as const)
 
 /** Runs the verbs of the page one after the other, while services come and go. */
-describe('what an operator asks at night', () => {
+describe('questions during an incident', () => {
   let stack: Stack
   let paymentId: string
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('what an operator asks at night', () => {
   const ask = (words: readonly string[], ...more: string[]) =>
     operate(stack, 'main.ts', ...words.map((word) => (word === '<id>' ? paymentId : word)), ...more)
 
-  /** What could not be read in time, on a busy machine, is asked for again; what needs a person too. */
+  /** Parts that could not be read in time, on a busy machine, are read again; so are alerts. */
   const asked = (words: readonly string[], ...more: string[]) =>
     waitUntil(
       `all of ${words.join(' ')}`,
@@ -39,11 +39,11 @@ describe('what an operator asks at night', () => {
       120_000,
     )
 
-  test('are ten questions', () => {
+  test('there are ten questions', () => {
     expect(listed).toHaveLength(10)
   })
 
-  test.each(listed)('%s is answered by one command', async (_, words) => {
+  test.each(listed)('"%s" is answered by one command', async (_, words) => {
     const { said, complaint } = await asked(words)
     expect(complaint).toBe('')
     expect(said).not.toStartWith('usage')
@@ -57,7 +57,7 @@ describe('what an operator asks at night', () => {
     },
   )
 
-  test('with the right answer: the whole way of a payment, its money in the books, and all well', async () => {
+  test('the answers cover the whole way of a payment and its money in the books, and report that all is well', async () => {
     expect((await asked(['status'])).said).toEndWith('money is moving; nothing needs attention')
     const { said } = await asked(['trace', '<id>'])
     expect(said).toStartWith(`topup ${paymentId}  credited`)
@@ -65,7 +65,7 @@ describe('what an operator asks at night', () => {
     expect((await asked(['books'])).said).toMatch(/collateral +-3\.076923/)
   })
 
-  test('while a service is down, which is named, and all the rest is seen', async () => {
+  test('while a service is down, it is named and all other parts are shown', async () => {
     await stack.process('payments').stop('SIGKILL')
     const { code, said } = await ask(['status'])
     expect(code).toBe(1)
@@ -74,7 +74,7 @@ describe('what an operator asks at night', () => {
     expect(trace.said).toStartWith(`topup ${paymentId}  credited`)
   })
 
-  test('while the bus is down: rows, chain and provider are seen, and it says what is not', async () => {
+  test('while the bus is down, rows, chain and provider are shown and the unreadable parts are named', async () => {
     await stack.process('nats-server').stop('SIGKILL')
     const { code, said } = await ask(['status'])
     expect(code).toBe(1)
@@ -86,7 +86,7 @@ describe('what an operator asks at night', () => {
     expect(trace.said).toContain('chain-relayer attempt')
   })
 
-  test('while Postgres is down: what cannot be seen is said, and nothing is called well', async () => {
+  test('while Postgres is down, unreadable parts are named and status never reports that all is well', async () => {
     await stack.process('postgres').stop('SIGKILL')
     const { code, said } = await ask(['status'])
     expect(code).toBe(1)

@@ -28,7 +28,7 @@ test.each([
   expect(commandFor({ id: '7', rule, item, amount })).toBe(`bun run ops ${command}`)
 })
 
-test('there is a command for each rule, whatever its item is called', () => {
+test('every rule has a command, whatever its item', () => {
   for (const { name } of rules)
     for (const item of [payment, cashout, transfer, 'treasury', 'lane:0x1'])
       expect(commandFor({ id: '7', rule: name, item, amount: 1n })).toMatch(/^bun run ops [a-z-]+/)

@@ -45,9 +45,9 @@ describe('retention entries', () => {
   })
 })
 
-describe('a rule', () => {
+describe('a pruning rule', () => {
   test.each(Object.entries(movers))(
-    'keeps what %s has done for a week longer than any stream of its consumer keeps it',
+    'keeps the inbox of %s for a week longer than any stream of its consumer',
     (schema, consumer) => {
       const read = Object.entries(consumers).filter(([, plans]) =>
         plans.some(({ durable_name: name }) => name === consumer),
@@ -65,7 +65,7 @@ describe('a rule', () => {
   )
 
   test.each(['payments', 'payouts'] as const)(
-    'keeps what %s received of the list for longer than the list shows it',
+    'keeps list entries received by %s for longer than the list contains them',
     async (name) => {
       const { fields } = (await import(join(repositoryDir, `services/${name}/config.ts`))) as {
         fields: Record<string, { fallback?: string }>
@@ -96,7 +96,7 @@ describe('a rule', () => {
     },
   )
 
-  test('is about no guard: those stay for ever', () => {
+  test('touches no table that guards money', () => {
     const guards = [
       'journal',
       'payments',

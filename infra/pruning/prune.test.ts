@@ -39,7 +39,7 @@ describe('pruning', () => {
     expect(await admin.unsafe(`select * from ${table}`)).toHaveLength(stays ? 1 : 0)
   })
 
-  test('goes on behind what is spared, a batch at a time, and counts both', async () => {
+  test('continues after the spared rows, a batch at a time, and counts both', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second' from generate_series(1, 25) n`
     await admin`insert into payments.dead_letter (consumer, message_id, subject, payload, reason)
@@ -52,7 +52,7 @@ describe('pruning', () => {
     expect((await prune(pruner, { rowsMax: 5 }))!.removed).toEqual({})
   })
 
-  test('is done by one copy at a time, and again when that one is gone', async () => {
+  test('runs in one instance at a time, and in another when that one is gone', async () => {
     const other = await admin.reserve()
     await other`select pg_advisory_lock(7262116)`
     expect(await prune(pruner)).toBeUndefined()
@@ -61,7 +61,7 @@ describe('pruning', () => {
     expect(await prune(pruner)).toBeDefined()
   })
 
-  test('a table that somebody holds keeps no other from it, and calls a person when it lasts', async () => {
+  test('skips a table that is locked, and raises an alarm if the lock lasts', async () => {
     await admin.unsafe(done('payments', 'payments', 'm', days(300)))
     await admin.unsafe(run(false, days(300)))
     const lines: string[] = []
@@ -78,7 +78,7 @@ describe('pruning', () => {
     expect(await admin`select * from payments.inbox`).toHaveLength(0)
   })
 
-  test('whose connection is lost misses one table, and is as good as ever the next time', async () => {
+  test('misses one table if its connection is lost, and recovers in the next round', async () => {
     await admin.unsafe(run(false, days(300)))
     await using own = {
       sql: postgres(jobUrl(), { max: 2, onnotice: () => {} }),
@@ -99,12 +99,12 @@ describe('pruning', () => {
     expect(await admin`select * from books.runs`).toHaveLength(0)
   })
 
-  test('fails as a whole while Postgres is away, not table by table', async () => {
+  test('fails as a whole while Postgres is down, not table by table', async () => {
     const away = postgres('postgres://pruning@127.0.0.1:1/postgres', { max: 1, backoff: false })
     await expect(prune(away)).rejects.toThrow(/ECONNREFUSED/)
   })
 
-  test('that is killed leaves whole batches, and what it began is finished by the next', async () => {
+  test('leaves whole batches when it is killed, and the next round finishes', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second'
       from generate_series(1, 20000) n`
@@ -149,7 +149,7 @@ describe('the role pruning', () => {
       await refused(`delete from ${name}`)
   })
 
-  test('security: writes nothing, empties nothing, and reads no more than its rules do', async () => {
+  test('security: writes and truncates nothing, and reads only what its rules need', async () => {
     const readable = new Set(rules.map(({ table }) => table))
     for (const name of await all()) {
       await refused(`truncate ${name}`)
@@ -162,7 +162,7 @@ describe('the role pruning', () => {
     }
   })
 
-  test('security: never gets at the money of the books, of payments, of cash-outs or of operations', async () => {
+  test('security: cannot delete rows of the books, payments, cash-outs or operations', async () => {
     for (const name of [
       'payments.journal',
       'payments.payments',

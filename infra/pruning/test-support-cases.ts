@@ -1,6 +1,6 @@
-// What pruning removes and what it leaves, row by row.
+// Rows that pruning removes and rows that it leaves.
 
-/** So long ago. */
+/** SQL for a time this long ago. */
 export const days = (count: number) => `now() - interval '${count} days'`
 /** A message that a consumer has done. */
 export const done = (schema: string, consumer: string, id: string, doneAt: string) =>
@@ -48,7 +48,7 @@ const wallets = (orderAgainAt: string) =>
   `insert into payments.wallets (wallet, frozen, revision, order_again_at) values ('0x1', true, 1, ${orderAgainAt})`
 
 type Row = readonly [what: string, table: string, stays: boolean, ...statements: string[]]
-/** Each: what it is, in which table, whether it stays, and the statements that put it there. */
+/** Each: description, table, whether it stays, and the statements that insert it. */
 export const cases: readonly Row[] = [
   [
     'a done message of longer ago than its stream keeps one',
@@ -106,12 +106,7 @@ export const cases: readonly Row[] = [
     false,
     done('payments', 'payments-list', 'm', days(202)),
   ],
-  [
-    'what the books note of themselves',
-    'payments.inbox',
-    true,
-    done('payments', 'books', 'opening', days(3_000)),
-  ],
+  ['a run of the books', 'payments.inbox', true, done('payments', 'books', 'opening', days(3_000))],
   [
     'a consumer that no rule names',
     'payments.inbox',
@@ -146,7 +141,7 @@ export const cases: readonly Row[] = [
     sent('payments', { refId }, days(29)),
   ],
   [
-    'a fact about a payment that waits for a person',
+    'a charge of a payment in review',
     'payments.outbox',
     true,
     payment('review'),
@@ -258,8 +253,8 @@ export const cases: readonly Row[] = [
   ],
   ['a reservation that ended yesterday', 'payments.reservations', false, reserved(days(2))],
   ['a reservation that ended just now', 'payments.reservations', true, reserved('now()')],
-  ['what a key signed last year', 'chain_relayer.spent', false, spent(days(300))],
-  ['what a key signed this week', 'chain_relayer.spent', true, spent(days(6))],
+  ['a signature of last year', 'chain_relayer.spent', false, spent(days(300))],
+  ['a signature of this week', 'chain_relayer.spent', true, spent(days(6))],
   [
     'an event of a generation that serves no more',
     'indexer_reader.events',

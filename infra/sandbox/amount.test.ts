@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { formatMoney, majorFromMinor, minorFromMajor } from './amount'
 
-describe('an amount of the wire', () => {
+describe("an amount in the provider's format", () => {
   test.each([
     [50_000, 'IDR', 50_000n],
     [5, 'MYR', 500n],
     [5.1, 'MYR', 510n],
     [1234.05, 'MYR', 123_405n],
     [1_999_999_999_999, 'IDR', 1_999_999_999_999n],
-  ] as const)('%p %s is %p in minor units, and comes back the same', (major, currency, minor) => {
+  ] as const)('%p %s is %p in minor units, and converts back', (major, currency, minor) => {
     expect(minorFromMajor(major, currency)).toBe(minor)
     expect(majorFromMinor(minor, currency)).toBe(major)
   })
@@ -19,7 +19,7 @@ describe('an amount of the wire', () => {
     [-1, 'IDR'],
     [Number.NaN, 'IDR'],
     [1e21, 'IDR'],
-  ] as const)('%p does not fit %s', (major, currency) => {
+  ] as const)('%p is not a valid amount of %s', (major, currency) => {
     expect(minorFromMajor(major, currency)).toBeNull()
   })
 
@@ -29,7 +29,7 @@ describe('an amount of the wire', () => {
     [500n, 'MYR', 'RM 5.00'],
     [7n, 'MYR', 'RM 0.07'],
     [123_456_789n, 'MYR', 'RM 1,234,567.89'],
-  ] as const)('%p %s reads %s', (minor, currency, text) => {
+  ] as const)('%p %s is displayed as %s', (minor, currency, text) => {
     expect(formatMoney(minor, currency)).toBe(text)
   })
 })

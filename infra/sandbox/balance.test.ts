@@ -31,7 +31,7 @@ const reach = (id: string, status: string) =>
     5,
   )
 
-test('a payout is taken out of the balance when it is asked for, and comes back when it fails', async () => {
+test('a payout is deducted when it is requested, and credited back when it fails', async () => {
   expect(await balance()).toEqual({ balance: 1_000_000 })
   await pay({ amount: 250_000 })
   expect(await balance()).toEqual({ balance: 750_000 })
@@ -41,7 +41,7 @@ test('a payout is taken out of the balance when it is asked for, and comes back 
   expect(await balance()).toEqual({ balance: 750_000 })
 })
 
-test('a payout of more than there is is accepted, fails for that, and takes nothing', async () => {
+test('a payout above the balance is accepted and then fails, without deducting anything', async () => {
   const { balance: before } = await balance()
   const large = await pay({ amount: before + 1 })
   expect(large.status).toBe('ACCEPTED')
@@ -50,12 +50,12 @@ test('a payout of more than there is is accepted, fails for that, and takes noth
   expect(await balance()).toEqual({ balance: before })
 })
 
-test('a control tops the account up, or withdraws, until it holds so much: a row of the list', async () => {
+test('a control deposits or withdraws until the balance has the given amount, with an entry in the list', async () => {
   expect((await fixture.control('balance', { amount: 12_345 })).json.ID).toBe(12_345)
   expect(await balance()).toEqual({ balance: 12_345 })
   await fixture.control('balance', { amount: 20_000 })
   const { json } = await fixture.get('ID', '/transactions?types=TOPUP&types=WITHDRAWAL')
-  // Of one millisecond either may come first.
+  // Entries of one millisecond may come in either order.
   const byType = json.data.toSorted((a: { type: string }, b: { type: string }) =>
     a.type.localeCompare(b.type),
   )
@@ -70,7 +70,7 @@ test('a control tops the account up, or withdraws, until it holds so much: a row
   expect((await fixture.control('balance', { account: 'SG', amount: 1 })).status).toBe(400)
 })
 
-test('what the provider keeps is gone from it, and of an earlier moment is what began by then', async () => {
+test('fees are deducted, and a balance of an earlier time has only earlier entries', async () => {
   const { balance: before } = await balance()
   const at = new Date().toISOString()
   await waitUntil('a later millisecond', () => Date.now() > Date.parse(at))

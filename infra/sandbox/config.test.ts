@@ -13,7 +13,7 @@ const env = {
   IDENTITY_SECRET_KEY: 'e',
 }
 
-test('what is left out has a default', () => {
+test('an omitted variable has its default', () => {
   expect(loadConfig(env)).toMatchObject({
     port: 3100,
     publicUrl: null,
@@ -25,12 +25,12 @@ test('what is left out has a default', () => {
   })
 })
 
-test('a zero is a setting, not a missing one', () => {
+test('0 is a value, not a missing one', () => {
   const config = loadConfig({ ...env, PORT: '0', PAYOUT_SETTLE_MS: '0' })
   expect(config).toMatchObject({ port: 0, payoutSettleMs: 0 })
 })
 
-test('every fault is in one message', () => {
+test('one message lists all configuration errors', () => {
   const faulty = {
     ...env,
     PORT: 'x',

@@ -61,7 +61,7 @@ async function boot(gatewayUrl: string) {
   return { url, kill, post, get, book }
 }
 
-test('a killed sandbox forgets nothing and finishes what it began', async () => {
+test('a killed sandbox keeps everything and finishes pending work', async () => {
   const body = payoutBody()
   const first = await boot('http://127.0.0.1:9')
   const session = await first.post('/sessions', sessionBody({ amount: 60_000 }))

@@ -62,7 +62,7 @@ test('an invalid lock is reported', () => {
   expect(() => ownFolder(other)).toThrow(`${other}/stack.lock cannot be used as a lock`)
 })
 
-test('a start beside an ending stack reports that it is ending, not that it is starting', async () => {
+test('a start during the end of a stack reports that it is ending, not that it is starting', async () => {
   const owned = ownFolder(dir)
   owned.ending()
   const taken = await Promise.try(() => assertFree(dir)).catch((error) => error as FolderTaken)

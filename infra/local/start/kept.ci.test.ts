@@ -18,7 +18,7 @@ afterAll(() => {
 const boot = (data: DataPlan) =>
   bootStack({ dir, data, ports: 'free', durable: false, env: quickChecks })
 
-const { privateKey } = devAccount('somebody who comes back')
+const { privateKey } = devAccount('a user who comes back')
 
 /** Pays one top-up, and resolves with the collateral when it is credited. */
 async function topUp(stack: Stack): Promise<bigint> {

@@ -15,7 +15,7 @@ const rules = readAlerts()
 const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
 
 describe('every alert', () => {
-  test('every alert has a summary, a description, a command, a severity and an expression', () => {
+  test('has a summary, a description, a command, a severity and an expression', () => {
     expect(rules.length).toBeGreaterThan(20)
     for (const { annotations, labels, ...rule } of rules) {
       for (const text of [annotations.summary, annotations.description, annotations.command])
@@ -26,14 +26,14 @@ describe('every alert', () => {
     }
   })
 
-  test('is tried with what must call and with what must not', () => {
+  test('has metrics that must fire it and metrics that must not', () => {
     const tried = [...read('rules.test.yaml').matchAll(/- name: (\w+) (calls|is quiet)$/gm)]
     const wanted = rules.flatMap(({ alert }) => [`${alert} calls`, `${alert} is quiet`])
     expect(tried.map(([, alert, what]) => `${alert} ${what}`)).toEqual(wanted)
   })
 })
 
-test('the dashboard has a query in each panel, and no two alike', () => {
+test('every panel of the dashboard has its own query', () => {
   const queries = readQueries().map(({ expr }) => expr)
   expect(queries.length).toBeGreaterThan(30)
   expect(new Set(queries).size).toBe(queries.length)
@@ -49,7 +49,7 @@ const promtoolSays = async (dir: string, ...words: string[]) => {
 }
 
 describe.skipIf(!promtool)(promtool ? 'promtool' : `promtool (${absent})`, () => {
-  test('takes the rules and the configuration, and every rule calls when it must', async () => {
+  test('accepts the rules and the configuration, and every rule fires when it must', async () => {
     for (const words of [
       ['check', 'rules', 'rules.yaml'],
       ['check', 'config', 'prometheus.yaml'],
@@ -60,7 +60,7 @@ describe.skipIf(!promtool)(promtool ? 'promtool' : `promtool (${absent})`, () =>
     }
   })
 
-  test('finds a rule that never calls', async () => {
+  test('finds a rule that never fires', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'rules-'))
     try {
       cpSync(alertsDir, dir, { recursive: true })

@@ -12,8 +12,8 @@ const letter = (messageId: string, more: Partial<DeadLetter> = {}): DeadLetter =
   ...more,
 })
 
-describe('letters are of one group', () => {
-  test('when their errors differ by ids and numbers alone, and their subjects by the delivery', () => {
+describe('groups of dead letters', () => {
+  test('dead letters whose errors differ only in ids and numbers, and subjects only in the delivery, form one group', () => {
     const found = groupsOf([
       letter('a', {
         subject: 'webhooks.payments.ID.dlv_a',
@@ -36,17 +36,17 @@ describe('letters are of one group', () => {
     ])
   })
 
-  test('whose age is that of the first failure, also of one that was handled again in vain', () => {
+  test('the age of a group is that of its first failure, also after a failed redrive', () => {
     const firstDiedAt = new Date('2026-11-20T01:00:00Z')
     const [group] = groupsOf([letter('a'), letter('b', { firstDiedAt })])
     expect(group!.firstAt).toEqual(firstDiedAt)
   })
 
-  test('of one service: each mends its own', () => {
+  test('dead letters of different services are different groups', () => {
     expect(groupsOf([letter('a'), letter('a', { service: 'payouts' })])).toHaveLength(2)
   })
 
-  test('and are named by message, by group, or all at once', () => {
+  test('dead letters are named by message, by group, or all at once', () => {
     const letters = [letter('a'), letter('b', { reason: 'x' }), letter('c', { reason: 'x' })]
     const named = (word: string) => lettersNamed(letters, word).map(({ messageId }) => messageId)
     expect(named('b')).toEqual(['b'])
@@ -56,7 +56,7 @@ describe('letters are of one group', () => {
   })
 })
 
-describe('an operator', () => {
+describe('ops dead-letters', () => {
   let stack: RunningStack
   let sql: Sql
   const ops = (...words: string[]) => operate(stack, 'main.ts', 'dead-letters', ...words)
@@ -76,18 +76,18 @@ describe('an operator', () => {
       insert into ${sql(schema)}.dead_letter (consumer, message_id, subject, payload, reason)
       values (${service}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up')`
   }
-  /** Harmless when it is handled: it only says so in the log. */
+  /** Harmless when it is handled: it only logs. */
   const failed = (id: string) =>
     bury('payments', id, 'relay.extend.failed', {
       ...{ operationId: `op-${id}`, cause: id, reason: 'reverted' },
       wallet: `0x${'1'.repeat(40)}`,
     })
 
-  test('is told that there are none', async () => {
+  test('list reports that there are none', async () => {
     expect(await ops('list')).toMatchObject({ code: 0, said: 'no dead letters' })
   })
 
-  test('sees them by what they died of, and what one says without what is private', async () => {
+  test('list groups them by error, and show prints one without private data', async () => {
     await failed('one')
     await failed('two')
     const delivery = { account: 'ID', deliveryId: 'd', receivedAt: 'now', body: 'Sari Dewi' }
@@ -104,7 +104,7 @@ describe('an operator', () => {
     expect(shown.said).not.toContain('Sari')
   })
 
-  test('has one handled again, once, and it is written down who asked and why', async () => {
+  test('redrive has a dead letter handled once, and records the operator and the reason', async () => {
     const words = ['redrive', 'one', '--reason', 'the node is back', '--by', 'sari']
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one processed' })
     const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
@@ -123,7 +123,7 @@ describe('an operator', () => {
     )
   })
 
-  test('sees since when it fails, after it was handled again in vain', async () => {
+  test('list shows the age of the first failure after a failed redrive', async () => {
     const first = '2026-11-20T01:00:00.000Z'
     await sql`
       insert into ops.deeds (verb, target, cause, reason, asked_by)
@@ -133,7 +133,7 @@ describe('an operator', () => {
     expect(two!.diedAt.getTime()).toBeGreaterThan(two!.firstDiedAt.getTime())
   })
 
-  test('dismisses a group: it ends, nothing of it is done, and its row says why', async () => {
+  test('dismiss closes a group unhandled, and its rows have the reason', async () => {
     const [group] = groupsOf(await listDeadLetters(sql)).filter(({ sample }) => sample === 'hook')
     const words = ['dismiss', group!.id, '--reason', 'a test of the provider', '--by', 'dewi']
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payouts:hook is dismissed' })
@@ -141,7 +141,7 @@ describe('an operator', () => {
     expect(row!.reason).toBe('dismissed: a test of the provider, was: gave up')
   })
 
-  test('who gives no reason, or names nothing, changes nothing', async () => {
+  test('without a reason or a target nothing changes', async () => {
     const before = await listDeadLetters(sql)
     expect((await ops('redrive', 'two')).code).toBe(2)
     expect((await ops('redrive', 'nobody', '--reason', 'why')).code).toBe(1)

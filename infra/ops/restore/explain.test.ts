@@ -55,7 +55,7 @@ const op = (kind: number, id: string, account: Hex) => ({
 
 type Logs = Parameters<typeof doneIn>[1]['logs']
 
-/** Transfers that travel together, each a call of the token unless said otherwise. */
+/** Transfers in one transaction, each a call of the token unless stated otherwise. */
 const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Partial<Words> => ({
   to: multicall3,
   data: encodeFunctionData({
@@ -65,7 +65,7 @@ const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Part
   }),
 })
 
-/** What the token writes when it uses an authorization. */
+/** Event of the token when it uses an authorization. */
 const usedLog = (authorizer: Hex, nonce: Hex) =>
   ({
     ...{ address: ausd, data: '0x', logIndex: 0, blockNumber: 1n, blockHash: used },
@@ -87,35 +87,35 @@ function sent(words: Partial<Words>, reverted = false, logs: Logs = []): LaneTra
   }
 }
 
-describe('what a lane sent', () => {
+describe('explain finds the reason for', () => {
   test.each([
     ['a credit of a payment in the rows', call('topUp', [refOf(topup), ana, 7n, false]), []],
     ['a credit of its remainder', call('topUp', [refOf(`${topup}.1`), ana, 7n, true]), []],
-    ['a credit of a payment nobody knows', call('topUp', [refOf('x'), ana, 7n, false]), ['credit']],
-    ['a credit to somebody else', call('topUp', [refOf(topup), budi, 7n, false]), ['credit']],
+    ['a credit of an unknown payment', call('topUp', [refOf('x'), ana, 7n, false]), ['credit']],
+    ['a credit to another wallet', call('topUp', [refOf(topup), budi, 7n, false]), ['credit']],
     ['a repayment', call('repayFor', [refOf(settlement), ana, 7n, false, 5n]), []],
     ['a revocation', call('revokeTopUp', [refOf(topup)]), []],
     ['a revocation of nothing', call('revokeRepayment', [refOf('x')]), ['revoke']],
     [
-      'a batch of which one is of nobody',
+      'a batch with one unknown operation',
       call('many', [[op(opKinds.topUp, topup, ana), op(opKinds.topUp, 'x', ana)]]),
       ['credit'],
     ],
-    ['a flag of somebody who is asked about', call('setVerified', [ana, true]), []],
-    ['a flag of nobody', call('setVerified', [budi, true]), ['verify']],
-    ['a freeze that nobody ordered', call('setFrozen', [ana, true]), ['freeze']],
+    ['a verified flag of a user with a verdict', call('setVerified', [ana, true]), []],
+    ['a verified flag without a verdict', call('setVerified', [budi, true]), ['verify']],
+    ['a freeze without an order', call('setFrozen', [ana, true]), ['freeze']],
     ['a take of a cash-out', transfer(ana, treasury, 5n, used), []],
     ['a take of no cash-out', transfer(budi, treasury, 5n, used), ['move']],
     ['a return', transfer(treasury, ana, 5n, returnNonce(payoutId)), []],
     ['a return of more', transfer(treasury, ana, 6n, returnNonce(payoutId)), ['move']],
-    ['a return to somebody else', transfer(treasury, budi, 5n, returnNonce(payoutId)), ['move']],
+    ['a return to another wallet', transfer(treasury, budi, 5n, returnNonce(payoutId)), ['move']],
     ['a giveback', transfer(treasury, ana, 5n, givebackNonce(came)), []],
     ['a giveback of more', transfer(treasury, ana, 6n, givebackNonce(came)), ['move']],
-    ['a giveback to somebody else', transfer(treasury, budi, 5n, givebackNonce(came)), ['move']],
+    ['a giveback to another wallet', transfer(treasury, budi, 5n, givebackNonce(came)), ['move']],
     ['a transfer out of the treasury', transfer(treasury, budi, 5n, used), ['move']],
     ['a send', transfer(budi, ana, 5n, used), []],
-    ['coin for somebody asked about', { to: ana, valueWei: 9n }, []],
-    ['coin for nobody', { to: budi, valueWei: 9n }, ['pay']],
+    ['native coin for a user with a verdict', { to: ana, valueWei: 9n }, []],
+    ['native coin for an unknown wallet', { to: budi, valueWei: 9n }, ['pay']],
     ['a noop', { to: lane }, []],
     ['a call of another contract', { to: budi, data: '0x12345678' }, ['nothing']],
     ['a role that was granted', call('pause', []), ['nothing']],
@@ -126,30 +126,30 @@ describe('what a lane sent', () => {
     )
   })
 
-  test('needs no reason when it reverted', () => {
+  test('a reverted transaction without a reason', () => {
     for (const words of [call('pause', []), call('topUp', [refOf('x'), ana, 7n, false])])
       expect(explain(sent(words, true), names, treasury).some((one) => one.unexplained)).toBe(false)
   })
 })
 
-describe('of transfers that travelled together', () => {
+describe('explain, for several transfers in one transaction,', () => {
   const [taken, left] = [transfer(ana, treasury, 5n, used), transfer(budi, treasury, 5n, unused)]
 
-  test('those count that the token says it used, and the others need no reason', () => {
+  test('counts those whose authorization the token used, and the others need no reason', () => {
     const transaction = sent(bundle([taken, left]), false, [usedLog(ana, used)])
     expect(transaction.deeds?.map(({ done }) => done)).toEqual([true, false])
     expect(explain(transaction, names, treasury).some((one) => one.unexplained)).toBe(false)
   })
 
   test.each([
-    ['one stops the others', bundle([taken, left], false)],
-    ['one is none', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
-  ])('nothing is ours when %s', (_, words) => {
+    ['one transfer can stop the others', bundle([taken, left], false)],
+    ['one call is not a transfer', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
+  ])('counts nothing when %s', (_, words) => {
     expect(sent(words).deeds).toBeUndefined()
   })
 })
 
-test('what was done is known again by the order that asked for it', () => {
+test('operationOf recognises the order of every kind of transaction', () => {
   const operations = [
     call('topUp', [refOf(`${topup}.1`), ana, 7n, true]),
     transfer(ana, treasury, 5n, used),

@@ -49,20 +49,20 @@ test.each([
     ['lanes -7 MON', 'gas 7 MON'],
   ],
   [
-    'what somebody else sent',
+    'a transaction of another sender',
     4,
     { valueWei: 9n, deeds: undefined },
     ['lanes -16 MON', 'gas 7 MON', 'suspense 9 MON'],
   ],
 ] as [string, number, Partial<LaneTransaction>, string[]][])(
-  '%s that is put back is in the books, once',
+  '%s that is restored is booked once',
   async (_, nonce, what, lines) => {
     expect(await restored(sent(nonce, what))).toEqual(lines)
     expect(await restored(sent(nonce, what))).toEqual(lines)
   },
 )
 
-test('AUSD that went back unasked is in the books as well, once', async () => {
+test('returned AUSD is booked once as well', async () => {
   const cause = `${hash(9)}:3`
   const operation: LostOperation = {
     ...{ id: 'op_1', kind: 'giveback', cause, wallet: ana, payload: { ausd: '5' } },

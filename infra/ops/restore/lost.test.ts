@@ -13,7 +13,7 @@ const nonce = `0x${'9'.repeat(64)}` as const
 const hash = `0x${'7'.repeat(64)}` as const
 const at = new Date('2026-11-22T01:30:00Z')
 
-/** What the provider keeps beside a checkout and beside a payout. */
+/** Metadata stored at the provider with a checkout and with a payout. */
 const words = {
   ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, taken_by: 'somebody' },
   ...{ rate: '16250', ausd: '3076923' },
@@ -99,27 +99,31 @@ const order = { refId: id, wallet, ausd: '3000000', held: false, kind: 'credit' 
 describe('a payment without a row', () => {
   test.each([
     [
-      'is what its checkout says was promised',
+      'is restored from the promise in its checkout',
       { session: session(words), bus: { checkouts } },
       [`expired 3076923`],
     ],
     [
-      'is what the chain did, when its checkout is not known',
+      'is restored from the chain if its checkout is unknown',
       { lanes: laneWith(credit) },
       ['paid 3000000'],
     ],
     [
-      'is what was ordered, when the chain did nothing yet',
+      'is restored from its order if the chain has no effect yet',
       { bus: { orders: new Map([[id, order]]) } },
       ['paid 3000000'],
     ],
-    ['is asked about, when nothing says whose it is', {}, []],
+    ['needs a decision if its owner is unknown', {}, []],
     [
-      'is not what a checkout of another quote says',
+      'is not restored from the checkout of another quote',
       { session: session({ ...words, quote_id: payoutId }), bus: { checkouts } },
       [],
     ],
-    ['is not what an empty checkout says', { session: session(null), bus: { checkouts } }, []],
+    [
+      'is not restored from a checkout without metadata',
+      { session: session(null), bus: { checkouts } },
+      [],
+    ],
   ] as [string, Parameters<typeof worldOf>[0], string[]][])('%s', async (_, given, rows) => {
     const found = await findPayments(worldOf({ ...given, listed: paid }))
     expect(found.rows.map((row) => `${row.state} ${row.ausd_micro}`)).toEqual(rows)
@@ -128,17 +132,23 @@ describe('a payment without a row', () => {
   })
 })
 
-describe('a payment whose row is of a time before the chain acted', () => {
+describe('a payment whose row is older than its effect on chain', () => {
   const world = (promised: bigint | undefined, lanes: World['lanes']) => {
     const of = worldOf({ listed: paid, lanes })
     const uncredited = new Map(promised === undefined ? [] : [[id, promised]])
     return { ...of, known: { ...of.known, payments: new Set([id]), uncredited } }
   }
   test.each([
-    ['is what the chain made of it', 3_000_000n, laneWith(credit), [3_000_000n], 0],
-    ['is told when that is not what was promised', 3_076_923n, laneWith(credit), [3_000_000n], 1],
-    ['stays as it is when the chain did nothing', 3_000_000n, laneWith(), [], 0],
-    ['stays as it is when it knows of its credit', undefined, laneWith(credit), [], 0],
+    ['takes the amount from the chain', 3_000_000n, laneWith(credit), [3_000_000n], 0],
+    [
+      'needs a decision if that differs from the promise',
+      3_076_923n,
+      laneWith(credit),
+      [3_000_000n],
+      1,
+    ],
+    ['stays unchanged without an effect on chain', 3_000_000n, laneWith(), [], 0],
+    ['stays unchanged if it has its credit', undefined, laneWith(credit), [], 0],
   ] as const)('%s', async (_, promised, lanes, paidMicro, asked) => {
     const found = await findPayments(world(promised, lanes))
     expect(found.rows).toEqual([])
@@ -156,45 +166,45 @@ describe('a cash-out without a row', () => {
   const taken = laneWith({ does: 'move', authorization })
   test.each([
     [
-      'is paying, when the provider has it',
+      'is restored as paying if the provider has it',
       { payouts: [payout(promised)], listed: ordered, lanes: taken },
       ['paying 81250'],
       0,
     ],
     [
-      'is paying, when the bus alone says whose it is',
+      'is restored as paying if only the bus knows its owner',
       { payouts: [payout(null)], listed: ordered, lanes: taken, bus: { takes } },
       ['paying 81250'],
       0,
     ],
     [
-      'goes back, when it was taken and not ordered',
+      'is returned if it was taken but not ordered',
       { lanes: taken, bus: { takes } },
       ['returning 80000'],
       0,
     ],
     [
-      'goes back at the worth that was told',
+      'is returned at the rupiah amount of its event',
       { lanes: taken, bus: { takes, takenMinor: new Map([[payoutId, 81_250n]]) } },
       ['returning 81250'],
       0,
     ],
-    ['has failed, when it was not taken', { bus: { takes } }, ['failed 80000'], 0],
+    ['is restored as failed if it was not taken', { bus: { takes } }, ['failed 80000'], 0],
     [
-      'is asked about, when its order says nothing and the bus is lost',
+      'needs a decision if its payout has no metadata and the bus is lost',
       { payouts: [payout(null)], listed: ordered, lanes: taken },
       [],
       2,
     ],
     [
-      'is asked about, when the provider has two',
+      'needs a decision if the provider has two payouts',
       { payouts: [payout(promised), payout(promised)], listed: ordered, lanes: taken },
       [],
       2,
     ],
-    ['is asked about, when it was taken and nobody knows for what', { lanes: taken }, [], 1],
+    ['needs a decision if its take has no known cash-out', { lanes: taken }, [], 1],
     [
-      'goes back, when a person says so',
+      'is returned if the operator decides so',
       { lanes: taken, giveBack: [hash] },
       ['returning 80000'],
       0,

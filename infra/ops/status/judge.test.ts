@@ -27,33 +27,37 @@ const state = (what: 'payment' | 'payout' | 'operation', name: string, oldestMs:
   states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
 })
 
-test('nothing needs a person while all is well', () => {
+test('status reports no alert while all is well', () => {
   expect(needs(fine, floors)).toEqual([])
   expect(needs({ ...fine, ...state('payment', 'paid', 600_000) }, floors)).toEqual([])
   expect(needs({ ...fine, ...state('operation', 'brand_new', 1e12) }, floors)).toEqual([])
 })
 
-describe('a person is needed for', () => {
+describe('status reports', () => {
   test.each([
-    ['free AUSD below the floor', { promisedMicro: 4_000_001n }, /treasury is low: 0\.999999/],
-    ['AUSD that cash-outs may get back', { owedMicro: 4_000_001n }, /treasury is low/],
     [
-      'more promised than there is',
+      'uncommitted AUSD below the threshold',
+      { promisedMicro: 4_000_001n },
+      /treasury is low: 0\.999999/,
+    ],
+    ['AUSD owed to cash-outs', { owedMicro: 4_000_001n }, /treasury is low/],
+    [
+      'commitments that exceed the treasury balance',
       { promisedMicro: 6_000_000n },
       /exceeds treasury balance by 1\.000000 AUSD/,
     ],
     [
-      'a treasury nobody can read',
+      'an unreadable treasury',
       { treasury: { unknown: 'silent' } },
       /cannot read the treasury: silent/,
     ],
     [
-      'free rupiah below the floor',
+      'uncommitted rupiah below the threshold',
       { unpaidMinor: 1n },
       /provider balance is low: Rp 999 uncommitted/,
     ],
     [
-      'a balance nobody can read',
+      'an unreadable provider balance',
       { rupiah: { unknown: 'no key' } },
       /cannot read the provider's balance: no/,
     ],
@@ -67,12 +71,24 @@ describe('a person is needed for', () => {
       state('payment', 'review', 0),
       /^2 payments need review: bun run ops review list$/,
     ],
-    ['a payment that does not move', state('payment', 'paid', 600_001), /paid for too long: 2/],
-    ['a cash-out that does not move', state('payout', 'taking', 900_001), /taking for too long/],
-    ['a lane without coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs native coin/],
+    [
+      'a payment in one state for too long',
+      state('payment', 'paid', 600_001),
+      /paid for too long: 2/,
+    ],
+    [
+      'a cash-out in one state for too long',
+      state('payout', 'taking', 900_001),
+      /taking for too long/,
+    ],
+    [
+      'a lane without native coin',
+      { coin: new Map([['0xab', { known: 4n }]]) },
+      /0xab needs native coin/,
+    ],
     ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
     [
-      'an outbox',
+      'a full outbox',
       { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] },
       /^outbox of x is backed up: 3 unsent/,
     ],
@@ -82,26 +98,30 @@ describe('a person is needed for', () => {
       /^x has 1 dead letter: bun run ops dead-letters list$/,
     ],
     ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
-    ['a service that is silent', bus({ copies: { ...allThere, payouts: 0 } }), /^payouts does not/],
-    ['a bus that is away', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
     [
-      'a reader far behind',
+      'a service that does not respond',
+      bus({ copies: { ...allThere, payouts: 0 } }),
+      /^payouts does not/,
+    ],
+    ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
+    [
+      'a consumer far behind',
       bus({ lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0 }] }),
       /x is 1001 messages behind EVENTS/,
     ],
     ['a pair without a rate', bus({ rates: [{ pair: 'A/B', unavailable: 'old' }] }), /A\/B: old/],
     [
-      'a list that is not read',
+      'a provider list that cannot be read',
       { lists: [{ service: 'x', account: 'ID', window: 'latest', ageMs: 1, failures: 4 }] },
       /\(x, ID, latest\) failed 4 times/,
     ],
     [
-      'books nobody compares',
+      'books that are no longer reconciled',
       { books: { endedAt: new Date(0), open: 0 } },
       /last reconciliation \d+ d ago/,
     ],
     [
-      'breaks of the books that count, and for no other',
+      'breaks beyond their grace period, and no others',
       {
         breaks: [
           { standing: 'counts', ageMs: 7_200_000 },
@@ -112,7 +132,7 @@ describe('a person is needed for', () => {
       /^2 open breaks in the books, oldest 2 h: bun run ops reconcile$/,
     ],
     [
-      'one of them',
+      'a single break',
       { breaks: [{ standing: 'counts', ageMs: 1_000 }] },
       /^1 open break in the books, oldest 1 s/,
     ],
@@ -123,7 +143,7 @@ describe('a person is needed for', () => {
   })
 })
 
-test('a break within its grace, or that somebody looks after, calls nobody, and is shown', () => {
+test('a break that is within its grace period or explained is shown without an alert', () => {
   const breaks = [
     { standing: 'young', ageMs: 60_000 },
     { standing: 'rests', ageMs: 9e9 },
@@ -133,7 +153,7 @@ test('a break within its grace, or that somebody looks after, calls nobody, and 
   expect(breaksText([])).toBe('0 open')
 })
 
-test('of several copies each that does not answer needs a person', () => {
+test('status --copies reports each service with fewer responding instances', () => {
   const copies = Object.fromEntries(serviceNames.map((name) => [name, 2]))
   const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
   expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])

@@ -33,16 +33,16 @@ afterAll(() => operator?.[Symbol.asyncDispose]())
 
 const traceOf = (id: string) =>
   readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
-/** The same, once everybody who was asked has answered in time. */
+/** The same, once every part has responded in time. */
 const wholeTraceOf = (id: string) =>
   waitUntil('a trace of which nothing is unseen', async () => {
     const trace = await traceOf(id)
     return trace.unseen.length === 0 && trace
   })
-/** What was seen of it, as `where what`. */
+/** The entries found, as `source event`. */
 const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => `${where} ${what}`))
 
-describe('a top-up that was paid', () => {
+describe('trace of a top-up', () => {
   let paymentId: string
   beforeAll(async () => {
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
@@ -51,7 +51,7 @@ describe('a top-up that was paid', () => {
     await entryIn(person, paymentId, 'credited')
   })
 
-  test('is seen through every service, from its quote to the chain', async () => {
+  test('shows it in every service, from its quote to the chain', async () => {
     const trace = await wholeTraceOf(paymentId)
     expect(trace.items).toMatchObject([
       { kind: 'topup', id: paymentId, state: 'credited', wallet: person.wallet.toLowerCase() },
@@ -79,7 +79,7 @@ describe('a top-up that was paid', () => {
     expect(trace.entries.filter(({ isOdd }) => isOdd)).toEqual([])
   })
 
-  test('is found by every id that it has anywhere', async () => {
+  test('finds it by every id that it has anywhere', async () => {
     const { items, entries } = await traceOf(paymentId)
     const { quote, checkout, request, payment, transaction } = items[0]!.facts
     const ofKind = (where: string, what: string) =>
@@ -94,7 +94,7 @@ describe('a top-up that was paid', () => {
       expect([id, (await traceOf(id!)).items.map((item) => item.id)]).toEqual([id, [paymentId]])
   })
 
-  test('names the deeds of operators, and what the books find wrong with it', async () => {
+  test('shows operator commands and breaks of the books', async () => {
     const [{ id } = { id: '' }] = await query<{ id: string }>(
       stack,
       `insert into ops.deeds (verb, target, cause, reason, asked_by)
@@ -120,8 +120,8 @@ describe('a top-up that was paid', () => {
   })
 })
 
-describe('a cash-out', () => {
-  test('is seen from its quote to the bank, without the account it went to', async () => {
+describe('trace of a cash-out', () => {
+  test('shows it from its quote to the bank, without the bank account', async () => {
     const payee = await newUser(stack, { ausdMicro: 20_000_000n })
     const body = await cashoutBody(stack, payee)
     const { payoutId } = (await payee.post('/cashouts', body)).body
@@ -138,7 +138,7 @@ describe('a cash-out', () => {
   })
 })
 
-test('a send is seen from its order to the chain, and found by its transaction', async () => {
+test('trace shows a send from its order to the chain, and finds it by its transaction', async () => {
   const sender = await verifiedUser(stack, { ausdMicro: 5_000_000n })
   const authorization = await sender.sign({ to: person.wallet, valueMicro: 1_500_000n })
   const { sendId } = okOf(await sender.api.send({ authorization }))
@@ -150,7 +150,7 @@ test('a send is seen from its order to the chain, and found by its transaction',
   expect((await traceOf(transaction!)).items).toEqual(trace.items as Item[])
 })
 
-test('a wallet is seen with its newest items, in any case of its letters', async () => {
+test('trace shows a wallet with its newest items, in upper or lower case', async () => {
   const { items, entries } = await traceOf(person.wallet.toUpperCase().replace('0X', '0x'))
   expect(items.map(({ kind }) => kind)).toEqual(['wallet', 'topup'])
   expect(items[0]!.state).toBe('verified')
@@ -163,7 +163,7 @@ test('a wallet is seen with its newest items, in any case of its letters', async
   expect((await traceOf(ref)).items).toEqual(items as Item[])
 })
 
-describe('found too is', () => {
+describe('trace also finds', () => {
   const hash = `0x${'ab'.repeat(32)}`
   const sender = `0x${'5'.repeat(40)}`
   beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('found too is', () => {
   })
   afterAll(() => query(stack, `delete from books.chain_moves where tx_hash = '${hash}'`))
 
-  test('what moved without a row of ours, also without its 0x, and nobody says it is unknown', async () => {
+  test('a transaction without a row of ours, also without its 0x', async () => {
     for (const id of [hash, hash.slice(2)]) {
       const { code, said } = await operate(stack, 'main.ts', 'trace', id)
       expect(said).toContain(`5.000000 AUSD  [${hash}:3]`)
@@ -198,7 +198,7 @@ describe('found too is', () => {
     await query(stack, `update books.breaks set closed_at = now() where id = ${id}`)
   })
 
-  test('a lane, and the treasury, by their addresses', async () => {
+  test('a lane and the treasury by their addresses', async () => {
     const [{ address } = { address: '' }] = await query<{ address: string }>(
       stack,
       'select address from chain_relayer.lane order by next_nonce desc limit 1',
@@ -211,7 +211,7 @@ describe('found too is', () => {
     expect(said).toContain(`5.000000 AUSD, ${sender}`)
   })
 
-  test('what a wallet signed, by the wallet and its nonce', async () => {
+  test('a signed authorization by wallet and nonce', async () => {
     const signer = await verifiedUser(stack, { ausdMicro: 5_000_000n })
     const authorization = await signer.sign({ to: person.wallet, valueMicro: 1_000_000n })
     const { sendId } = okOf(await signer.api.send({ authorization }))
@@ -220,14 +220,14 @@ describe('found too is', () => {
   })
 })
 
-test('what nobody knows is not found, and that is said', async () => {
+test('trace reports an unknown id as not found', async () => {
   for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
     expect(await wholeTraceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
   const { code, said } = await operate(stack, 'main.ts', 'trace', 'nothing')
   expect({ code, said }).toEqual({ code: 1, said: 'nothing found for nothing' })
 })
 
-test('what cannot be asked is named, and all the rest is seen', async () => {
+test('trace names the parts it cannot read and shows all others', async () => {
   const { natsPassword: _, ...ops } = stack.info.ops
   const lame = openOperator(accessOf({ ...stack.info, ops: { ...ops, natsPassword: 'wrong' } }))
   const [{ id } = { id: '' }] = await query<{ id: string }>(
@@ -241,7 +241,7 @@ test('what cannot be asked is named, and all the rest is seen', async () => {
   expect(seenIn(trace)).toContain('chain-relayer attempt')
 })
 
-test('which messages are read is told as the consumers say', () => {
+test('trace knows from the consumers which messages were read', () => {
   const { WEBHOOKS: _, ...ours } = consumers
   const plans = Object.values(ours).flat()
   const subjects = plans.flatMap((plan) => plan.filter_subjects ?? [])

@@ -25,7 +25,7 @@ test.each(['https://evil.example', 'null', 'http://127.0.0.1:1'])(
   },
 )
 
-test('a control is open to programs, and to a page of its own origin', async () => {
+test('a control accepts programs and pages of its own origin', async () => {
   expect((await withdraw({})).status).toBe(200)
   expect((await withdraw({ origin: fixture.url })).status).toBe(200)
 })

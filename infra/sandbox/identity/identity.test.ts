@@ -21,7 +21,7 @@ describe('a Sumsub verdict', () => {
     ['rejected', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }],
     ['retry', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'RETRY' }],
     ['awaiting_service', 'applicantAwaitingService', { reviewAnswer: 'GREEN' }],
-  ])('%s is told as %s, signed over the raw body', async (verdict, type, reviewResult) => {
+  ])('%s is sent as %s, signed over the raw body', async (verdict, type, reviewResult) => {
     const before = fixture.received.length
     await fixture.control(`identity/${wallet}`, { verdict })
     const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
@@ -37,7 +37,7 @@ describe('a Sumsub verdict', () => {
     })
   })
 
-  test('carries a time of its own, later than every earlier one', async () => {
+  test('has its own time, later than every earlier one', async () => {
     await Promise.all(
       Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })),
     )
@@ -53,7 +53,7 @@ describe('a Sumsub verdict', () => {
     ['reset', null, null],
     ['deleted', null, null],
   ])(
-    '%s says null of what there is none of, and takes back without an environment',
+    '%s has null for absent fields, and a withdrawal has no environment',
     async (verdict, sandboxMode, result) => {
       const before = fixture.received.length
       await fixture.control(`identity/${wallet}`, { verdict })
@@ -67,7 +67,7 @@ describe('a Sumsub verdict', () => {
     ['0x12', { verdict: 'approved' }],
     [wallet, { verdict: 'reset', provider: 'persona' }],
     [wallet, { verdict: 'approved', provider: 'veriff' }],
-  ])('about %s as %o is refused', async (about, body) => {
+  ])('for %s with %o is refused', async (about, body) => {
     expect((await fixture.control(`identity/${about}`, body)).status).toBe(400)
   })
 })
@@ -77,7 +77,7 @@ describe('a Persona verdict', () => {
     ['approved', 'inquiry.approved'],
     ['rejected', 'inquiry.declined'],
     ['retry', 'inquiry.marked-for-review'],
-  ])('%s is told as %s, signed with its time', async (verdict, name) => {
+  ])('%s is sent as %s, signed with its time', async (verdict, name) => {
     const before = fixture.received.length
     await fixture.control(`identity/${wallet}`, { verdict, provider: 'persona' })
     const { webhooks } = await fixture.book()
@@ -94,7 +94,7 @@ describe('a Persona verdict', () => {
   })
 })
 
-describe('a hosted link', () => {
+describe('a hosted verification link', () => {
   const path = '/resources/sdkIntegrations/levels/-/websdkLink'
   const ask = (change: Record<string, string> = {}, level = 'basic-kyc-level') => {
     const body = JSON.stringify({ levelName: level, userId: known, ttlInSecs: 600 })
@@ -110,7 +110,7 @@ describe('a hosted link', () => {
     })
   }
 
-  test('of Sumsub opens the page of the wallet, and its button decides', async () => {
+  test("of Sumsub opens the wallet's page, whose button decides", async () => {
     const { status, json } = await ask()
     expect(status).toBe(200)
     expect(json.url).toMatch(/\/identity\/[0-9a-f]{32}$/)
@@ -133,7 +133,7 @@ describe('a hosted link', () => {
     expect((await ask(change, level)).status).toBe(status)
   })
 
-  test('of Persona comes from an inquiry', async () => {
+  test('of Persona is created from an inquiry', async () => {
     const headers = { authorization: 'Bearer api-secret' }
     const body = {
       data: { attributes: { 'inquiry-template-id': 'itmpl_1', 'reference-id': known } },
@@ -150,7 +150,7 @@ describe('a hosted link', () => {
 const newWallet = () => `0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`
 const failing = { api: { errorRate: 1 } }
 
-describe('Sumsub, asked about an applicant,', () => {
+describe('the Sumsub API, asked about an applicant,', () => {
   const ask = (wallet: string, signature?: string) => {
     const path = `/resources/applicants/-;externalUserId=${wallet}/one`
     const seconds = String(Math.floor(Date.now() / 1000))
@@ -177,7 +177,7 @@ describe('Sumsub, asked about an applicant,', () => {
       'awaiting_service',
       { reviewStatus: 'awaitingService', reviewResult: { reviewAnswer: 'GREEN' } },
     ],
-  ])('tells that it was %s, with the time of it and the person', async (verdict, review) => {
+  ])('reports a review that was %s, with its time and the applicant', async (verdict, review) => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict })
     const { status, json } = await ask(about)
@@ -188,7 +188,7 @@ describe('Sumsub, asked about an applicant,', () => {
     expect('reviewDate' in json.review).toBe(review.reviewStatus === 'completed')
     expect('deleted' in json).toBe(false)
   })
-  test('tells that one is deactivated, and knows nothing of one that is deleted', async () => {
+  test('reports a deactivated applicant, and does not know a deleted one', async () => {
     const about = newWallet()
     expect((await ask(about)).status).toBe(404)
     await fixture.control(`identity/${about}`, { verdict: 'deactivated' })
@@ -197,7 +197,7 @@ describe('Sumsub, asked about an applicant,', () => {
     const { status, json } = await ask(about)
     expect([status, json.code]).toEqual([404, 404])
   })
-  test('tells the newest verdict of this environment, whatever is delivered later', async () => {
+  test('reports the newest verdict of this environment, whatever is delivered later', async () => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict: 'approved' })
     await fixture.control(`identity/${about}`, { verdict: 'rejected', ageMs: 60_000 })
@@ -206,7 +206,7 @@ describe('Sumsub, asked about an applicant,', () => {
     await fixture.control(`identity/${about}`, { verdict: 'approved', levelName: 'other' })
     expect((await ask(about)).json.review.levelName).toBe('other')
   })
-  test('security: answers no wrong signature, and fails when it is told to', async () => {
+  test('security: rejects a wrong signature, and fails when a fault is set', async () => {
     expect((await ask(newWallet(), 'ab'.repeat(32))).status).toBe(401)
     await fixture.control('faults', failing)
     expect((await ask(newWallet())).status).toBe(500)
@@ -214,7 +214,7 @@ describe('Sumsub, asked about an applicant,', () => {
   })
 })
 
-describe('Persona, asked about a person,', () => {
+describe('the Persona API', () => {
   const ask = (query: Record<string, string>, key = 'api-secret') =>
     fixture.ask(`/api/v1/inquiries?${new URLSearchParams(query)}`, {
       headers: { authorization: `Bearer ${key}` },
@@ -222,7 +222,7 @@ describe('Persona, asked about a person,', () => {
   const decide = (wallet: string, verdict: string) =>
     fixture.control(`identity/${wallet}`, { verdict, provider: 'persona', levelName: 'itmpl_1' })
 
-  test('lists the inquiries under the reference, of the statuses that were asked for', async () => {
+  test('lists the inquiries of a reference with the requested statuses', async () => {
     const about = newWallet()
     const query = { 'filter[reference-id]': about }
     expect((await ask(query)).json).toEqual({ data: [], links: { prev: null, next: null } })
@@ -240,7 +240,7 @@ describe('Persona, asked about a person,', () => {
     })
     expect(Date.parse(inquiry.attributes['decisioned-at'])).toBeGreaterThan(Date.now() - 10_000)
   })
-  test('gives one page after another, newest first', async () => {
+  test('returns pages, newest first', async () => {
     const wallets = [newWallet(), newWallet(), newWallet()]
     for (const about of wallets) await decide(about, 'approved')
     const first = (await ask({ 'page[size]': '2' })).json
@@ -250,7 +250,7 @@ describe('Persona, asked about a person,', () => {
     expect(seen.slice(0, 3)).toEqual(wallets.reverse())
     expect(first.links.next).toContain(after)
   })
-  test('security: answers no wrong key, and fails when it is told to', async () => {
+  test('security: rejects a wrong key, and fails when a fault is set', async () => {
     expect((await ask({}, 'other')).status).toBe(401)
     await fixture.control('faults', failing)
     expect((await ask({})).status).toBe(500)

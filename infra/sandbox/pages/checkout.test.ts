@@ -17,7 +17,7 @@ const press = async (url: string, form: Record<string, string>) =>
   (await fetch(url, { method: 'POST', body: new URLSearchParams(form) })).text()
 
 describe('the checkout page', () => {
-  test('shows the amount, the time and the channels, and needs no script', async () => {
+  test('shows the amount, the time and the channels, without scripts', async () => {
     const { payment_link_url: url } = await open({ description: 'Top-up' })
     const reply = await fetch(url)
     const page = await reply.text()
@@ -29,7 +29,7 @@ describe('the checkout page', () => {
     expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'")
   })
 
-  test('offers only what the session allows, and says why a limit is in the way', async () => {
+  test("offers only the session's channels, and explains a limit", async () => {
     const { payment_link_url: cards } = await open({ allowed_payment_channels: ['CARDS'] })
     expect((await read(cards)).match(/type="radio"/g)).toHaveLength(1)
     const { payment_link_url: large } = await open({ amount: 60_000_000 })
@@ -53,7 +53,7 @@ describe('the checkout page', () => {
     expect(mine).toMatchObject([{ channel_code: 'OVO', status: 'SUCCEEDED' }])
   })
 
-  test('declines, says so, and lets the payer try again', async () => {
+  test('declines with a message, and lets the payer try again', async () => {
     const session = await open()
     const form = { channel_code: 'CARDS', action: 'decline' }
     expect(await press(session.payment_link_url, form)).toContain('was declined')
@@ -61,14 +61,14 @@ describe('the checkout page', () => {
     expect(read.status).toBe('ACTIVE')
   })
 
-  test('does not take a channel the session does not offer', async () => {
+  test('refuses a channel that the session does not offer', async () => {
     const session = await open({ allowed_payment_channels: ['CARDS'] })
     await press(session.payment_link_url, { channel_code: 'QRIS', action: 'pay' })
     const read = (await fixture.get('ID', `/sessions/${session.payment_session_id}`)).json
     expect(read.status).toBe('ACTIVE')
   })
 
-  test('says when a session has expired, was cancelled or never was', async () => {
+  test('shows that a session is expired, cancelled or unknown', async () => {
     const expired = await open()
     await fixture.control(`sessions/${expired.payment_session_id}/expire`)
     expect(await read(expired.payment_link_url)).toContain('has expired')
@@ -78,7 +78,7 @@ describe('the checkout page', () => {
     expect((await fetch(`${fixture.url}/checkout/ps-none`)).status).toBe(404)
   })
 
-  test('security: everything from outside is escaped', async () => {
+  test('security: escapes all external text', async () => {
     const evil = `"><script>alert('x')</script>&`
     const { payment_link_url: url } = await open({ description: evil, reference_id: evil })
     const page = await read(`${url}?declined=${encodeURIComponent(evil)}`)

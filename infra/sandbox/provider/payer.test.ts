@@ -11,7 +11,7 @@ const open = async (change = {}) =>
   (await fixture.call('ID', '/sessions', sessionBody(change))).json.payment_session_id as string
 
 describe('a session that is paid', () => {
-  test('is told by two webhooks, and only the payment knows the channel', async () => {
+  test('sends two webhooks, of which only the payment names the channel', async () => {
     const id = await open({ reference_id: 'order-7001' })
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
     const [capture] = await fixture.events('payment.capture')
@@ -41,7 +41,7 @@ describe('a session that is paid', () => {
     expect(completed?.text).not.toContain('QRIS')
   })
 
-  test('can be looked up by request and by payment, each naming the channel', async () => {
+  test('can be looked up by request and by payment, each with the channel', async () => {
     const id = await open()
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     const session = (await fixture.get('ID', `/sessions/${id}`)).json
@@ -59,7 +59,7 @@ describe('a session that is paid', () => {
     expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
   })
 
-  test('tells its two webhooks in both orders', async () => {
+  test('sends its two webhooks in both orders', async () => {
     const orders = new Set<string>()
     for (let count = 0; count < 20; count++) {
       await fixture.control(`sessions/${await open()}/pay`)
@@ -69,7 +69,7 @@ describe('a session that is paid', () => {
     expect([...orders].sort()).toEqual(['payment.capture', 'payment_session.completed'])
   })
 
-  test('refuses a channel it does not allow, unless forced', async () => {
+  test('refuses a channel that it does not allow, unless forced', async () => {
     const id = await open({ allowed_payment_channels: ['CARDS'] })
     expect((await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
     const forced = { channel_code: 'BRAND_NEW', force: true }
@@ -80,7 +80,7 @@ describe('a session that is paid', () => {
 })
 
 describe('a session that is not paid', () => {
-  test('stays open after a failed attempt, and the next one succeeds', async () => {
+  test('stays open after a failed attempt, and the next attempt succeeds', async () => {
     const id = await open()
     await fixture.control(`sessions/${id}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
     const [failure] = await fixture.events('payment.failure')
@@ -91,7 +91,7 @@ describe('a session that is not paid', () => {
     expect(paid.json.reference_id).toMatch(/-2$/)
   })
 
-  test('expires, and a payment that comes late is told without the session', async () => {
+  test('expires, and a late payment is sent without the session', async () => {
     const id = await open({ reference_id: 'late-1' })
     await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     await fixture.control('sessions/late-1/expire')
@@ -114,7 +114,7 @@ describe('a session that is not paid', () => {
     )
   })
 
-  test('is cancelled, and its code that was already shown is paid all the same', async () => {
+  test('can be cancelled and still be paid with a code shown earlier', async () => {
     const id = await open({ reference_id: 'recalled-1' })
     const shown = await fixture.control(`sessions/${id}/choose`, {
       channel_code: 'BCA_VIRTUAL_ACCOUNT',
@@ -134,7 +134,7 @@ describe('a session that is not paid', () => {
     expect(webhooks.map((w: { event: string }) => w.event)).toEqual(['payment.capture'])
   })
 
-  test('is cancelled before any code was shown: then only force pays it', async () => {
+  test('if cancelled before a code was shown, can be paid only by force', async () => {
     const id = await open()
     await fixture.call('ID', `/sessions/${id}/cancel`)
     expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)

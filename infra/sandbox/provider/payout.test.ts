@@ -15,7 +15,7 @@ const reach = (id: string, status: string) =>
   waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
 
 describe('a payout', () => {
-  test('is accepted as documented and told flat as observed', async () => {
+  test('is accepted as documented, and its webhook is flat as observed', async () => {
     const body = payoutBody()
     const { status, json } = await create(body, 'wd-88-a1')
     expect(status).toBe(200)
@@ -36,7 +36,7 @@ describe('a payout', () => {
     expect('channel_properties' in told!.json.data).toBe(false)
   })
 
-  test('is one payout however often its key comes with the same body', async () => {
+  test('is created once for its key and body', async () => {
     const body = payoutBody()
     const key = crypto.randomUUID()
     const first = await create(body, key)
@@ -73,7 +73,7 @@ describe('a payout', () => {
     expect(told.json.event).toBe(`payout.${status.toLowerCase()}`)
   })
 
-  test('that is answered 500 may be made a while later all the same', async () => {
+  test('that is answered 500 may still be created later', async () => {
     const body = payoutBody()
     await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 3_000 } })
     const { status } = await create(body)
@@ -85,7 +85,7 @@ describe('a payout', () => {
     await waitUntil('it being made', async () => (await ours()).length === 1, 60_000, 20)
   })
 
-  test('to a bank that is not served for a while is refused, unless it was made before', async () => {
+  test('to an unavailable bank is refused, unless it was created before', async () => {
     const body = payoutBody()
     const key = crypto.randomUUID()
     await create(body, key)
@@ -97,7 +97,7 @@ describe('a payout', () => {
     await fixture.control('faults', { api: {} })
   })
 
-  test('to the account that stays accepted waits for a cancel; others can not be cancelled', async () => {
+  test('to the account that stays accepted waits for a cancellation; others cannot be cancelled', async () => {
     const waiting = await create(payoutBody('131313'))
     const moving = await create(payoutBody())
     await reach(moving.json.id, 'SUCCEEDED')
@@ -108,7 +108,7 @@ describe('a payout', () => {
     expect(late).toMatchObject({ status: 400, json: { error_code: 'CANCELLATION_NOT_ALLOWED' } })
   })
 
-  test('that stays requested obeys the controls, also by its reference', async () => {
+  test('that stays requested follows the controls, also by its reference', async () => {
     const failing = await create(payoutBody('141414'))
     await reach(failing.json.id, 'REQUESTED')
     const code = { failure_code: 'ACCOUNT_NAME_MISMATCH' }
@@ -143,7 +143,7 @@ describe('a payout', () => {
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test('needs a key, and the Indonesian account', async () => {
+  test('requires a key of the Indonesian account', async () => {
     const keyless = await fixture.call('ID', '/v2/payouts', payoutBody())
     expect(keyless).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
     const headers = { 'idempotency-key': 'x' }
@@ -154,7 +154,7 @@ describe('a payout', () => {
     })
   })
 
-  test('has its destinations listed by code, with limits', async () => {
+  test('lists its bank codes with limits', async () => {
     const { json } = await fixture.get('ID', '/payouts_channels?currency=IDR&channel_category=BANK')
     const codes = json.map((bank: { channel_code: string }) => bank.channel_code)
     expect(codes).toEqual([...codes].sort())

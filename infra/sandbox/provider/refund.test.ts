@@ -16,7 +16,7 @@ const ask = (payment_request_id: string, change = {}) =>
   fixture.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
 
 describe('a refund', () => {
-  test('is pending first, and told flat when it succeeded', async () => {
+  test('is pending first, and its webhook is flat when it succeeds', async () => {
     const payment = await paidBy('DANA')
     const { status, json } = await ask(payment.payment_request_id, { amount: 50_000 })
     expect(status).toBe(200)
@@ -57,7 +57,7 @@ describe('a refund', () => {
     expect(answer).toMatchObject({ status, json: { error_code } })
   })
 
-  test('is opened once for its key, however often it is asked for', async () => {
+  test('is created once for its key', async () => {
     const payment = await paidBy('DANA')
     const asked = { payment_request_id: payment.payment_request_id, reason: 'CANCELLATION' }
     const again = (change = {}) =>
@@ -77,7 +77,7 @@ describe('a refund', () => {
     expect(['REFUND_IN_PROGRESS', 'REFUND_AMOUNT_EXCEEDED']).toContain(unknown.json.error_code)
   })
 
-  test('from the dashboard goes past channel rules, and can fail', async () => {
+  test('from the dashboard ignores channel rules, and can fail', async () => {
     const payment = await paidBy('BCA_VIRTUAL_ACCOUNT')
     const path = `payments/${payment.payment_id}/refund`
     const failed = await fixture.control(path, { failure_code: 'REFUND_FAILED' })

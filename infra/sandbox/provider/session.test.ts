@@ -10,7 +10,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 
 describe('a session', () => {
-  test('is created as documented and read back the same', async () => {
+  test('is created as documented and reads back the same', async () => {
     const { status, headers, json } = await fixture.call('ID', '/sessions', sessionBody())
     expect(status).toBe(201)
     expect(headers.get('rate-limit-limit')).toMatch(/^\d+$/)
@@ -34,7 +34,7 @@ describe('a session', () => {
     expect(neighbour).toMatchObject({ status: 404, json: { error_code: 'NOT_FOUND' } })
   })
 
-  test('may share its reference with another', async () => {
+  test('may share its reference with another session', async () => {
     const body = sessionBody()
     const [first, second] = [
       await fixture.call('ID', '/sessions', body),
@@ -65,7 +65,7 @@ describe('a session', () => {
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test('that lacks a field is told so in the words of the provider', async () => {
+  test("without a field is refused in the provider's words", async () => {
     const body = sessionBody({ session_type: undefined })
     const { json } = await fixture.call('ID', '/sessions', body)
     const message = "must have required property 'session_type'"
@@ -76,7 +76,7 @@ describe('a session', () => {
     })
   })
 
-  test('takes a return address on the same machine without https', async () => {
+  test('accepts an http return address on the same machine', async () => {
     const body = sessionBody({ success_return_url: 'http://localhost:5173/ok' })
     expect((await fixture.call('ID', '/sessions', body)).status).toBe(201)
   })
@@ -92,7 +92,7 @@ describe('a session', () => {
     expect(again).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
   })
 
-  test('is canceled once, silently', async () => {
+  test('is cancelled once, without a webhook', async () => {
     const { json } = await fixture.call('ID', '/sessions', sessionBody())
     const path = `/sessions/${json.payment_session_id}/cancel`
     expect((await fixture.call('ID', path)).json.status).toBe('CANCELED')
@@ -126,12 +126,12 @@ describe('cancelling a session', () => {
   )
 })
 
-describe('security: a key', () => {
+describe('security: a wrong key', () => {
   test.each([
     ['none', {}],
     ['of nobody', { authorization: `Basic ${btoa('other:')}` }],
     ['with a password', { authorization: `Basic ${btoa('key-id:x')}` }],
-  ])('%s opens nothing', async (_, headers) => {
+  ])('%s is refused', async (_, headers) => {
     const answer = await fixture.post('/sessions', sessionBody(), headers)
     expect(answer).toMatchObject({ status: 401, json: { error_code: 'INVALID_API_KEY' } })
   })

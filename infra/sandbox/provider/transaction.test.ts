@@ -32,7 +32,7 @@ const paidOut = async (accountNumber: string, status: string) => {
   return json
 }
 
-describe('the list of transactions has', () => {
+describe('the list of transactions contains', () => {
   test('a payment as soon as it succeeded, in the words of the reference', async () => {
     await fixture.call('ID', '/sessions', sessionBody({ reference_id: 'unpaid' }))
     await fixture.control('sessions/unpaid/fail')
@@ -74,7 +74,7 @@ describe('the list of transactions has', () => {
     expect((await list())[0]!.id).toBe(json.data[0].id)
   })
 
-  test('refunds under their own id, with their reference or else that of the payment', async () => {
+  test("refunds under their own id, with their reference or the payment's", async () => {
     const payment = await paid()
     const path = `payments/${payment.payment_id}/refund`
     const own = (await fixture.control(path, { amount: 50_000, reference_id: 'rf-1' })).json
@@ -90,7 +90,7 @@ describe('the list of transactions has', () => {
     })
   })
 
-  test('a chargeback, of which nothing else ever tells', async () => {
+  test('a chargeback, which nothing else reports', async () => {
     const payment = await paid('CARDS')
     const told = (await fixture.book()).webhooks.length
     const path = `payments/${payment.payment_id}/chargeback`
@@ -131,7 +131,7 @@ describe('the list of transactions has', () => {
     ])
   })
 
-  test('amounts as JSON numbers in major units, and each account its own rows', async () => {
+  test("amounts as JSON numbers in major units, and only its own account's rows", async () => {
     const change = { currency: 'MYR', country: 'MY', amount: 12.34 }
     const session = await fixture.call('MY', '/sessions', sessionBody(change))
     await fixture.control(`sessions/${session.json.payment_session_id}/pay`)
@@ -142,7 +142,7 @@ describe('the list of transactions has', () => {
   })
 })
 
-test('a row keeps its id and moves its time of change when it changes', async () => {
+test('a row keeps its id, and its time of change moves', async () => {
   const { id } = (await fixture.control(`payments/${(await paid()).payment_id}/chargeback`)).json
   const [before] = await list('types=CHARGEBACK')
   await waitUntil('a later millisecond', () => Date.now() > Date.parse(before!.updated))
@@ -161,7 +161,7 @@ describe('the fee of the provider', () => {
       return [amount, net_amount, xendit_fee, value_added_tax, status]
     })
 
-  test('is kept of what moves from then on, with tax, once it succeeded', async () => {
+  test('applies from the time it is set, with tax, to completed transactions', async () => {
     const { captures } = await paid('DANA', 100_000)
     const before = Date.parse(captures[0].capture_timestamp)
     await waitUntil('a later millisecond', () => Date.now() > before)
@@ -188,8 +188,8 @@ describe('the fee of the provider', () => {
   })
 })
 
-describe('a query', () => {
-  test('finds rows by every word that the reference has for it', async () => {
+describe('a query of the list', () => {
+  test('finds rows by every documented parameter', async () => {
     const payment = await paid('QRIS', 60_000, 'order-a')
     await fixture.control(`payments/${payment.payment_id}/refund`)
     await paid('BNI_VIRTUAL_ACCOUNT', 70_000, 'order-b')
@@ -253,13 +253,13 @@ describe('a query', () => {
     expect(answer.json.errors[0].path).toStartWith('/query/')
   })
 
-  test('without a key opens nothing', async () => {
+  test('without a key is refused', async () => {
     expect((await fixture.ask('/transactions')).status).toBe(401)
   })
 })
 
-describe('pages', () => {
-  test('go newest first, ten at a time unless asked, and lead on both ways', async () => {
+describe('pages of the list', () => {
+  test('are newest first, ten rows by default, with links in both directions', async () => {
     for (let count = 0; count < 12; count++) await paid('DANA', 10_000 + count)
     const first = (await fixture.get('ID', '/transactions')).json
     expect(first.data).toHaveLength(10)
@@ -276,7 +276,7 @@ describe('pages', () => {
     expect(back.json.has_more).toBe(true)
   })
 
-  test('are read whole by the client of the services', async () => {
+  test("are read completely by the services' client", async () => {
     for (let count = 0; count < 60; count++) await paid('DANA', 10_000 + count)
     const rows = await listTransactions(client(), { types: ['payment'], updatedFrom: new Date(0) })
     expect(new Set(rows.map(({ transactionId }) => transactionId)).size).toBe(60)
@@ -292,8 +292,8 @@ const client = () =>
     log: openLog('payments', 'silent'),
   })
 
-describe('a fault', () => {
-  test('hides refunds from whoever looks at them, and not from the list', async () => {
+describe('a fault of the list', () => {
+  test('hides refunds from lookups, but not from the list', async () => {
     const payment = await paid()
     const { id } = (await fixture.control(`payments/${payment.payment_id}/refund`)).json
     await fixture.control('faults', { api: { hideRefunds: 1 } })
@@ -310,14 +310,14 @@ describe('a fault', () => {
     expect((await fixture.get('ID', `/refunds/${id}`)).status).toBe(200)
   })
 
-  test('takes the permission from the key, which the client tells from other refusals', async () => {
+  test('removes a permission from the key, which the client distinguishes from other refusals', async () => {
     await fixture.control('faults', { api: { forbidList: 1 } })
     const work = listTransactions(client(), { types: ['refund'], updatedFrom: new Date(0) })
     const error = await work.catch((thrown) => thrown)
     expect(lacksTransactionRead(error)).toBe(true)
   })
 
-  test('lets the list lag behind: what has happened is not in it yet, and then it is', async () => {
+  test('delays the list: new entries appear later', async () => {
     const payment = await paid('CARDS')
     const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
     await fixture.control('faults', { api: { listDelayMs: 6_000 } })
@@ -346,7 +346,7 @@ describe('a chargeback', () => {
     expect((await fixture.book()).chargebacks).toEqual([])
   })
 
-  test('of nothing, or to another word than the list has, is refused', async () => {
+  test('of an unknown payment or with an unknown status is refused', async () => {
     expect((await fixture.control('payments/py-none/chargeback')).status).toBe(404)
     expect((await fixture.control('chargebacks/cb-none', { status: 'FAILED' })).status).toBe(404)
   })

@@ -59,8 +59,8 @@ const poolSize = async () => {
 }
 const outcomes = () => proxy.journal.sends.map((sent) => sent.outcome)
 
-describe('Monad on a good day', () => {
-  test('counts no pool transaction in a pending nonce', async () => {
+describe('Monad without faults', () => {
+  test('does not count pool transactions in a pending nonce', async () => {
     const before = await ask('eth_getTransactionCount', [account.address, 'latest'])
     await send()
     expect(await node.getTransactionCount({ address: account.address, blockTag: 'pending' })).toBe(
@@ -70,7 +70,7 @@ describe('Monad on a good day', () => {
     expect(pending.result).toBe(before.result)
   })
 
-  test('finds a transaction by its hash only once it is in a block', async () => {
+  test('finds a transaction by hash only once it is in a block', async () => {
     const { result: hash } = await send()
     expect((await ask('eth_getTransactionByHash', [hash])).result).toBeNull()
     await node.mine({ blocks: 1 })
@@ -85,7 +85,7 @@ describe('Monad on a good day', () => {
     expect((await ask('eth_getLogs', [filter])).error).toEqual(error)
   })
 
-  test('says it in its own words, once and again', async () => {
+  test('refuses known transactions with its own texts', async () => {
     const raw = await signed({ nonce: 0, maxFeeGwei: '900' })
     await send()
     await node.mine({ blocks: 1 })
@@ -95,14 +95,14 @@ describe('Monad on a good day', () => {
     expect(outcomes()).toEqual(['forwarded', 'refused by the node', 'refused again'])
   })
 
-  test('takes the same bytes twice and forwards them once', async () => {
+  test('accepts the same bytes twice and forwards them once', async () => {
     const raw = await signed()
     const first = await send(raw)
     expect(await send(raw)).toEqual(first)
     expect(outcomes()).toEqual(['forwarded', 'known'])
   })
 
-  test('answers a batch in order, refusals among results', async () => {
+  test('answers a batch in order, with refusals among the results', async () => {
     const { body } = await post([
       { jsonrpc: '2.0', id: 7, method: 'eth_chainId' },
       {
@@ -120,21 +120,21 @@ describe('Monad on a good day', () => {
   })
 })
 
-describe('a send', () => {
-  test('is swallowed: the hash is answered and nothing is there', async () => {
+describe('a sent transaction', () => {
+  test('can be swallowed: its hash is returned, and it never arrives', async () => {
     proxy.setFaults({ swallowSendRate: 1 })
     expect((await send()).result).toMatch(/^0x[0-9a-f]{64}$/)
     expect(await poolSize()).toBe(0)
   })
 
-  test('is delayed: the hash is answered and it comes later', async () => {
+  test('can be delayed: its hash is returned, and it arrives later', async () => {
     proxy.setFaults({ delaySendRate: 1, delaySendMs: 3_000 })
     expect((await send()).result).toMatch(/^0x/)
     expect(await poolSize()).toBe(0)
     await waitUntil('its coming', async () => (await poolSize()) === 1)
   })
 
-  test('is taken without an answer', async () => {
+  test('can be accepted without a response', async () => {
     proxy.setFaults({ timeoutAfterAcceptRate: 1 })
     const raw = await signed()
     const body = { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: [raw] }
@@ -148,7 +148,7 @@ describe('a send', () => {
     'Transaction pool is full',
     'overloaded, try again later',
     'rpc no longer tracking tx',
-  ] as const)('is refused with "%s", and so are the same bytes for ever', async (poolWord) => {
+  ] as const)('refused with "%s" is refused again permanently', async (poolWord) => {
     proxy.setFaults({ poolErrorRate: 1, poolWord })
     const raw = await signed()
     expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
@@ -162,7 +162,7 @@ describe('a read', () => {
   const head = async (tag: string) =>
     Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
 
-  test('of a receipt: there, gone for two reads, there for good', async () => {
+  test('of a receipt can find it, miss it for two reads, then find it for good', async () => {
     proxy.setFaults({ vanishReceiptReads: 2 })
     const { result: hash } = await send()
     await node.mine({ blocks: 1 })
@@ -173,7 +173,7 @@ describe('a read', () => {
     expect(seen).toEqual([true, false, false, true, true])
   })
 
-  test('of the receipts of its block likewise', async () => {
+  test('of the receipts of a block can miss it likewise', async () => {
     proxy.setFaults({ vanishReceiptReads: 1 })
     await send()
     await node.mine({ blocks: 1 })
@@ -185,7 +185,7 @@ describe('a read', () => {
     expect(seen).toEqual([1, 0, 1])
   })
 
-  test('of every head is behind, and what is above does not exist', async () => {
+  test('of every kind follows a lagging head, and newer data does not exist', async () => {
     const latest = Number(await node.getBlockNumber())
     proxy.setFaults({ headLagBlocks: 4 })
     expect(await head('latest')).toBe(latest - 4)
@@ -195,7 +195,7 @@ describe('a read', () => {
     expect(above.result).toBeNull()
   })
 
-  test('of the head goes back and forth, the same way for the same seed', async () => {
+  test('of the head moves back and forth, identically for the same seed', async () => {
     const walk = async () => {
       proxy.setFaults({ headBackRate: 0.5, headBackBlocks: 9, seed: 42 })
       const heads: number[] = []
@@ -215,7 +215,7 @@ describe('a read', () => {
   })
 })
 
-describe('the way to the endpoint', () => {
+describe('the connection to the endpoint', () => {
   test.each([
     ['is cut', { disconnectRate: 1 }, 60_000, 'The socket connection was closed'],
     ['hangs', { hangRate: 1 }, 300, 'timed out'],
@@ -226,13 +226,13 @@ describe('the way to the endpoint', () => {
     expect(String(error)).toContain(words)
   })
 
-  test('answers 429', async () => {
+  test('can answer 429', async () => {
     proxy.setFaults({ tooManyRequestsRate: 1 })
     const response = await fetch(proxy.url, { method: 'POST', body: '{"method":"eth_chainId"}' })
     expect(response.status).toBe(429)
   })
 
-  test('answers 413 to a wide range when told to', async () => {
+  test('can answer 413 to a wide range', async () => {
     proxy.setFaults({ logsRangeStatus: 413 })
     const params = [{ fromBlock: '0x0', toBlock: '0xff' }]
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params })).status).toBe(413)
@@ -261,7 +261,7 @@ describe('the controls', () => {
     expect(await response.json()).toEqual({ error: words })
   })
 
-  test('show what was sent', async () => {
+  test('show the transactions that were sent', async () => {
     await send()
     const journal = await (await fetch(`${proxy.url}/control/journal`)).json()
     expect(journal).toMatchObject({
@@ -277,14 +277,14 @@ describe('a public endpoint', () => {
   const calls = (count: number, method = 'eth_blockNumber') =>
     Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method, params: [] }))
 
-  test('counts each call of a batch, and answers 429 to what is too much', async () => {
+  test('counts each call of a batch, and answers 429 above its limit', async () => {
     proxy.setFaults({ requestsPerSecondMax: 5 })
     const statuses = await Promise.all([statusOf(calls(5)), statusOf(calls(1))])
     expect(statuses.toSorted()).toEqual([200, 429])
     expect(proxy.journal.tooMany).toBe(1)
   })
 
-  test('counts eth_call apart', async () => {
+  test('counts eth_call separately', async () => {
     proxy.setFaults({ ethCallsPerSecondMax: 2 })
     expect(await statusOf(calls(3, 'eth_call'))).toBe(429)
     expect(await statusOf(calls(9))).toBe(200)

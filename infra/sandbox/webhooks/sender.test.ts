@@ -35,8 +35,8 @@ const webhookIn = (event: string, state: string) =>
   )
 const onlyCaptures = { only: ['payment.capture'] }
 
-describe('a delivery', () => {
-  test('that is refused comes again under the same id, and the book keeps every answer', async () => {
+describe('a webhook delivery', () => {
+  test('is retried under the same id after a refusal, and the book records every response', async () => {
     await fixture.control('faults', { webhooks: onlyCaptures })
     fixture.answers.push(503, 500)
     await pay()
@@ -48,7 +48,7 @@ describe('a delivery', () => {
     expect(new Set(fixture.received.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('is given up after six retries, and can still be sent again by hand', async () => {
+  test('ends after six retries, and can be resent by hand', async () => {
     await fixture.control('faults', { webhooks: onlyCaptures })
     fixture.answers.push(...Array(7).fill(500))
     await pay()
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     expect(again.json.attempts).toHaveLength(8)
   })
 
-  test('carries the token of its account', async () => {
+  test('has the token of its account', async () => {
     const my = sessionBody({ country: 'MY', currency: 'MYR', amount: 5.5 })
     const { json } = await fixture.call('MY', '/sessions', my)
     await fixture.control(`sessions/${json.payment_session_id}/pay`)
@@ -69,8 +69,8 @@ describe('a delivery', () => {
   })
 })
 
-describe('faults of webhooks', () => {
-  test('drop everything, and the book says so', async () => {
+describe('webhook faults', () => {
+  test('can drop every delivery, which the book records', async () => {
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await pay()
     const { webhooks } = await fixture.book()
@@ -82,7 +82,7 @@ describe('faults of webhooks', () => {
     [{ duplicate: 1 }, 2, 1],
     [{ times: 5, reorder: true }, 5, 1],
     [{ times: 3, newIds: true }, 3, 3],
-  ])('%o: %i copies under %i ids', async (fault, copies, ids) => {
+  ])('%o: %i deliveries under %i ids', async (fault, copies, ids) => {
     await fixture.control('faults', { webhooks: { ...onlyCaptures, ...fault } })
     await pay()
     const captures = await fixture.events('payment.capture', copies)
@@ -106,7 +106,7 @@ describe('faults of webhooks', () => {
     expect(new Set(first).size).toBeGreaterThan(1)
   })
 
-  test('a named section is replaced, another stays, and an empty change ends all', async () => {
+  test('replace a section as a whole, keep the other, and end with an empty change', async () => {
     await fixture.control('faults', { webhooks: { times: 5 }, api: { errorRate: 0.5 } })
     const { json } = await fixture.control('faults', { webhooks: { drop: 0.5 } })
     expect(json).toMatchObject({ webhooks: { times: 1, drop: 0.5 }, api: { errorRate: 0.5 } })
@@ -114,7 +114,7 @@ describe('faults of webhooks', () => {
     expect(calm).toMatchObject({ webhooks: { drop: 0 }, api: { errorRate: 0 } })
   })
 
-  test('refuse what is no fault, and then nothing changes', async () => {
+  test('are refused if unknown, and then nothing changes', async () => {
     const before = (await fixture.ask('/control/faults')).json
     const wrong = { webhooks: { drop: 2, lose: 1 }, api: { errorRate: 1 } }
     const { status, json } = await fixture.control('faults', wrong)
@@ -125,7 +125,7 @@ describe('faults of webhooks', () => {
   })
 })
 
-describe('faults of the interface', () => {
+describe('API faults', () => {
   test.each([
     [{ errorRate: 1 }, 500, 'SERVER_ERROR', 0],
     [{ errorAfterAccept: 1 }, 500, 'SERVER_ERROR', 1],
@@ -138,7 +138,7 @@ describe('faults of the interface', () => {
     expect((await fixture.book()).payouts).toHaveLength(payouts)
   })
 
-  test('accepts and then says nothing', async () => {
+  test('can accept a request and not respond', async () => {
     await fixture.control('faults', { api: { timeoutAfterAccept: 1 } })
     const hanging = new AbortController()
     const asked = fixture.ask('/v2/payouts', {
@@ -156,7 +156,7 @@ describe('faults of the interface', () => {
     expect(await said).toBe('nothing')
   })
 
-  test('captures a smallest unit too little', async () => {
+  test('can capture a smallest unit too little', async () => {
     await fixture.control('faults', { api: { wrongAmount: 1 } })
     const { json } = await pay()
     expect(json).toMatchObject({

@@ -13,7 +13,7 @@ export const rightGuards: readonly Guard[] = [
     guard: 'a posting sums to 0 in every asset',
     kind: 'journal',
     edits: [edit(journals.source, 'if unbalanced is not null then', 'if false then')],
-    test: { file: journals.test, name: 'refuses %s', row: 'assets that come to 0 only together' },
+    test: { file: journals.test, name: 'refuses %s', row: 'assets that sum to 0 only together' },
   },
   {
     guard: 'a posting is reversed by its exact negation',
@@ -41,7 +41,7 @@ export const rightGuards: readonly Guard[] = [
     ],
     test: {
       file: journals.test,
-      name: 'security: is never %s, not by its service and not by its owner',
+      name: 'security: is never %s, neither by its service nor by its owner',
       row: 'changed',
     },
   },
@@ -57,7 +57,7 @@ export const rightGuards: readonly Guard[] = [
     ],
     test: {
       file: journals.test,
-      name: 'security: is never %s, not by its service and not by its owner',
+      name: 'security: is never %s, neither by its service nor by its owner',
       row: 'changed',
     },
   },
@@ -73,7 +73,7 @@ export const rightGuards: readonly Guard[] = [
     ],
     test: {
       file: roles.test,
-      name: 'security: who took a quote is never changed, not even by pricing',
+      name: 'security: the taker of a quote is never changed, not even by pricing',
     },
   },
   {
@@ -110,7 +110,7 @@ export const rightGuards: readonly Guard[] = [
         '        "relay.credit"\n        "$SRV.PING"\n        "$SRV.PING.*.*"\n        "$SRV.STATS"\n        # Stream usage',
       ),
     ],
-    test: { file: 'infra/nats/permissions.test.ts', name: 'what %s may publish' },
+    test: { file: 'infra/nats/permissions.test.ts', name: 'publishing by %s' },
   },
   {
     guard: 'a webhook is stored once while its stream retains messages',
@@ -120,13 +120,13 @@ export const rightGuards: readonly Guard[] = [
     ],
     test: {
       file: nats.test,
-      name: 'keeps a delivery once: by id in the window, by subject for as long as it is kept',
+      name: 'keeps a delivery once: by id within the window, by subject until it expires',
     },
   },
   {
     guard: 'no user can remove a message from a stream',
     kind: 'rights',
     edits: [edit(nats.topology, '  deny_delete: true,\n  deny_purge: true,\n', '')],
-    test: { file: nats.test, name: '%s lets not even the admin remove messages' },
+    test: { file: nats.test, name: '%s refuses to remove messages, even for admin' },
   },
 ]
