@@ -12,7 +12,7 @@ afterEach(() => rmSync(file, { force: true }))
 afterAll(() => rmSync(dir, { recursive: true }))
 const log = openLog('gateway', 'fatal')
 
-test('a process of which everything answers writes its file at once, and takes it away in the end', async () => {
+test('a healthy process writes its liveness file at once and removes it at the end', async () => {
   const vitals = [{ name: 'bus', ask: async () => {} }]
   {
     await using _ = startBeating(file, vitals, log)
@@ -24,7 +24,7 @@ test('a process of which everything answers writes its file at once, and takes i
 test.each([
   ['refuses', () => Promise.reject(new Error('no'))],
   ['hangs', () => new Promise(() => {})],
-])('a process whose database %s does not', async (_, ask) => {
+])('a process whose database %s does not write its liveness file', async (_, ask) => {
   const asked = Promise.withResolvers<void>()
   const database = () => {
     asked.resolve()

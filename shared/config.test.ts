@@ -31,7 +31,7 @@ const dir = mkdtempSync(join(tmpdir(), 'config-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
 describe('configuration', () => {
-  test('is read whole, with the defaults of what is not set', () => {
+  test('is read as a whole, with defaults for unset variables', () => {
     expect(readConfig('payments', fields, good)).toEqual({
       databaseUrl: 'postgres://h/d',
       sweepAfterMs: 30_000,
@@ -40,7 +40,7 @@ describe('configuration', () => {
     })
   })
 
-  test('fails early, with every fault in one message and no value in it', () => {
+  test('fails early, with every error in one message and without values', () => {
     const bad = { SWEEP_AFTER_MS: '-5', LOG_LEVEL: 'loud', LANE_KEY: '0xnotakey' }
     const read = () => readConfig('payments', fields, bad)
     expect(read).toThrow(/DATABASE_URL is not set/)
@@ -50,7 +50,7 @@ describe('configuration', () => {
     expect(read).not.toThrow(/notakey/)
   })
 
-  test('takes a value from the file that NAME_FILE names, and refuses both at once', () => {
+  test('takes a value from the file in NAME_FILE, and refuses both at once', () => {
     const file = join(dir, 'key')
     writeFileSync(file, `${good.LANE_KEY}\n`)
     const fromFile = { DATABASE_URL: good.DATABASE_URL, LANE_KEY_FILE: file }
@@ -71,14 +71,17 @@ describe('configuration', () => {
     ['a token of it', 'sbx:local-only'],
     ['one of its keys among others', `0x${'1'.repeat(64)}, ${devKey('lane 1').toUpperCase()}`],
     ['its key that opens account numbers', localVariables().BANK_DETAILS_KEYS!],
-  ])('security: refuses %s, unless it is told that nobody can reach it', (_, SECRET) => {
-    const secret = { SECRET: text({ about: 'a', secret: true }) }
-    expect(() => readConfig('x', secret, { SECRET })).toThrow(/SECRET is public/)
-    expect(() => readConfig('x', secret, { SECRET })).not.toThrow(SECRET)
-    expect(readConfig('x', secret, { SECRET, PUBLIC_SECRETS: 'allowed' })).toEqual({
-      secret: SECRET,
-    })
-  })
+  ])(
+    'security: refuses %s, unless the configuration states that the stack is unreachable',
+    (_, SECRET) => {
+      const secret = { SECRET: text({ about: 'a', secret: true }) }
+      expect(() => readConfig('x', secret, { SECRET })).toThrow(/SECRET is public/)
+      expect(() => readConfig('x', secret, { SECRET })).not.toThrow(SECRET)
+      expect(readConfig('x', secret, { SECRET, PUBLIC_SECRETS: 'allowed' })).toEqual({
+        secret: SECRET,
+      })
+    },
+  )
 
   test('security: every secret of the local composition is known to be public', () => {
     const secrets = Object.entries(localVariables()).filter(([name]) =>
@@ -88,7 +91,7 @@ describe('configuration', () => {
     expect(secrets.length).toBeGreaterThan(20)
   })
 
-  test('treats an empty variable as not set', () => {
+  test('treats an empty variable as unset', () => {
     expect(() => readConfig('x', { A: list({ about: 'needed' }) }, { A: '' })).toThrow(
       /A is not set/,
     )
@@ -121,7 +124,7 @@ describe('configuration', () => {
   })
 })
 
-describe('where Postgres is', () => {
+describe('the Postgres URL', () => {
   const told = { DATABASE_URL: databaseUrl({ about: 'where the rows are' }) }
   const readAs = (value: string) =>
     readConfig('payments', told, { DATABASE_URL: value }).databaseUrl
@@ -131,7 +134,7 @@ describe('where Postgres is', () => {
     'postgres://payments:p%40ss@[::1]:5432/postgres?sslmode=require',
     'postgres://payments@a:5432,b:5433/postgres?target_session_attrs=read-write',
     'postgres://payments@a,b/postgres?sslmode=require&target_session_attrs=read-write',
-  ])('%s is taken as it is', (value) => {
+  ])('%s is accepted unchanged', (value) => {
     expect(readAs(value)).toBe(value)
   })
 
@@ -150,7 +153,7 @@ describe('where Postgres is', () => {
     ['postgres://payments@a/postgres', 'postgres://payments:p%40ss@a/postgres'],
     ['postgres://payments:old@a/postgres', 'postgres://payments:p%40ss@a/postgres'],
     ['postgres://payments@a:1,b:2/postgres?x=y', 'postgres://payments:p%40ss@a:1,b:2/postgres?x=y'],
-  ])('the password that stands apart is put into %s', (url, whole) => {
+  ])('the separate password is put into %s', (url, whole) => {
     expect(databaseUrlOf({ databaseUrl: url, databasePassword: 'p@ss' })).toBe(whole)
   })
 })

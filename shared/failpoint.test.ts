@@ -14,7 +14,7 @@ async function lives(...boundaries: string[]): Promise<boolean> {
   return (await Bun.spawn([process.execPath, '-e', code], { env }).exited) === 0
 }
 
-test('who passes the first boundary of the file dies there, then who passes the second', async () => {
+test('the first process at the first boundary of the file dies there, then the first at the second', async () => {
   writeFileSync(file, 'a\nb\n')
   expect(await lives('b', 'c')).toBe(true)
   expect(await lives('c', 'a', 'b')).toBe(false)
@@ -25,7 +25,7 @@ test('who passes the first boundary of the file dies there, then who passes the 
   expect(await lives('a', 'b')).toBe(true)
 })
 
-test('all that are passed can be noted instead', async () => {
+test('passed boundaries can be recorded instead', async () => {
   writeFileSync(file, 'passed:\n')
   expect(await lives('a', 'b', 'a')).toBe(true)
   expect(readFileSync(file, 'utf8')).toBe('passed:\na\nb\na\n')

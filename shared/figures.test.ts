@@ -14,8 +14,8 @@ function openFigures(answer: () => Promise<Record<string, unknown>>) {
   return { time, read, figures }
 }
 
-describe('the figures of a service', () => {
-  test('are read once for all endpoints of a scrape, and anew for the next', async () => {
+describe('the metrics of a service', () => {
+  test('are read once for all endpoints of a scrape, and again for the next', async () => {
     const { time, read, figures } = openFigures(async () => ({ waiting: 1 }))
     await Promise.all([figures(), figures(), figures()])
     expect(await figures()).toEqual({ waiting: 1, readMsAgo: 0 })
@@ -25,7 +25,7 @@ describe('the figures of a service', () => {
     expect(read.count).toBe(2)
   })
 
-  test('are the last ones, with their age, while new ones take long', async () => {
+  test('are the last ones, with their age, while a reading takes long', async () => {
     let hangs = false
     const never = new Promise<Record<string, unknown>>(() => {})
     const { time, read, figures } = openFigures(() =>
@@ -39,7 +39,7 @@ describe('the figures of a service', () => {
     expect(read.count).toBe(2)
   })
 
-  test('are not there when they cannot be read, until they can', async () => {
+  test('are absent while they cannot be read', async () => {
     let isDown = true
     const { time, figures } = openFigures(async () => {
       if (isDown) throw new Error('no database')

@@ -11,8 +11,8 @@ function openThrottled() {
   return { lines, logThrottled, pass: (ms: number) => (now += ms) }
 }
 
-describe('a problem that lasts', () => {
-  test('is logged once in 10 s, and each problem on its own', () => {
+describe('a repeated problem', () => {
+  test('is logged once in 10 s, each problem separately', () => {
     const { lines, logThrottled, pass } = openThrottled()
     for (let round = 0; round < 10; round++) {
       logThrottled('a', {}, 'a failed')
@@ -25,7 +25,7 @@ describe('a problem that lasts', () => {
     expect(lines).toHaveLength(4)
   })
 
-  test('is a warning, and an error when it calls a person', () => {
+  test('is a warning, or an error if it is an alarm', () => {
     const { lines, logThrottled } = openThrottled()
     logThrottled('a', { lane: '1' }, 'waits')
     logThrottled('b', { alarm: true }, 'is blocked')
@@ -36,7 +36,7 @@ describe('a problem that lasts', () => {
   })
 })
 
-describe('a field with the name of a secret', () => {
+describe('a field named like a secret', () => {
   const word = 'hidden-from-everybody'
   const lineOf = (fields: object) => {
     const lines: string[] = []
@@ -52,7 +52,7 @@ describe('a field with the name of a secret', () => {
     ['two deeper', { asked: { bank: { accountHolderName: word, id: 'kept' } } }],
     ['in a list', { asked: [{ body: word, id: 'kept' }] }],
     ['in an error', { err: failed({ body: word, id: 'kept' }) }],
-    ['in what an error carries', { err: failed({ request: { body: word, id: 'kept' } }) }],
+    ['in a property of an error', { err: failed({ request: { body: word, id: 'kept' } }) }],
     ['whatever it holds', { body: { text: word }, id: 'kept' }],
   ])('is removed %s', (_, fields) => {
     const line = lineOf(fields)
@@ -60,24 +60,24 @@ describe('a field with the name of a secret', () => {
     expect(line).toContain('[removed]')
     expect(line).toContain('kept')
   })
-  test('is left as it is in what was given', () => {
+  test("stays unchanged in the caller's object", () => {
     const fields = { asked: { password: word } }
     lineOf(fields)
     expect(fields.asked.password).toBe(word)
   })
-  test('takes nothing else away', () => {
+  test('removes nothing else', () => {
     const at = new Date(0)
     const kept = { at, list: [1, 'two', null], deep: { flag: true, none: undefined }, big: 1.5 }
     expect(JSON.parse(lineOf(kept))).toMatchObject(JSON.parse(JSON.stringify(kept)))
   })
-  test('is looked for no deeper than a log line goes, so that a circle ends', () => {
+  test('is looked for only as deep as a log line goes, so circular objects end', () => {
     const circle: { self?: unknown; id: string } = { id: 'kept' }
     circle.self = circle
     expect(lineOf({ circle })).toContain('kept')
   })
 })
 
-describe('a secret that an error quotes', () => {
+describe('a secret quoted by an error', () => {
   const key = 'k'.repeat(32)
   const urls = [
     `https://rpc.example/v2/${key}`,
@@ -94,7 +94,7 @@ describe('a secret that an error quotes', () => {
     return lines.join('')
   }
 
-  test.each(urls)('is in no field of it: %s', (url) => {
+  test.each(urls)('is removed from every field: %s', (url) => {
     const cause = new Error(`fetch failed for ${new URL(url).href}`)
     const details = `invalid API key ${url.includes(key) ? key : url}`
     const error = new HttpRequestError({ url, status: 401, details, cause, headers: new Headers() })
@@ -110,12 +110,12 @@ describe('a secret that an error quotes', () => {
   test.each([
     ['postgres://payments@postgres:5432/postgres', []],
     [`https://${'k'.repeat(24)}@rpc.example`, ['k'.repeat(24)]],
-  ])('of %s, whose name is a role and no key, the name may be said: %p', (url, hidden) => {
+  ])('the user name in %s is kept unless it is a key: %p', (url, hidden) => {
     const { username } = new URL(url)
     expect(secretWordsOf(url).filter((word) => word === username)).toEqual(hidden)
   })
 
-  test('takes nothing else away: an endpoint without a key stays', () => {
+  test('removes nothing else: an endpoint without a key stays', () => {
     const lines = seen(urls[0]!, (log) => log.info('asked https://other.example'))
     expect(lines).toContain('asked https://other.example')
   })

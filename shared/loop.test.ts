@@ -4,7 +4,7 @@ import { startLoop } from '#shared/loop'
 
 const never = 2 ** 30
 
-/** A loop whose rounds end when told to; `began` resolves when the round of that number begins. */
+/** A loop whose rounds the test ends; `began` resolves when the round of that number begins. */
 function openRounds(everyMs: number) {
   const rounds = Array.from({ length: 5 }, () => ({
     began: Promise.withResolvers<void>(),
@@ -27,7 +27,7 @@ function openRounds(everyMs: number) {
 }
 
 describe('a loop', () => {
-  test('comes again after its pause, also when a round failed', async () => {
+  test('runs again after its pause, also after a failed round', async () => {
     const { loop, rounds, failures, began } = openRounds(1)
     await began(0)
     rounds[0]!.end.reject(new Error('no'))
@@ -40,7 +40,7 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]()
   })
 
-  test('says once that the same failure lasts, at once that it is another, and that it is over', async () => {
+  test('logs a repeated failure once, a different one at once, and its recovery', async () => {
     const { loop, rounds, failures, began } = openRounds(1)
     for (const [round, word] of ['no', 'no', 'never'].entries()) {
       await began(round)
@@ -55,7 +55,7 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]()
   })
 
-  test('comes at once when it is poked in its pause', async () => {
+  test('runs at once if it is triggered during its pause', async () => {
     const { loop, rounds, began, count } = openRounds(never)
     await began(0)
     rounds[0]!.end.resolve()
@@ -67,7 +67,7 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]()
   })
 
-  test('comes at once when it was poked during its round', async () => {
+  test('runs again at once if it was triggered during its round', async () => {
     const { loop, rounds, began } = openRounds(never)
     await began(0)
     loop.poke()
@@ -77,7 +77,7 @@ describe('a loop', () => {
     await loop[Symbol.asyncDispose]()
   })
 
-  test('ends after the round under way', async () => {
+  test('ends after the current round', async () => {
     const { loop, rounds, began, count } = openRounds(never)
     await began(0)
     let ended = false

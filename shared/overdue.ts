@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock'
 import { type Log, openLogThrottled } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
 
-// The time limit of each state is declared in one table beside its lifecycle. The alarms,
+// The time limit of each state is declared in one table next to its lifecycle. The alarms,
 // `/metrics` and the runbook (infra/README.md) all use it.
 
 /** Raises an alarm with this log line after this long in the state. */

@@ -17,7 +17,7 @@ const read = readerOf(
 )
 const bank = { code: 'ID_B' }
 
-describe('a reader names the first thing that is wrong', () => {
+describe('a reader names the first error', () => {
   test.each([
     ['no body', undefined, 'the body must be a JSON object'],
     ['a list', [], 'the body must be a JSON object'],
@@ -43,12 +43,12 @@ describe('a reader names the first thing that is wrong', () => {
     expect(read(value)).toEqual({ fault })
   })
 
-  test('a good value comes back as it is', () => {
+  test('a valid value is returned unchanged', () => {
     expect(read({ amount: '1', bank })).toEqual({ value: { amount: '1', bank } })
   })
 })
 
-describe('an address is read in lower case', () => {
+describe('addresses are read in lower case', () => {
   const written = `0x${'aB'.repeat(20)}`
   const read = readerOf(
     Type.Object({
@@ -59,7 +59,7 @@ describe('an address is read in lower case', () => {
     }),
   )
 
-  test('wherever it stands; all else stays as it is', () => {
+  test('at every position, and all else stays unchanged', () => {
     const value = {
       wallet: written,
       found: written,
@@ -82,7 +82,7 @@ describe('an address is read in lower case', () => {
     })
   })
 
-  test('in whichever form a value of several forms has', () => {
+  test('in every variant of a value with several forms', () => {
     const read = readerOf(
       Type.Union([
         Type.Object({ ok: Type.Object({ wallets: Type.Array(Address) }) }),
@@ -96,12 +96,12 @@ describe('an address is read in lower case', () => {
     expect(read({ ok: { wallets: [1] } })).toHaveProperty('fault')
   })
 
-  test('and nothing is made to fit', () => {
+  test('and no value is converted to fit', () => {
     const fault = 'amount must be a string of digits'
     expect(read({ wallet: written, found: null, amount: 10 })).toEqual({ fault })
   })
 
-  test('as are nonce and signature of an authorization', () => {
+  test('and so are nonce and signature of an authorization', () => {
     const given = {
       ...{ from: written, to: written, value: '0007', validAfter: '00', validBefore: '9' },
       ...{ nonce: `0x${'CD'.repeat(32)}`, signature: `0x${'EF'.repeat(65)}` },

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { countries } from './country'
 
-test('the list is that of ISO 3166-1: 249 different codes of two capitals', () => {
+test('the list has the 249 two-letter codes of ISO 3166-1', () => {
   expect(countries).toHaveLength(249)
   expect(new Set(countries).size).toBe(249)
   for (const code of countries) expect(code).toMatch(/^[A-Z]{2}$/)

@@ -16,7 +16,7 @@ const open = () =>
     onFatal: () => {},
   })
 
-/** A copy of the relayer of a version that can so much. */
+/** An instance of a relayer version with these capabilities. */
 async function openCopy(abilities: readonly string[]) {
   const bus = await open()
   const [stats, description] = [async () => ({}), 'one of several']
@@ -29,7 +29,7 @@ async function openCopy(abilities: readonly string[]) {
   }
 }
 
-test('all copies can what each says of itself, and not before the last that does not is long gone', async () => {
+test('a capability counts once all instances have it, and the last one without it has been gone for long', async () => {
   await using bus = await open()
   let nowMs = 0
   const watch = () => watchAbility(bus, name, 'bundles', { log, clock: () => nowMs })

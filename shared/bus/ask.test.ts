@@ -11,16 +11,16 @@ const failing =
 const find = (ask: Ask) =>
   askOr(ask, QuoteFind, { quoteId: 'q', takenBy: 't' }, 'rate_unavailable', 1_500)
 
-describe('a question with a refusal for want of an answer', () => {
+describe('a request without a response', () => {
   test.each([
     ['nobody listens', new Unavailable('pricing is not there')],
     ['the other side failed', new Faulted('pricing failed')],
     ['no answer came in time', new Overdue('pricing', 1_500)],
-  ])('is refused when %s', async (_what, error) => {
+  ])('is refused as unavailable if %s', async (_what, error) => {
     expect(await find(failing(error))).toEqual({ refused: 'rate_unavailable' })
   })
 
-  test('is answered as the other side answers, a refusal included, within the deadline', async () => {
+  test("a request returns the other side's response, including a refusal, within the deadline", async () => {
     let waited: Patience | undefined
     const ask = (async (_question, _request, patience) => {
       waited = patience
@@ -30,7 +30,7 @@ describe('a question with a refusal for want of an answer', () => {
     expect(waited).toBe(1_500)
   })
 
-  test('does not hide a fault of our own', async () => {
+  test('an own bug is not hidden as an outage', async () => {
     await expect(find(failing(new TypeError('a bug')))).rejects.toThrow('a bug')
   })
 })

@@ -21,7 +21,7 @@ const open = (name: 'payments' | 'pricing') =>
 const question = { quoteId: crypto.randomUUID(), takenBy: 't' }
 const unknown = { refused: 'quote_unknown' } as const
 
-/** A copy of pricing that answers after so long, and counts what it was asked. */
+/** An instance of pricing that responds after a delay and counts its requests. */
 async function openCopy(answersAfterMs = 0) {
   const bus = await open('pricing')
   let asked = 0
@@ -42,7 +42,7 @@ async function openCopy(answersAfterMs = 0) {
   }
 }
 
-/** What a copy is that is frozen, to everybody else: in the queue group, and silent. */
+/** A frozen instance as others see it: in the queue group, and silent. */
 async function openFrozen() {
   const bus = await open('pricing')
   let taken = 0
@@ -51,8 +51,8 @@ async function openFrozen() {
   return { taken: () => taken, [Symbol.asyncDispose]: bus[Symbol.asyncDispose] }
 }
 
-describe('a question', () => {
-  test('that a frozen copy got is answered by another, long before its deadline', async () => {
+describe('a request', () => {
+  test('taken by a frozen instance is answered by another, long before its deadline', async () => {
     await using payments = await open('payments')
     await using frozen = await openFrozen()
     await using copy = await openCopy()
@@ -65,7 +65,7 @@ describe('a question', () => {
     expect(copy.asked()).toBe(20)
   })
 
-  test('that a copy works on, however slowly, is asked of no other copy', async () => {
+  test('that an instance works on, however slowly, goes to no other instance', async () => {
     await using payments = await open('payments')
     await using copies = new AsyncDisposableStack()
     const slow = [copies.use(await openCopy(1_500)), copies.use(await openCopy(1_500))]
@@ -73,7 +73,7 @@ describe('a question', () => {
     expect(slow.reduce((sum, copy) => sum + copy.asked(), 0)).toBe(1)
   })
 
-  test('that the copy took with it when it died is answered by another', async () => {
+  test('taken by an instance that died is answered by another', async () => {
     await using payments = await open('payments')
     const dying = await openCopy(60_000)
     const asked = asker(payments)(QuoteFind, question, 60_000)
@@ -84,12 +84,12 @@ describe('a question', () => {
     expect(copy.asked()).toBe(1)
   })
 
-  test('of a service that has no copy left is known to be handled by nobody', async () => {
+  test('to a service without instances is known to be handled by none', async () => {
     await using payments = await open('payments')
     await expect(asker(payments)(QuoteFind, question)).rejects.toThrow(Unavailable)
   })
 
-  test('of somebody in a hurry is given up when the only copy is frozen, and not while one works on it', async () => {
+  test('with a short deadline fails if the only instance is frozen, and not while one works on it', async () => {
     await using payments = await open('payments')
     const ask = asker(payments)
     const hurried = () => ask(QuoteFind, question, { deadlineMs: 20_000, quietMs: 80 })
@@ -103,7 +103,7 @@ describe('a question', () => {
     expect(await waitUntil('an answer', hurried)).toEqual(unknown)
   })
 
-  test('that may not be repeated waits for the copy that has it', async () => {
+  test('that may not be repeated waits for the instance that has it', async () => {
     await using payments = await open('payments')
     await using frozen = await openFrozen()
     const { repeat: _, ...once } = QuoteFind
@@ -116,8 +116,8 @@ describe('a question', () => {
   })
 })
 
-describe('the copies of a service', () => {
-  test('count each other, and notice who comes and who goes', async () => {
+describe('the instances of a service', () => {
+  test('count each other, and notice arrivals and departures', async () => {
     await using first = await openCopy()
     await using counted = await countCopies(first.bus, 'pricing', log)
     expect(counted.count()).toBe(1)

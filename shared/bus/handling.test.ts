@@ -54,7 +54,7 @@ const messageOf = (id: string, payload: object = { id }) => ({
 })
 
 describe('a message', () => {
-  test('that two copies have at the same moment is worked on once', async () => {
+  test('received by two instances at the same moment is handled once', async () => {
     const both = Promise.withResolvers<void>()
     let found = 0
     const find = async () => {
@@ -67,12 +67,12 @@ describe('a message', () => {
     expect(await timesDone('twice')).toBe(1)
   })
 
-  test('that comes again after its work is done is not worked on again', async () => {
+  test('redelivered after it was handled is not handled again', async () => {
     for (const copy of copies) await handle(contextOf(copy), messageOf('again'))
     expect(await timesDone('again')).toBe(1)
   })
 
-  test('whose work fails is not done, and leaves nothing: it is worked on when it comes again', async () => {
+  test('whose handler fails leaves no trace and is handled at its redelivery', async () => {
     const apply = async (tx: Tx, { id }: { id: string }) => {
       await work(tx, id)
       throw new Error('the process ends here')
@@ -84,7 +84,7 @@ describe('a message', () => {
     expect(await timesDone('failed')).toBe(1)
   })
 
-  test('that can never be understood is kept, whole, for a person', async () => {
+  test('that can never be parsed is dead-lettered with its whole content', async () => {
     expect(await handle(contextOf(copies[0]), messageOf('odd', { odd: 1 }))).toBe('done')
     const { deadLetters } = messaging
     const kept = await copies[0].read((db) => db.select().from(deadLetters))
@@ -93,7 +93,7 @@ describe('a message', () => {
 })
 
 describe('a claim', () => {
-  test('is given to one of two transactions that are open at once', async () => {
+  test('is given to one of two open transactions', async () => {
     const claimIn = (database: Database) =>
       database.transaction((tx) => claim(tx, messaging.inbox, 'list', 'row'))
     expect((await Promise.all(copies.map(claimIn))).toSorted()).toEqual([false, true])

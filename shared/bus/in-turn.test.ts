@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openTurns } from '#shared/bus/in-turn'
 
-test('work of one key goes one after the other, whatever becomes of it, and beside that of others', async () => {
+test('tasks of one key run one after the other, whatever their result, and concurrently with other keys', async () => {
   const inTurn = openTurns()
   const said: string[] = []
   const first = Promise.withResolvers<void>()

@@ -10,7 +10,7 @@ import { waitUntil } from '#test/support/wait'
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** A port before nats-server that takes the first connections and says nothing on them. */
+/** A proxy of nats-server that accepts the first connections and stays silent. */
 async function openSilentFor(connections: number) {
   const open: Socket[] = []
   let taken = 0
@@ -34,7 +34,7 @@ async function openSilentFor(connections: number) {
   }
 }
 
-/** A name server that says of every name that it is 127.0.0.1. */
+/** A name server that resolves every name to 127.0.0.1. */
 async function openNameServer() {
   const before = getServers()
   const socket = createSocket('udp4')
@@ -55,7 +55,7 @@ async function openNameServer() {
   }
 }
 
-test('a server that is gone is looked for by its name, which may have moved to another address', async () => {
+test('a lost server is looked up by name again, because its address may have changed', async () => {
   using _names = await openNameServer()
   const gone = await startScratchServer()
   const url = `nats://localhost:${new URL(gone.url).port}`
@@ -72,7 +72,7 @@ test('a server that is gone is looked for by its name, which may have moved to a
   expect([...new Set(asked)]).toEqual([new URL(url).host])
 })
 
-test('a first connection on which nobody speaks is given up, and made anew', async () => {
+test('a first connection without a response is dropped and made again', async () => {
   using door = await openSilentFor(1)
   const log = openLog('gateway', 'silent')
   const as = { user: 'gateway', password: server.passwords.gateway, name: 'gateway' }
@@ -81,7 +81,7 @@ test('a first connection on which nobody speaks is given up, and made anew', asy
   expect(bus.nc.isClosed()).toBe(false)
 })
 
-test('a server that is lost is told once, and that it is back', async () => {
+test('the loss of a server is logged once, and so is its return', async () => {
   const gone = await startScratchServer()
   const lines: { msg: string; level: string }[] = []
   const log = openLog('gateway', 'info', { write: (line) => void lines.push(JSON.parse(line)) })

@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const provision = () =>
   provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
-/** Whoever orders is told at once that nobody keeps it. */
+/** The publisher learns at once that no stream stores it. */
 async function loseStream() {
   const admin = await nats.connectAs('admin')
   await (await admin.jetstreamManager()).streams.delete('COMMANDS')
@@ -68,8 +68,8 @@ async function stored(): Promise<string[]> {
   return ids
 }
 
-describe('an order that was committed', () => {
-  test('by a process that ended before it was sent is sent by another', async () => {
+describe('a committed message', () => {
+  test('of a process that died before publishing is published by another', async () => {
     const ended = openRows()
     await orderIn(ended, 'ended')
     const other = openRows()
@@ -77,7 +77,7 @@ describe('an order that was committed', () => {
     await waitUntil('the order', async () => (await stored()).includes('ended'), 60_000)
   })
 
-  test('and that no broker confirmed is not noted as sent, and comes when there is one', async () => {
+  test('without a confirmation is not marked as published, and is published once a broker confirms', async () => {
     const database = openRows()
     const bus = await openGateway()
     await loseStream()
@@ -91,7 +91,7 @@ describe('an order that was committed', () => {
     await waitUntil('its note', async () => (await rowOf(database, 'unconfirmed'))?.publishedAt)
   })
 
-  test('is one message under its id, however often it is announced and sent', async () => {
+  test('is one message under its id, however often it is announced and published', async () => {
     const database = openRows()
     for (let time = 0; time < 3; time++) await orderIn(database, 'one')
     const bus = await openGateway()
@@ -102,7 +102,7 @@ describe('an order that was committed', () => {
   })
 })
 
-test('what is announced in a transaction that fails is not sent', async () => {
+test('a message of a transaction that fails is not published', async () => {
   const database = openRows()
   const failed = database.transaction(async (tx) => {
     await announce(tx, outbox, DripOrdered, 'failed', { wallet })

@@ -9,7 +9,7 @@ export type Published = 'stored' | 'duplicate'
 
 /**
  * JetStream error code for "not stored". A taken subject and a full stream share it, as they share
- * status 503 with "no responders" (measured). Only the description tells them apart.
+ * status 503 with "no responders" (measured). Only the description distinguishes them.
  */
 const notStored = 10077
 const takenSubject = 'maximum messages per subject exceeded'

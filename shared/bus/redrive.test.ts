@@ -68,7 +68,7 @@ const rowOf = async (id: string) => {
 const said = () => logged.map(({ msg, alarm }) => (alarm ? `${msg}!` : msg))
 const bothRedrive = () => Promise.all(copies.map((copy) => redriveOnce(copy)))
 
-test('copies of a service that redrive at once do the work of a message once', async () => {
+test('instances that redrive at the same time handle a message once', async () => {
   await bury('twice', { id: 'twice' })
   await bothRedrive()
   await bothRedrive()
@@ -79,7 +79,7 @@ test('copies of a service that redrive at once do the work of a message once', a
   expect(said()).toEqual(['dead letter redriven'])
 })
 
-test('one that can never be understood is given up on again at once, and the log says so once', async () => {
+test('a message that can never be parsed is dead-lettered again at once, and logged once', async () => {
   await bury('bad', { wrong: true })
   await bothRedrive()
   await bothRedrive()
@@ -87,7 +87,7 @@ test('one that can never be understood is given up on again at once, and the log
   expect(said()).toEqual(['redrive failed, message dead-lettered again!'])
 })
 
-test('one whose work fails is tried again, for a minute after it was asked for', async () => {
+test('a message whose handler fails is retried for a minute after the redrive', async () => {
   await bury('late', { id: 'late' })
   fault = new Error('provider down')
   await redriveOnce(copies[0]!)

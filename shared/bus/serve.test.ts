@@ -19,7 +19,7 @@ const open = (name: 'payments' | 'pricing') =>
 
 const question = { quoteId: crypto.randomUUID(), takenBy: 't' }
 
-test('a copy that is stopped in order answers what it was asked, and is asked nothing more', async () => {
+test('an instance that shuts down answers its requests and accepts no more', async () => {
   let begun = 0
   const slow = answering(QuoteFind, async () => {
     begun++

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { endOfTurn } from '#shared/bus/turn'
 
-test('all that one turn of the event loop has to say goes on together, when it ends', async () => {
+test('all messages of one turn of the event loop are sent together at its end', async () => {
   const said: string[] = []
   const say = async (what: string) => {
     await endOfTurn()

@@ -31,7 +31,7 @@ const tooMany =
   () =>
     new Response('slow down', { status: 429, headers: { 'retry-after': retryAfter } })
 
-/** An endpoint that answers as told; `asked` is what it was asked, each request apart. */
+/** An endpoint with given responses; `asked` has its requests, one entry each. */
 function serve(reply: Reply) {
   const asked: (Call | Call[])[] = []
   const endpoint = { reply, asked, url: '' }
@@ -58,12 +58,12 @@ function open(urls: readonly string[], more: { timeoutMs?: number; batches?: boo
   return { endpoints, ask: openAsker({ endpoints, chain: chainOf(10_143), ...options }) }
 }
 
-describe('the next endpoint is asked when one', () => {
+describe('the next endpoint is asked if one', () => {
   test.each<[string, Reply]>([
     ['answers 429', tooMany('1')],
     ['answers 502', () => new Response('bad gateway', { status: 502 })],
     ['answers with an error of its own', failing(-32603, 'internal error')],
-    ['says in JSON-RPC that it is asked too often', failing(-32005, 'limit exceeded')],
+    ['reports a rate limit in JSON-RPC', failing(-32005, 'limit exceeded')],
     ['answers no JSON', () => new Response('<html>')],
   ])('%s', async (_what, reply) => {
     const [first, second] = [serve(reply), serve(good)]
@@ -72,12 +72,12 @@ describe('the next endpoint is asked when one', () => {
     expect([first.asked.length, second.asked.length]).toEqual([1, 1])
   })
 
-  test('is away', async () => {
+  test('is down', async () => {
     const { ask } = open([dead, serve(good).url])
     expect(await ask(chainId)).toBe('0x279f')
   })
 
-  test('does not answer: then it comes last for a while', async () => {
+  test('does not respond: it is then asked last for a while', async () => {
     const [silent, second] = [serve(() => new Promise(() => {}) as never), serve(good)]
     const { ask } = open([silent.url, second.url], { timeoutMs: 3_000 })
     for (let times = 0; times < 5; times++) expect(await ask(chainId)).toBe('0x279f')
@@ -85,7 +85,7 @@ describe('the next endpoint is asked when one', () => {
   })
 })
 
-test('an endpoint that is lost is told once, and that it is back', async () => {
+test('the loss of an endpoint is logged once, and so is its return', async () => {
   const lines: { msg: string; endpoint: string }[] = []
   const told = () => lines.map(({ msg }) => msg)
   const telling = openLog('test', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -106,8 +106,8 @@ test('an endpoint that is lost is told once, and that it is back', async () => {
   expect(told()).toEqual(['rpc endpoint unavailable', 'rpc endpoint available again'])
 })
 
-describe('an endpoint that is asked too often', () => {
-  test('is left alone as long as it says, and counted', async () => {
+describe('an endpoint that reports a rate limit', () => {
+  test('is paused for the time it names, and counted', async () => {
     const [busy, second] = [serve(tooMany('60')), serve(good)]
     const { ask, endpoints } = open([busy.url, second.url])
     for (let times = 0; times < 5; times++) await ask(chainId)
@@ -115,7 +115,7 @@ describe('an endpoint that is asked too often', () => {
     expect(endpoints.all[0]!.counts).toMatchObject({ requests: 1, tooMany: 1 })
   })
 
-  test('is asked the same again when it is open, if there is no other', async () => {
+  test('gets the same call again after the pause, if there is no other', async () => {
     const busy = serve((asked, times) =>
       times === 1 ? tooMany('1')(asked, times) : good(asked, times),
     )
@@ -124,7 +124,7 @@ describe('an endpoint that is asked too often', () => {
     expect(busy.asked).toHaveLength(2)
   })
 
-  test('is the end of a call that cannot wait so long, and not asked in a loop', async () => {
+  test('ends a call that cannot wait so long', async () => {
     const busy = serve(tooMany('60'))
     const { ask } = open([busy.url])
     await expect(ask(chainId)).rejects.toThrow(/too many requests/)
@@ -133,7 +133,7 @@ describe('an endpoint that is asked too often', () => {
   })
 })
 
-test('a revert is the answer of the chain: no other endpoint is asked', async () => {
+test("a revert is the chain's answer: no other endpoint is asked", async () => {
   const [first, second] = [serve(failing(3, 'execution reverted: NotHeld')), serve(good)]
   const { ask } = open([first.url, second.url])
   await expect(ask({ method: 'eth_call', params: [] })).rejects.toThrow(/revert/)
@@ -141,7 +141,7 @@ test('a revert is the answer of the chain: no other endpoint is asked', async ()
 })
 
 describe('an endpoint asked for a batch', () => {
-  test('that takes it gets what is asked at once in one request, sends and logs apart', async () => {
+  test('that accepts it gets concurrent calls in one request, except sends and logs', async () => {
     const endpoint = serve(good)
     const { ask, endpoints } = open([endpoint.url])
     await findBatches(endpoints, log)
@@ -177,7 +177,7 @@ describe('an endpoint asked for a batch', () => {
     expect(endpoint.asked).toHaveLength(2)
   })
 
-  test('that takes none any more still answers, and is asked anew', async () => {
+  test('that no longer accepts batches still responds, and its batch support is checked again', async () => {
     const endpoint = serve(good)
     const { ask, endpoints } = open([endpoint.url])
     await findBatches(endpoints, log)
@@ -213,11 +213,11 @@ test.each([
   [-32603, 'Transaction pool is full', false],
   [-32614, 'eth_getLogs is limited to a 100 range', false],
   [undefined, 'execution reverted', false],
-])('%p %s: asked too often is %p', (code, message, tooOften) => {
+])('%p %s is a rate limit: %p', (code, message, tooOften) => {
   expect(isTooOften(code, message)).toBe(tooOften)
 })
 
-test('calls are counted per block, an eth_call also apart', async () => {
+test('calls are counted per block, and eth_call separately', async () => {
   let head = 0
   const endpoint = serve((asked) => {
     const { id, method } = asked as Call

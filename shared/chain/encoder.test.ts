@@ -8,7 +8,7 @@ const ref = `0x${'0a'.repeat(32)}` as const
 const account = `0x${'0b'.repeat(20)}` as const
 const op = { kind: 0, ref, account, amount: 7n, paidAt: 0n }
 
-test('a call is encoded as viem encodes it, the first time and after it', () => {
+test('a call is encoded as viem encodes it, the first time and later', () => {
   for (const amount of [1n, 2n ** 200n]) {
     const args = [ref, account, amount, true] as const
     const expected = encodeFunctionData({ abi, functionName: 'topUp', args })

@@ -12,7 +12,7 @@ const given = {
   signature: `0x${'Cd'.repeat(65)}`,
 }
 
-test('an authorization has one spelling', () => {
+test('an authorization has one canonical form', () => {
   expect(canonical(given)).toEqual({
     from: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
     to: '0xabcdefabcdefabcdefabcdefabcdefabcdefabcd',
@@ -25,14 +25,14 @@ test('an authorization has one spelling', () => {
   expect(canonical(canonical(given))).toEqual(canonical(given))
 })
 
-test('its type is the one of ERC-3009', () => {
+test('the signed type is that of ERC-3009', () => {
   const fields = transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`)
   expect(keccak256(toHex(`TransferWithAuthorization(${fields.join(',')})`))).toBe(
     '0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267',
   )
 })
 
-test('what is signed does not depend on the spelling, but on every field', () => {
+test('the signed hash depends on every field, and not on its spelling', () => {
   const domain = {
     name: 'Agora Dollar',
     version: '1',

@@ -15,15 +15,15 @@ const ask = (methods: string | string[], more: { among?: string[]; patienceMs?: 
   ...{ among, patienceMs, ...more },
 })
 
-describe('with a budget of 24 requests a second, of which 4 may be spent at once', () => {
-  test('the second endpoint is asked when the budget of the first is spent', async () => {
+describe('with a budget of 24 requests a second, of which 4 may be used at once', () => {
+  test('the second endpoint is asked once the budget of the first is used up', async () => {
     const turns = openTurns(budgetOf(24), () => 0)
     const urls: string[] = []
     for (let turn = 0; turn < 8; turn++) urls.push((await turns.next(ask('eth_call'))).url)
     expect(urls).toEqual([best, best, best, best, second, second, second, second])
   })
 
-  test('an eth_call goes where one is left, other calls do not notice', async () => {
+  test('an eth_call goes to an endpoint with budget left, and other calls are not affected', async () => {
     const turns = openTurns(budgetOf(24, 6), () => 0)
     const urlOf = async (method: string) => (await turns.next(ask(method))).url
     expect(await urlOf('eth_call')).toBe(best)
@@ -31,7 +31,7 @@ describe('with a budget of 24 requests a second, of which 4 may be spent at once
     expect(await urlOf('eth_getBlockByNumber')).toBe(best)
   })
 
-  test('each call of a batch is counted, and waits for the last of them', async () => {
+  test('each call of a batch is counted, and the batch waits for the last of them', async () => {
     const time = { now: 0 }
     const turns = openTurns(budgetOf(24), () => time.now)
     const six = Array.from({ length: 6 }, () => 'eth_getBlockByNumber')
@@ -42,7 +42,7 @@ describe('with a budget of 24 requests a second, of which 4 may be spent at once
     expect((await turns.next(ask('eth_call'))).url).toBe(second)
   })
 
-  test('an endpoint that closed is left alone, and asked again when it is open', async () => {
+  test('a paused endpoint gets no calls until its pause ends', async () => {
     const time = { now: 0 }
     const turns = openTurns(budgetOf(24), () => time.now)
     turns.close(best, 1_000)
@@ -51,7 +51,7 @@ describe('with a budget of 24 requests a second, of which 4 may be spent at once
     expect((await turns.next(ask('eth_call'))).url).toBe(best)
   })
 
-  test('who cannot wait for an endpoint to open is told at once', async () => {
+  test('a call that cannot wait for the end of a pause fails at once', async () => {
     const turns = openTurns(budgetOf(24), () => 0)
     turns.close(best, 60_000)
     const alone = ask('eth_call', { among: [best] })
@@ -59,7 +59,7 @@ describe('with a budget of 24 requests a second, of which 4 may be spent at once
   })
 })
 
-test('while budgets are spent, the most urgent goes first and equals by age', async () => {
+test('while budgets are used up, the most urgent call goes first, and equal ones by age', async () => {
   const turns = openTurns(budgetOf(60), systemClock)
   turns.close(best, 100)
   const order: string[] = []
@@ -77,7 +77,7 @@ test('while budgets are spent, the most urgent goes first and equals by age', as
   ])
 })
 
-test('who is overtaken until its patience ends is told so', async () => {
+test('a call that is overtaken until its deadline fails', async () => {
   const turns = openTurns(budgetOf(6), systemClock)
   const first = turns.next(ask('eth_getBlockByNumber', { among: [best] }))
   const sweep = turns.next(ask('eth_getLogs', { among: [best], patienceMs: 300 }))
@@ -97,6 +97,6 @@ test.each([
   [['eth_somethingNew'], 2],
   [['eth_getLogs'], 3],
   [['eth_getBlockByNumber', 'eth_getLogs'], 3],
-] as const)('%p has the rank %d', (methods, rank) => {
+] as const)('%p has rank %d', (methods, rank) => {
   expect(rankOf(methods)).toBe(rank)
 })

@@ -11,8 +11,8 @@ const said = (status: number, code: string | null, rest: Record<string, string> 
 const refusalIn = (verdict: object): Refusal | undefined =>
   (verdict as { refused?: Refusal }).refused
 
-describe('a try that was answered', () => {
-  test('with 200 is the answer', () => {
+describe('a response', () => {
+  test('with 200 is the result', () => {
     const tried = { status: 200, headers: new Headers(), body: { id: 'q' } }
     expect(verdictOn(tried, 0)).toEqual({ ok: { id: 'q' } })
   })
@@ -25,7 +25,7 @@ describe('a try that was answered', () => {
     ['payouts_short', 503],
     ['sign_in_again', 401],
     ['bad_request', 400],
-  ])('with %s stays a no, however often it is asked', (code, status) => {
+  ])('with %s is a final refusal', (code, status) => {
     const refused = refusalIn(verdictOn(said(status, code), 0))
     expect(refused).toMatchObject({ code, status, message: 'a sentence' })
   })
@@ -34,25 +34,25 @@ describe('a try that was answered', () => {
     ['rate_unavailable', 503],
     ['provider_unavailable', 503],
     ['chain_unavailable', 503],
-  ])('with %s is a no for the moment', (code, status) => {
+  ])('with %s is a temporary refusal', (code, status) => {
     expect(verdictOn(said(status, code), 0)).toMatchObject({ again: { code } })
   })
   test.each([
     ['unavailable', 503],
     ['internal', 500],
-  ])('with %s may have been done: the outcome is unknown', (code, status) => {
+  ])('with %s leaves the outcome unknown', (code, status) => {
     expect(verdictOn(said(status, code), 0)).toHaveProperty('unknown')
   })
-  test('by a proxy says nothing of the outcome', () => {
+  test('of a proxy leaves the outcome unknown', () => {
     const page = { status: 502, headers: new Headers(), body: null }
     expect(verdictOn(page, 0)).toHaveProperty('unknown')
   })
-  test('with a word that this client does not know is read by its status', () => {
+  test('with an unknown error code is read by its status', () => {
     const refused = refusalIn(verdictOn(said(400, 'a_word_of_next_year'), 0))
     expect(refused).toMatchObject({ code: 'bad_request', message: 'a sentence' })
     expect(errorCodes as string[]).not.toContain('a_word_of_next_year')
   })
-  test('is followed by another no sooner than the service says, and each later than the last', () => {
+  test('is followed by the next attempt no sooner than Retry-After, each later than the last', () => {
     const after = (turn: number, seconds = '0') =>
       verdictOn(said(503, 'chain_unavailable', { 'retry-after': seconds }), turn)
     expect([0, 1, 2, 9].map((turn) => after(turn))).toMatchObject([
@@ -67,7 +67,7 @@ describe('a try that was answered', () => {
 
 describe('an exchange', () => {
   const sent: Sent = { method: 'POST', path: '/sends', headers: {}, body: '{"nonce":"1"}' }
-  /** Answers in turn, the last for ever; remembers what it was sent. */
+  /** Returns the given responses in turn, the last one repeatedly; records the requests. */
   const service = (...answers: (() => Response)[]) => {
     const bodies: unknown[] = []
     const fetch = async (_: string, { body }: RequestInit) => {
@@ -85,25 +85,25 @@ describe('an exchange', () => {
     Response.json({ error: 'no' }, { status, headers: { 'x-error-code': code } })
   const yes = () => Response.json({ sendId: 'snd_1' })
 
-  test('repeats the same bytes until there is an answer', async () => {
+  test('repeats the same bytes until there is a response', async () => {
     const { bodies, place } = service(lost, no(503, 'unavailable'), yes)
     expect(await exchange<unknown>(place, sent)).toEqual({ ok: { sendId: 'snd_1' } })
     expect(bodies).toEqual([sent.body, sent.body, sent.body])
   })
-  test('asks once where the answer will stay', async () => {
+  test('sends one request if the response is final', async () => {
     const { bodies, place } = service(no(400, 'balance_too_low'))
     expect(await exchange(place, sent)).toMatchObject({ refused: { code: 'balance_too_low' } })
     expect(bodies).toHaveLength(1)
   })
-  test('that nobody answers ends as unknown, not as a no', async () => {
+  test('without any response ends as unknown, not as refused', async () => {
     const { hasty } = service(lost)
     await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
   })
-  test('security: a no for the moment never hides an earlier try that may have been done', async () => {
+  test('security: a temporary refusal never hides an earlier attempt that may have been processed', async () => {
     const { hasty } = service(lost, no(503, 'chain_unavailable'))
     await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
   })
-  test('that is refused for the whole time is refused', async () => {
+  test('that is refused until the deadline ends as refused', async () => {
     const { bodies, hasty } = service(no(503, 'chain_unavailable'))
     expect(await exchange(hasty, sent)).toMatchObject({ refused: { code: 'chain_unavailable' } })
     expect(bodies.length).toBeGreaterThan(1)

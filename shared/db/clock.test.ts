@@ -26,7 +26,7 @@ const ofTheDatabase = async () => {
 }
 
 test.each([-3_600_000, 0, 3_600_000])(
-  "the database's time is told when this machine's clock is %p ms ahead, or is set so later",
+  "the clock follows the database if this machine's clock is %p ms ahead, or is set so later",
   async (aheadMs) => {
     const { now } = Date
     const skewed = () => spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
@@ -47,7 +47,7 @@ test.each([-3_600_000, 0, 3_600_000])(
   },
 )
 
-test('while the database does not answer, time goes on', async () => {
+test('the clock advances while the database does not respond', async () => {
   const gone = { read: () => Promise.reject(new Error('gone')) } as unknown as Database
   await using told = await openDatabaseClock(gone, log)
   expect(Math.abs(told.clock() - Date.now())).toBeLessThan(2_000)

@@ -23,7 +23,7 @@ export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
  * Opens a clock that follows the database's without asking it each time. Between two readings it
  * advances by this process's monotonic time, so a wrong or adjusted wall clock has no effect. Row
  * times come from the database and are shared by all instances, so anything compared with them or
- * stored beside them must use this clock. Before the first reading it is this machine's clock.
+ * stored next to them must use this clock. Before the first reading it is this machine's clock.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()

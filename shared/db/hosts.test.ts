@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { type PostgresPair, startPostgresPair } from '#test/support/engines/postgres-pair'
 
-/** What a URL must encode, and what separates hosts, ports and users in one. */
+/** Characters that a URL must encode, and its separators of hosts, ports and users. */
 const password = 'p@ss,w:rd/1?'
 const log = openLog('payments', 'silent')
 let fatal = 0
@@ -41,12 +41,12 @@ const outcomes = async () => {
 const rows = () =>
   pair.onPrimary(async (admin) => (await admin`select count(*)::int as n from kept`)[0]!.n)
 
-test('of two machines, every connection goes to the one that takes writes', async () => {
+test('of two hosts, every connection goes to the one that accepts writes', async () => {
   expect(await outcomes()).toEqual(['written'])
   expect(await rows()).toBe(8)
 })
 
-test('while the standby is silent nothing is confirmed, whatever may end a statement', async () => {
+test('while the standby is silent no commit is confirmed, however its statement ends', async () => {
   await pair.suspendStandby()
   const insert = pair.onPrimary(async (admin) => {
     await admin`set statement_timeout = 200`
@@ -58,7 +58,7 @@ test('while the standby is silent nothing is confirmed, whatever may end a state
   expect(await insert).toBe('confirmed')
 })
 
-test('while none takes writes a call is refused, soon, and the process goes on', async () => {
+test('while no host accepts writes, a call fails soon and the process continues', async () => {
   await pair.killPrimary()
   const took: number[] = []
   for (let round = 0; round < 3; round++) {
@@ -70,14 +70,14 @@ test('while none takes writes a call is refused, soon, and the process goes on',
   expect(fatal).toBe(0)
 })
 
-test('when the other is promoted it is found, and has every row that was answered', async () => {
+test('after a failover the new primary is found, with every confirmed row', async () => {
   await pair.promote()
   expect(await rows()).toBe(9)
   expect(await outcomes()).toEqual(['written'])
   expect(await rows()).toBe(17)
 })
 
-test('with a new standby after it, named first in the URL, writes go where they did', async () => {
+test('with a new standby named first in the URL, writes go to the primary', async () => {
   await pair.addStandby()
   expect(await outcomes()).toEqual(['written'])
   expect(await rows()).toBe(25)

@@ -36,7 +36,7 @@ const outcomeOf = (call: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-describe('a connection that is lost in a transaction', () => {
+describe('a connection lost in a transaction', () => {
   /** A transaction loses its connection, and goes on with a statement when `until` is over. */
   async function loseConnection(database: Database, until: () => Promise<unknown>) {
     const wentOn = Promise.withResolvers<string>()
@@ -67,7 +67,7 @@ describe('a connection that is lost in a transaction', () => {
     await database[Symbol.asyncDispose]()
   })
 
-  test('runs nothing of it by itself on the connection that takes its place', async () => {
+  test('causes no statement to be repeated on the new connection', async () => {
     const { database } = open({ max: 1 })
     const replaced = async () => {
       await Bun.sleep(50)
@@ -82,7 +82,7 @@ describe('a connection that is lost in a transaction', () => {
   })
 })
 
-/** Postgres behind a port that nobody listens to until it is opened. */
+/** Postgres behind a port that is closed until `open`. */
 function outage() {
   const target = Number(new URL(server.adminUrl).port)
   const sockets = new Set<Socket>()
@@ -107,7 +107,7 @@ function outage() {
 }
 
 describe('after an outage', () => {
-  test('the first calls are answered, and nobody ends the process', async () => {
+  test('the first calls succeed, and the process is not ended', async () => {
     const postgresBehind = outage()
     const port = await postgresBehind.listen(0)
     await postgresBehind.close()
@@ -137,7 +137,7 @@ describe('after an outage', () => {
       Array.from({ length: 6 }, () => outcomeOf(database.transaction(() => new Promise(() => {})))),
     )
 
-  test('a process whose calls hang while others are answered is ended', async () => {
+  test('a process whose calls hang while others succeed is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
     // Whether others are answered is looked at once for each round, in a few seconds.
     await waitUntil(
@@ -151,7 +151,7 @@ describe('after an outage', () => {
     await database[Symbol.asyncDispose]()
   })
 
-  test('a process is not ended while nobody is answered', async () => {
+  test('a process is not ended while no call succeeds', async () => {
     const ended = { count: 0 }
     const silent = createServer((socket) => {
       socket.on('error', () => {})
@@ -165,14 +165,14 @@ describe('after an outage', () => {
     url.port = String(port)
     const { database, fatal } = open({ url: url.toString(), callDeadlineMs: 200 })
     await hangMany(database)
-    // Whoever asked anew has given up.
+    // The retrying caller has given up.
     await waitUntil('a connection being given up', () => ended.count > 0, 60_000)
     expect(fatal.count).toBe(0)
     await database[Symbol.asyncDispose]()
     silent.close()
   })
 
-  test('calls without an answer count only while there is none of any kind', async () => {
+  test('calls without a response count only while no call of any kind succeeds', async () => {
     // Long enough for the one that is answered, on a busy machine too.
     const { database, fatal } = open({ callDeadlineMs: 3_000 })
     const hang = () => outcomeOf(database.transaction(() => new Promise(() => {})))
@@ -195,7 +195,7 @@ describe('a statement', () => {
     )
   }
 
-  test('is prepared once on a connection, within a transaction too, whatever is asked for', async () => {
+  test('is prepared once per connection, also within a transaction', async () => {
     const { database } = open({ max: 1 })
     const find = (db: Db, wanted: string[]) =>
       db.select().from(words).where(isOneOf(words.word, wanted))
@@ -208,7 +208,7 @@ describe('a statement', () => {
     await database[Symbol.asyncDispose]()
   })
 
-  test('goes on when the table it was prepared for is changed under it', async () => {
+  test('continues after its table was changed', async () => {
     const { database } = open({ max: 1 })
     const find = () => database.read((db) => db.select().from(words))
     expect(await find()).toEqual([])

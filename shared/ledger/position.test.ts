@@ -8,7 +8,7 @@ const line = (account: Line['account'], amount: bigint, asset: Line['asset'] = '
 })
 
 describe('a position', () => {
-  test('adds up what is on one account, and leaves out what comes to 0', () => {
+  test('sums the lines of each account and omits accounts that sum to 0', () => {
     const lines = [line('treasury', 5n), line('treasury', -2n), line('promises', 0n)]
     expect(position(lines)).toEqual([line('treasury', 3n)])
   })
@@ -17,7 +17,7 @@ describe('a position', () => {
     expect(() => position([line('provider_id', 1n, 'MYR')])).toThrow('provider_id has no MYR')
   })
 
-  test('leads to another by their difference', () => {
+  test('changes to another position by their difference', () => {
     const before = [line('promises', -7n), line('exchange', 7n)]
     const after = [line('exchange', 7n), line('treasury', -7n)]
     const lines = difference(before, after)
@@ -26,7 +26,7 @@ describe('a position', () => {
   })
 })
 
-describe('lines', () => {
+describe('ledger lines', () => {
   test.each([
     ['that come to 0 in each asset', [line('treasury', 1n), line('promises', -1n)], []],
     [

@@ -21,7 +21,7 @@ a_count{service="payments",copy="q\\"\\\\"} 2
 b{service="payments",copy="q\\"\\\\",says="a } in \\"quotes\\""} 3e-7`)
 })
 
-test('of several texts each measure stands together under one heading', () => {
+test('samples of several processes are grouped by metric under one heading', () => {
   const texts = ['one', 'two'].map((copy) => labelled(text, { copy }))
   const lines = merged(texts).split('\n')
   expect(lines.filter((line) => line.startsWith('# TYPE'))).toEqual([
@@ -32,7 +32,7 @@ test('of several texts each measure stands together under one heading', () => {
   expect(names.join('')).toBe('aaaabb')
 })
 
-test('what nobody knows is left out, a time in ms is shown in seconds, a counter is one', async () => {
+test('unknown values are omitted, ms become seconds, and counters are of type counter', async () => {
   const shown = await textOf([
     gauge('known', 'x', 0, { of: 'a' }),
     gauge('known', 'x', 2, { of: 'b' }),

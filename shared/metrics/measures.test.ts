@@ -5,7 +5,7 @@ import { samplesIn } from '#test/support/telemetry/metrics'
 const samples = async (name: string) =>
   samplesIn(await registry.metrics()).filter((sample) => sample.name === name)
 
-test('security: values without end in a label become one series', async () => {
+test('security: a label with unlimited values becomes one series', async () => {
   const labels = { route: { atMost: 3 }, method: ['GET', 'POST'] } as const
   const asked = timer({ what: 'test_bounded', help: 'x', labels, buckets: quickSeconds })
   const fallen = counter({ what: 'test_fallen', help: 'x', labels: { of: { atMost: 2 } } })
@@ -27,7 +27,7 @@ test('security: values without end in a label become one series', async () => {
   expect(fallenSeries.find(({ labels }) => labels.of === 'other')?.value).toBe(998)
 })
 
-test('a time lands in the buckets that hold it, in seconds', async () => {
+test('a duration is counted in its buckets, in seconds', async () => {
   const took = timer({ what: 'test_took', help: 'x', labels: { kind: ['a'] }, buckets: [0.1, 1] })
   took.seconds(0.5, { kind: 'a' })
   took.since(performance.now() - 2_000, { kind: 'a' })

@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-// Metrics are global to a process, as in prom-client: each is declared beside the code it measures,
+// Metrics are global to a process, as in prom-client: each is declared next to the code it measures,
 // and no registry is passed around.
 
 /** Registry of this process's counters and timers. Figures read from the database are not in it. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/conversion'
 import { type Fiat, money, parseAmount } from '#shared/money/money'
 
-describe('a conversion at Rp 16,250 and RM 4.21 per dollar', () => {
+describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
   test.each([
     ['IDR', 50_000n, 16_250n, 3_076_923n],
     ['IDR', 10_000n, 16_250n, 615_384n],
@@ -11,7 +11,7 @@ describe('a conversion at Rp 16,250 and RM 4.21 per dollar', () => {
     ['MYR', 500n, 421n, 1_187_648n],
     ['MYR', 421n, 421n, 1_000_000n],
     ['IDR', 0n, 16_250n, 0n],
-  ] as const)('%s %p at %p is floored to %p micro-AUSD', (currency, minor, rate, micro) => {
+  ] as const)('%s %p at %p is rounded down to %p micro-AUSD', (currency, minor, rate, micro) => {
     expect(toAusdFloor(money(minor, currency), { minorPerUsd: rate, currency }).minor).toBe(micro)
   })
 
@@ -20,13 +20,13 @@ describe('a conversion at Rp 16,250 and RM 4.21 per dollar', () => {
     [1_000_000n, 16_250n, 16_250n, 16_250n],
     [1_000_001n, 16_250n, 16_251n, 16_250n],
     [0n, 16_250n, 0n, 0n],
-  ])('%p micro-AUSD at %p is %p up and %p down', (micro, minorPerUsd, up, down) => {
+  ])('%p micro-AUSD at %p is %p rounded up and %p rounded down', (micro, minorPerUsd, up, down) => {
     const rate = { minorPerUsd, currency: 'IDR' } as const
     expect(toFiatCeil(money(micro, 'AUSD'), rate).minor).toBe(up)
     expect(toFiatFloor(money(micro, 'AUSD'), rate).minor).toBe(down)
   })
 
-  test('paying what a settlement charges always covers the debt, and never a whole unit more', () => {
+  test('the charge of a settlement always covers the debt, and never by a whole unit more', () => {
     const debts = fc.bigInt({ min: 1n, max: 10n ** 15n })
     const rates = fc.bigInt({ min: 1n, max: 10n ** 6n })
     fc.assert(
@@ -45,7 +45,7 @@ describe('a conversion at Rp 16,250 and RM 4.21 per dollar', () => {
     )
   })
 
-  test('going there and back never makes money', () => {
+  test('converting back and forth never gains money', () => {
     const amounts = fc.bigInt({ min: 0n, max: 10n ** 15n })
     const rates = fc.bigInt({ min: 1n, max: 10n ** 6n })
     fc.assert(
@@ -58,7 +58,7 @@ describe('a conversion at Rp 16,250 and RM 4.21 per dollar', () => {
   })
 })
 
-describe('an amount is digits and nothing else', () => {
+describe('an amount is digits only', () => {
   test.each(['', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '1\n', '0x1', '١', '9'.repeat(100)])(
     '%p is refused',
     (text) => {
@@ -69,7 +69,7 @@ describe('an amount is digits and nothing else', () => {
     ['0', 0n],
     ['007', 7n],
     ['50000', 50_000n],
-  ])('%p is read', (text, minor) => {
+  ])('parses %p', (text, minor) => {
     expect(parseAmount(text)).toBe(minor)
   })
 })

@@ -3,7 +3,7 @@ import { countries, countryBy } from '#shared/money/countries'
 import { currencies } from '#shared/money/money'
 import { accountFor, fiatOf, pairs, providerAccounts } from '#shared/money/pair'
 
-describe('a country', () => {
+describe('country', () => {
   test.each([
     ['ID', 'IDR', 'USD/IDR', 10_000n, 10_000n],
     ['MY', 'MYR', 'USD/MYR', 500n, null],
@@ -14,7 +14,7 @@ describe('a country', () => {
     expect(accountFor(currency)).toBe(country)
   })
 
-  test('nobody knows is an error, not another country', () => {
+  test('an unknown country is an error, not another country', () => {
     expect(() => fiatOf('USD/SGD' as never)).toThrow('no country has pair USD/SGD')
   })
 })

@@ -19,7 +19,7 @@ function open(level = 'info') {
 }
 
 describe('an outage', () => {
-  test('is told once when it begins, once a minute while it lasts, once when it ends', () => {
+  test('is logged when it begins, once a minute, and when it ends', () => {
     const { outage, lines, told, pass } = open()
     outage.works()
     for (let second = 0; second < 150; second++) {
@@ -38,17 +38,17 @@ describe('an outage', () => {
     expect(lines[3]).toMatchObject({ level: 'info', awayMs: 150_000, failures: 150 })
   })
 
-  test('is not over because of an answer that was under way when it began', () => {
+  test('is not ended by a response to a request sent before it began', () => {
     const { outage, told, pass } = open()
     outage.failed(new Away())
     pass(5)
     outage.works()
     expect(told()).toEqual(['postgres unavailable'])
-    outage.back() // Whoever knows says so at once.
+    outage.back() // The caller that notices reports it at once.
     expect(told()).toEqual(['postgres unavailable', 'postgres available again'])
   })
 
-  test('that comes and goes is told every ten seconds at most, each with its end', () => {
+  test('that comes and goes is logged at most every ten seconds, each time with its end', () => {
     const { outage, told, pass } = open()
     for (let second = 0; second < 21; second++) {
       outage.failed(new Away())
@@ -61,8 +61,8 @@ describe('an outage', () => {
   })
 })
 
-describe('a failure that only says again what is lost', () => {
-  test('is for debugging until a little after it is back, other failures are told', () => {
+describe('an error caused by an outage', () => {
+  test('is logged at level debug until shortly after its end, and other errors normally', () => {
     const { log, outage, told, pass } = open()
     const wrapped = new Error('the round failed', { cause: new Away() })
     const fail = () => {
@@ -87,15 +87,15 @@ describe('a failure that only says again what is lost', () => {
     expect(told().slice(7)).toEqual(['directly', 'as a cause', 'other'])
   })
 
-  test('is told when it calls a person, or ends the process', () => {
+  test('is logged if it raises an alarm or ends the process', () => {
     const { log, outage, told } = open()
     outage.failed(new Away())
-    log.error({ err: new Away(), alarm: true }, 'somebody is called')
+    log.error({ err: new Away(), alarm: true }, 'an alarm is raised')
     log.fatal({ err: new Away() }, 'the process ends')
-    expect(told()).toEqual(['postgres unavailable', 'somebody is called', 'the process ends'])
+    expect(told()).toEqual(['postgres unavailable', 'an alarm is raised', 'the process ends'])
   })
 
-  test('is in the log of whoever looks for it', () => {
+  test('is written for readers of level debug', () => {
     const { log, outage, lines } = open('debug')
     outage.failed(new Away())
     log.warn({ err: new Away() }, 'directly')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, toProviderAmount } from '#shared/provider/amount'
 
-describe('a number of the provider', () => {
+describe('a number from the provider', () => {
   test.each([
     ['5', 'MYR', 500n],
     ['5.0', 'MYR', 500n],
@@ -37,7 +37,7 @@ describe('a number of the provider', () => {
   })
 })
 
-describe('an amount we send', () => {
+describe('an amount sent to the provider', () => {
   test.each([
     [500n, 'MYR', '5'],
     [505n, 'MYR', '5.05'],
@@ -49,7 +49,7 @@ describe('an amount we send', () => {
     expect(JSON.stringify(toProviderAmount(money(minor, currency)))).toBe(text)
   })
 
-  test('reads back as itself, whatever it is', () => {
+  test('parses back to itself, whatever it is', () => {
     fc.assert(
       fc.property(
         fc.bigInt(0n, 999_999_999_999_999n),
@@ -62,7 +62,7 @@ describe('an amount we send', () => {
     )
   })
 
-  test('that no JSON number holds exactly is not sent', () => {
+  test('that no JSON number represents exactly is not sent', () => {
     expect(() => toProviderAmount(money(9_007_199_254_740_993n, 'MYR'))).toThrow('no JSON number')
   })
 })

@@ -44,8 +44,8 @@ const never: Reply = () => new Promise<Response>(() => {})
 const problem = (status: number, code: string) => () =>
   Response.json({ error_code: code, message: 'because' }, { status })
 
-describe('a call that is answered well', () => {
-  test('carries the key as user name, the version and the idempotency key', async () => {
+describe('a successful call', () => {
+  test('has the key as user name, the API version and the idempotency key', async () => {
     await open().post('/v2/payouts', {
       schema,
       body: { amount: 5 },
@@ -59,7 +59,7 @@ describe('a call that is answered well', () => {
     expect(call!.body).toBe('{"amount":5}')
   })
 
-  test('gives numbers as they were written', async () => {
+  test('returns numbers as they were written', async () => {
     replies = [good]
     expect(await open().get('/x', { schema })).toMatchObject({
       ok: { amount: { decimal: '5.00' }, more: [{ decimal: '1e9' }] },
@@ -67,7 +67,7 @@ describe('a call that is answered well', () => {
   })
 })
 
-test('each account shows its own key', async () => {
+test('each account uses its own key', async () => {
   const log = openLog('payments', 'silent')
   for (const account of ['ID', 'MY'] as const) {
     const common = { baseUrl: server.url.origin, account, requestsPerMinute: 600, log }
@@ -80,7 +80,7 @@ test('each account shows its own key', async () => {
   )
 })
 
-describe('a call that is refused', () => {
+describe('a refused call', () => {
   test.each([
     [404, 'DATA_NOT_FOUND', 'not_found'],
     [400, 'API_VALIDATION_ERROR', 'request_wrong'],
@@ -90,7 +90,7 @@ describe('a call that is refused', () => {
     [400, 'UNAUTHORIZED_SENDER_IP', 'account_misconfigured'],
     [403, 'SOMETHING_NEW', 'account_misconfigured'],
     [401, 'SOMETHING_NEW', 'account_misconfigured'],
-  ] as const)('%p %s means %s, is answered and not repeated', async (status, code, meaning) => {
+  ] as const)('with %p %s means %s and is not repeated', async (status, code, meaning) => {
     replies = [problem(status, code)]
     const answer = await open().get('/x', { schema })
     expect(answer).toEqual({ refused: { status, code, meaning, message: 'because' } })
@@ -98,7 +98,7 @@ describe('a call that is refused', () => {
   })
 })
 
-test('a key or address that they do not take calls a person, however little is logged', async () => {
+test('a rejected key or address raises an alarm at any log level', async () => {
   replies = [problem(403, 'UNAUTHORIZED_SENDER_IP')]
   const log = openLog('payments', 'error', { write: (line: string) => void logged.push(line) })
   const api = { baseUrl: server.url.origin, secretKey, account: 'ID' as const, log }
@@ -108,7 +108,7 @@ test('a key or address that they do not take calls a person, however little is l
   ])
 })
 
-describe('an outcome nobody knows', () => {
+describe('an unknown outcome', () => {
   const cases: [string, Reply][] = [
     ['a 500', problem(500, 'SERVER_ERROR')],
     ['a 503', problem(503, 'CHANNEL_UNAVAILABLE')],
@@ -128,19 +128,19 @@ describe('an outcome nobody knows', () => {
     expect(seen.map(({ path }) => path)).toEqual(['/x'])
   })
 
-  test.each(cases)('of a read (%s) is asked again', async (_, reply) => {
+  test.each(cases)('of a read (%s) is retried', async (_, reply) => {
     replies = [reply, good]
     expect(await open().get('/x', { schema })).toMatchObject({ ok: { amount: {} } })
     expect(seen.map(({ path }) => path)).toEqual(['/x', '/x'])
   })
 
-  test('silence after the request was taken ends at the deadline', async () => {
+  test('is reported at the deadline if the provider accepted the request and stayed silent', async () => {
     replies = [never]
     const work = open().post('/x', { schema, body: {}, deadlineMs: 150 })
     await expect(work).rejects.toBeInstanceOf(ProviderUnknown)
   })
 
-  test('nobody listening is unknown too', async () => {
+  test('is also that of a refused connection', async () => {
     const log = openLog('payments', 'fatal')
     const baseUrl = 'http://127.0.0.1:9'
     const nobody = openProviderClient({
@@ -155,7 +155,7 @@ describe('a 429', () => {
     Response.json({ error_code: 'RATE_LIMIT_EXCEEDED', message: '' }, { status: 429, headers })
 
   test.each([['Retry-After'], ['Rate-Limit-Reset']])(
-    'is waited out as long as %s says, also by a write',
+    'is waited out according to %s, also by a write',
     async (header) => {
       replies = [busy({ [header]: '0.3' }), good]
       const startedAt = performance.now()
@@ -175,7 +175,7 @@ describe('a 429', () => {
       .post('/x', { schema })
       .catch((thrown) => thrown)
     expect(error).toBeInstanceOf(ProviderBusy)
-    // Of a date what is left is told, when the answer is read.
+    // For a date, the remaining time is computed when the response is read.
     const tookMs = performance.now() - startedAt
     expect(error.retryAfterMs).toBeGreaterThan((seconds - 2) * 1_000 - tookMs)
     expect(error.retryAfterMs).toBeLessThanOrEqual(seconds * 1_000)
@@ -187,7 +187,7 @@ describe('a 429', () => {
     expect(seen.length).toBe(2)
   })
 
-  test('with nothing left closes it until the end of the window', async () => {
+  test('without calls left closes the endpoint until the end of the window', async () => {
     replies = [busy({ 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '58.2' })]
     const error = await open()
       .post('/x', { schema })
@@ -196,7 +196,7 @@ describe('a 429', () => {
     expect(error.retryAfterMs).toBeGreaterThan(57_000)
   })
 
-  test('is not asked for: after the last call of a window the next one waits for its end', async () => {
+  test('is avoided: after the last call of a window the next one waits for its end', async () => {
     const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
     replies = [() => Response.json({ amount: 5 }, { headers }), good]
     const client = open()
@@ -206,7 +206,7 @@ describe('a 429', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(380)
   })
 
-  test('longer than the deadline allows says that nothing happened, and when to come back', async () => {
+  test('with a wait beyond the deadline reports that nothing happened, and the time to retry', async () => {
     replies = [busy({ 'Retry-After': '40' })]
     const client = open()
     const error = await client.post('/x', { schema }).catch((thrown) => thrown)
@@ -217,7 +217,7 @@ describe('a 429', () => {
   })
 })
 
-test('security: neither the key nor a body is ever logged', async () => {
+test('security: neither the key nor a body is logged', async () => {
   replies = [problem(500, 'SERVER_ERROR'), problem(401, 'INVALID_API_KEY')]
   await open().get('/x?reference_id=r', { schema })
   const lines = logged.join('')

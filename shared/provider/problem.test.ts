@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { meaningOf } from '#shared/provider/problem'
 
-/** What the provider's references list per endpoint that we call, as refusals (4xx). */
+/** Refusals (4xx) in the provider's reference, per endpoint that we call. */
 const documented = {
   sessions: [
     ...['API_VALIDATION_ERROR', 'INVALID_AMOUNT', 'INVALID_PAYMENT_CHANNEL', 'INVALID_METADATA'],
@@ -30,8 +30,8 @@ const documented = {
   ],
 } as const
 
-describe.each(Object.entries(documented))('the error codes of %s', (_, codes) => {
-  test('all mean something to us', () => {
+describe.each(Object.entries(documented))('error codes of %s', (_, codes) => {
+  test('all have a meaning in our table', () => {
     expect(codes.filter((code) => meaningOf(code) === 'unknown')).toEqual([])
   })
 })

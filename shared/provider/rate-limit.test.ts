@@ -10,27 +10,27 @@ const inFirstMinute = (copies: number, endpoint: string, others?: string[]) =>
     return begins.filter((at) => at < 60_000).length
   }).reduce((sum, calls) => sum + calls, 0)
 
-describe('a budget that belongs to the account', () => {
-  test.each([1, 2, 3, 5])('is kept to by %p copies together', (copies) => {
+describe('the budget of an account', () => {
+  test.each([1, 2, 3, 5])('is shared by %p instances', (copies) => {
     const calls = inFirstMinute(copies, 'POST /sessions')
     expect(calls).toBeLessThanOrEqual(60)
     expect(calls).toBeGreaterThan(50)
   })
 
-  test('is halved where another service calls the same endpoint with the same key', () => {
+  test('is halved if another service calls the same endpoint with the same key', () => {
     expect(inFirstMinute(1, 'GET /transactions', ['GET /transactions'])).toBeLessThanOrEqual(30)
     expect(inFirstMinute(1, 'POST /sessions', ['GET /transactions'])).toBeGreaterThan(50)
   })
 
-  test('of more copies than calls leaves each one call a minute', () => {
+  test('gives each instance one call a minute if there are more instances than calls', () => {
     const limit = openRateLimit(2, () => 0, { copies: () => 10 })
     expect(limit.reserve('GET /x', 0)).toBe(0)
     expect(limit.reserve('GET /x', 120_000)).toBe(60_000)
   })
 })
 
-describe('a copy that joins', () => {
-  test('takes its part of the budget as soon as the first has counted it', () => {
+describe('a new instance', () => {
+  test('takes its share of the budget once the first instance has counted it', () => {
     const time = { now: 0, copies: 1 }
     const first = openRateLimit(60, () => time.now, { copies: () => time.copies })
     /** How many calls it lets begin at once in each second of a minute. */
@@ -54,7 +54,7 @@ describe('a budget of 60 calls a minute', () => {
     return { time, limit: openRateLimit(60, () => time.now) }
   }
 
-  test('lets ten calls through at once and makes the eleventh wait', () => {
+  test('allows ten calls at once and makes the eleventh wait', () => {
     const { limit } = open()
     const waits = Array.from({ length: 11 }, () => limit.reserve('GET /x', 60_000))
     expect(waits).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1_200])
@@ -69,21 +69,21 @@ describe('a budget of 60 calls a minute', () => {
     }
   })
 
-  test('takes no place for a caller who cannot wait so long', () => {
+  test('reserves no place for a caller that cannot wait so long', () => {
     const { limit } = open()
     for (let call = 0; call < 10; call++) limit.reserve('GET /x', 0)
     expect(limit.reserve('GET /x', 1_000)).toBeNull()
     expect(limit.waitMs('GET /x')).toBe(1_200)
   })
 
-  test('counts each endpoint on its own', () => {
+  test('counts each endpoint separately', () => {
     const { limit } = open()
     limit.block('GET /x', 5_000)
     expect(limit.reserve('GET /y', 0)).toBe(0)
     expect(limit.reserve('GET /x', 60_000)).toBe(5_000)
   })
 
-  test('opens again when the time the provider named has passed', () => {
+  test('opens again at the time named by the provider', () => {
     const { time, limit } = open()
     limit.block('GET /x', 5_000)
     time.now = 5_000

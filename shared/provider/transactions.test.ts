@@ -68,7 +68,7 @@ const rowOf = async (change: object): Promise<Listed> => {
 }
 
 describe('a row of the list', () => {
-  test('names what moved how much of which money, and when', async () => {
+  test('has type, amount, currency and time of a transaction', async () => {
     expect(await rowOf({})).toEqual({
       transactionId: 'txn_aaaaaaaa-0000-4000-8000-000000000001',
       type: 'payment',
@@ -107,7 +107,7 @@ describe('a row of the list', () => {
     ['constructor', null],
     [null, null],
     [undefined, null],
-  ] as const)('of cashflow %p goes %p', async (word, cashflow) => {
+  ] as const)('of cashflow %p is %p', async (word, cashflow) => {
     expect((await rowOf({ cashflow: word })).cashflow).toBe(cashflow)
   })
 
@@ -120,7 +120,7 @@ describe('a row of the list', () => {
     ['SUCCEEDED', 'unknown'],
     ['toString', 'unknown'],
     [null, 'unknown'],
-  ] as const)('that is %p is %s', async (word, status) => {
+  ] as const)('with status %p is %s', async (word, status) => {
     expect((await rowOf({ status: word })).status).toBe(status)
   })
 
@@ -158,11 +158,11 @@ describe('a row of the list', () => {
     [{ ...fee, third_party_withholding_tax: 'none' }, null],
     ['4000', null],
     [null, null],
-  ])('with the fee %o kept %p', async (given, feeMinor) => {
+  ])('with the fee %o has the fee %p', async (given, feeMinor) => {
     expect((await rowOf({ fee: given })).feeMinor).toBe(feeMinor)
   })
 
-  test('that says nothing but its id is one that nobody knows anything about', async () => {
+  test('with only an id is of unknown type and status', async () => {
     const unknown = { type: 'unknown', status: 'unknown' } as const
     const nothing = {
       ...{ productId: null, paymentRequestId: null, reference: null, channel: null },
@@ -192,8 +192,8 @@ describe('a row of the list', () => {
   )
 })
 
-describe('the list is read', () => {
-  test('with its types repeated, by when a row changed, fifty at a time', async () => {
+describe('reading the list', () => {
+  test('repeats the parameter types, filters by time of change, and takes fifty rows at a time', async () => {
     replies = [page([])]
     const types = ['payment', 'refund', 'chargeback', 'payout'] as const
     expect(await read({ types, updatedTo: new Date('2026-08-02T00:00:00Z') })).toEqual([])
@@ -210,7 +210,7 @@ describe('the list is read', () => {
     ])
   })
 
-  test('page after page, until there is no more', async () => {
+  test('fetches page after page until there is no more', async () => {
     replies = [
       page([{ id: 'txn_1' }, { id: 'txn_2' }], true),
       page([{ id: 'txn_3' }], true),
@@ -226,7 +226,7 @@ describe('the list is read', () => {
     expect(new Set(seen.map(({ searchParams }) => searchParams.get('updated[gte]'))).size).toBe(1)
   })
 
-  test('and all its pages share one budget of calls', async () => {
+  test('uses one budget of calls for all pages', async () => {
     const spent = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '40' }
     const more = JSON.stringify({ has_more: true, data: [{ id: 'txn_1' }] })
     replies = [body(more, { headers: spent }), page([])]
@@ -235,7 +235,7 @@ describe('the list is read', () => {
   })
 })
 
-describe('a list that is not known to be whole is no list:', () => {
+describe('a list that may be incomplete is rejected:', () => {
   const one = { id: 'txn_1' }
   const cases: [string, Reply[]][] = [
     ['a server that fails', [problem(500, 'SERVER_ERROR')]],
@@ -256,7 +256,7 @@ describe('a list that is not known to be whole is no list:', () => {
   test.each([
     ['no rows where there is more', [], 1],
     ['the same page again', [one], 2],
-  ])('%s, which is noticed at once', async (_, rows, calls) => {
+  ])('%s, noticed at once', async (_, rows, calls) => {
     replies = [page(rows, true)]
     const error = await thrownBy(read())
     expect(error).toBeInstanceOf(ProviderUnknown)
@@ -264,7 +264,7 @@ describe('a list that is not known to be whole is no list:', () => {
     expect(seen.length).toBe(calls)
   })
 
-  test('more pages than were allowed', async () => {
+  test('more pages than allowed', async () => {
     replies = [() => page([{ id: `txn_${seen.length}` }], true)(new URLSearchParams())]
     const error = await thrownBy(read({ pagesMax: 3 }))
     expect(error).toBeInstanceOf(ProviderUnknown)
@@ -288,19 +288,16 @@ describe('a refused read of the list', () => {
     [403, 'UNAUTHORIZED_SENDER_IP', false],
     [401, 'INVALID_API_KEY', false],
     [404, 'DATA_NOT_FOUND', false],
-  ] as const)(
-    'with %i %s means that the permission is missing: %p',
-    async (status, code, lacks) => {
-      replies = [problem(status, code)]
-      const error = await thrownBy(read())
-      expect(error).toBeInstanceOf(ProviderUnknown)
-      expect(error.refusal).toMatchObject({ status, code })
-      expect(lacksTransactionRead(error)).toBe(lacks)
-      expect(error.message).not.toContain('Sari Dewi')
-    },
-  )
+  ] as const)('with %i %s means a missing permission: %p', async (status, code, lacks) => {
+    replies = [problem(status, code)]
+    const error = await thrownBy(read())
+    expect(error).toBeInstanceOf(ProviderUnknown)
+    expect(error.refusal).toMatchObject({ status, code })
+    expect(lacksTransactionRead(error)).toBe(lacks)
+    expect(error.message).not.toContain('Sari Dewi')
+  })
 
-  test('by something between us and the provider says nothing of permissions', async () => {
+  test('by a proxy between us and the provider proves nothing about permissions', async () => {
     replies = [body('<html>no</html>', { status: 403 })]
     const error = await thrownBy(read())
     expect(error).toBeInstanceOf(ProviderUnknown)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { batched, joined } from '#shared/reads/reads'
 import { waitUntil } from '#test/support/wait'
 
-/** Readings that end when told to. */
+/** Reads that the test ends. */
 const openReadings = () => {
   const readings: { of: string[]; end: (value: string) => void; fail: () => void }[] = []
   const read = (of: readonly string[]) => {
@@ -19,7 +19,7 @@ describe('reads of many keys', () => {
     const { readings, read } = openReadings()
     return { readings, ask: batched<string, string>((keys) => read([...keys])) }
   }
-  test('of one moment share a reading', async () => {
+  test('of one moment share one database read', async () => {
     const { readings, ask } = openBatched()
     const answers = Promise.all([ask('a'), ask('b'), ask('a')])
     await turn()
@@ -27,7 +27,7 @@ describe('reads of many keys', () => {
     readings[0]!.end('first')
     expect(await answers).toEqual(['first', 'first', 'first'])
   })
-  test('that come during a reading wait for the next one', async () => {
+  test('that come during a read wait for the next one', async () => {
     const { readings, ask } = openBatched()
     const early = ask('a')
     await turn()
@@ -40,7 +40,7 @@ describe('reads of many keys', () => {
     readings[1]!.end('after')
     expect(await late).toBe('after')
   })
-  test('fail with their own reading alone', async () => {
+  test('fail only with their own read', async () => {
     const { readings, ask } = openBatched()
     const early = ask('a')
     await turn()
@@ -53,7 +53,7 @@ describe('reads of many keys', () => {
   })
 })
 
-test('reads of many keys wait only so long for a reading that hangs', async () => {
+test('reads of many keys stop waiting for a hanging read', async () => {
   const { readings, read } = openReadings()
   const ask = batched<string, string>((keys) => read([...keys]), 10)
   void ask('a')
@@ -64,18 +64,18 @@ test('reads of many keys wait only so long for a reading that hangs', async () =
   expect(await late).toBe('fine')
 })
 
-describe('reads of the same', () => {
+describe('reads of one key', () => {
   const openJoined = (gatherMs = 0) => {
     const { readings, read } = openReadings()
     return { readings, ask: joined((of: string) => read([of]), String, gatherMs) }
   }
-  test('begin at once, and wait for no other key', () => {
+  test('begin at once, without waiting for other keys', () => {
     const { readings, ask } = openJoined()
     void ask('a')
     void ask('b')
     expect(readings.map(({ of }) => of)).toEqual([['a'], ['b']])
   })
-  test('that come during a reading share the next one, which sees what happened meanwhile', async () => {
+  test('that come during a read share the next one, which sees later changes', async () => {
     const { readings, ask } = openJoined()
     const early = ask('a')
     const late = Promise.all([ask('a'), ask('a')])
@@ -87,7 +87,7 @@ describe('reads of the same', () => {
     readings[1]!.end('after')
     expect(await late).toEqual(['after', 'after'])
   })
-  test('that are dear wait a moment for those who were just answered', async () => {
+  test('that are expensive wait briefly for callers that were just answered', async () => {
     const { readings, ask } = openJoined(5)
     const early = ask('a')
     const late = ask('a')
@@ -98,7 +98,7 @@ describe('reads of the same', () => {
     readings[1]!.end('after')
     expect([await late, await again]).toEqual(['after', 'after'])
   })
-  test('after a reading that failed are read anew', async () => {
+  test('after a failed read start a new one', async () => {
     const { readings, ask } = openJoined()
     const early = ask('a')
     const late = ask('a')
@@ -108,7 +108,7 @@ describe('reads of the same', () => {
     readings[1]!.end('fine')
     expect(await late).toBe('fine')
   })
-  test('keep nothing once they ended', async () => {
+  test('store nothing after they end', async () => {
     const { readings, ask } = openJoined()
     const first = ask('a')
     readings[0]!.end('once')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { originOf, requestIdOf } from '#shared/tracing/origin'
 
-test('the trace and the first span of a request follow from its id, and are of no other', () => {
+test('trace and first span of a request are derived from its id', () => {
   const origin = originOf('6f8f1d9e-2f55-4f1c-9a43-0b9d6a8f7c11')
   expect(origin).toEqual(originOf('6f8f1d9e-2f55-4f1c-9a43-0b9d6a8f7c11'))
   expect(origin.traceId).toMatch(/^[0-9a-f]{32}$/)
@@ -11,7 +11,7 @@ test('the trace and the first span of a request follow from its id, and are of n
   expect(other.spanId).not.toBe(origin.spanId)
 })
 
-test("a request named after a span of its caller's is of the caller's trace, with a span of its own", () => {
+test("a request named after its caller's span is in the caller's trace, with its own span", () => {
   const callers = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
   const origin = originOf(requestIdOf(callers))
   expect(origin.traceId).toBe(callers.traceId)

@@ -14,7 +14,7 @@ export const messagingGuards: readonly Guard[] = [
     edits: [edit(messaging, ' where held.done_at is null', '')],
     test: {
       file: handling.test,
-      name: 'that two copies have at the same moment is worked on once',
+      name: 'received by two instances at the same moment is handled once',
     },
   },
   {
@@ -29,7 +29,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: handling.test,
-      name: 'that comes again after its work is done is not worked on again',
+      name: 'redelivered after it was handled is not handled again',
     },
   },
   {
@@ -44,7 +44,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: handling.test,
-      name: 'whose work fails is not done, and leaves nothing: it is worked on when it comes again',
+      name: 'whose handler fails leaves no trace and is handled at its redelivery',
     },
   },
   {
@@ -53,7 +53,7 @@ export const messagingGuards: readonly Guard[] = [
     edits: [edit(inbox, '      setWhere: isNull(inbox.doneAt),\n', '')],
     test: {
       file: handling.test,
-      name: 'is given to one of two transactions that are open at once',
+      name: 'is given to one of two open transactions',
     },
   },
   {
@@ -68,7 +68,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: handling.test,
-      name: 'that can never be understood is kept, whole, for a person',
+      name: 'that can never be parsed is dead-lettered with its whole content',
     },
   },
   {
@@ -92,7 +92,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: 'shared/bus/redrive.test.ts',
-      name: 'copies of a service that redrive at once do the work of a message once',
+      name: 'instances that redrive at the same time handle a message once',
     },
   },
   {
@@ -108,7 +108,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: relay.test,
-      name: 'by a process that ended before it was sent is sent by another',
+      name: 'of a process that died before publishing is published by another',
     },
   },
   {
@@ -123,7 +123,7 @@ export const messagingGuards: readonly Guard[] = [
     ],
     test: {
       file: relay.test,
-      name: 'and that no broker confirmed is not noted as sent, and comes when there is one',
+      name: 'without a confirmation is not marked as published, and is published once a broker confirms',
     },
   },
   {
@@ -132,7 +132,7 @@ export const messagingGuards: readonly Guard[] = [
     edits: [edit('shared/bus/publish.ts', '      msgID: message.id,\n', '')],
     test: {
       file: relay.test,
-      name: 'is one message under its id, however often it is announced and sent',
+      name: 'is one message under its id, however often it is announced and published',
     },
   },
 ]
