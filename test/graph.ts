@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { circlesAmong, importsOf, loads, names, reachedFrom } from './imports'
 
-/** `bun test/graph.ts [FILE …]`: figures of the import graph. README.md beside it says how it counts. */
+/** `bun test/graph.ts [FILE …]`: figures of the import graph. test/README.md describes it. */
 const root = join(import.meta.dir, '..')
 
 /** Where each part of a path begins: one file per service on the way, since services meet in messages only. */

@@ -4,18 +4,18 @@ import { dirname, join, normalize } from 'node:path'
 /** Every file of the repository that is reached, the first ones included, and every package they name. */
 export type Reached = { files: Set<string>; packages: Set<string> }
 
-/** Says what a source text imports, as it is written there. */
+/** Lists the imports of a source text, as they are written there. */
 export type Reading = (source: string) => string[]
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** What is loaded when the file runs. Imports of types alone are not. */
+/** Modules that are loaded when the file runs; type imports are not. */
 export const loads: Reading = (source) => transpiler.scanImports(source).map(({ path }) => path)
 
 const statement =
   /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
 
-/** What the file names: what it loads, and types. */
+/** All modules that the file names: those it loads, and types. */
 export const names: Reading = (source) =>
   [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
 

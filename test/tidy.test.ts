@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const linesOf = (path: string) => read(path).split('\n').length
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
-/** What is not a suite nor a suite's fixture. */
+/** Files that are neither suites nor fixtures. */
 const isSource = (path: string) => !/\.test\.ts$|test-support/.test(path)
 const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
@@ -36,16 +36,16 @@ const imports = (paths: readonly string[], isForbidden: (file: string) => boolea
       .map((file) => `${path} -> ${file}`),
   )
 
-describe('every file', () => {
-  test('fits on a few screens: at most 400 lines', () => {
+describe('every source file', () => {
+  test('has at most 400 lines', () => {
     expect(files.filter((path) => linesOf(path) > 400)).toEqual([])
   })
 
-  test('leaves nothing for others to do and skips no test', () => {
+  test('has no TODOs and no skipped tests', () => {
     expect(offences(files, /\b(TODO|FIXME|XXX|HACK)\b|\.(only|skip)\(/)).toEqual([])
   })
 
-  test('names the files it imports without .ts', () => {
+  test('imports files without the suffix .ts', () => {
     expect(offences(scripts, /(from |import\()'\.[^']*\.ts'/)).toEqual([])
   })
 })
@@ -53,36 +53,36 @@ describe('every file', () => {
 describe('every page', () => {
   const pages = [...new Glob('services/**/page/*.{js,css,html}').scanSync(root)]
 
-  test('fits on a few screens, as every other file', () => {
+  test('has at most 400 lines', () => {
     expect(pages.length).toBeGreaterThan(5)
     expect(pages.filter((path) => linesOf(path) > 400)).toEqual([])
   })
 
-  test('makes no markup of a text, and has nothing inline that its policy would have to allow', () => {
+  test('builds no markup from text, and has no inline code that its policy would have to allow', () => {
     const forbidden =
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|<style|style="|\son\w+="/
     expect(offences(pages, forbidden)).toEqual([])
   })
 })
 
-test('no folder holds more than 20 source files', () => {
+test('no folder has more than 20 source files', () => {
   const folders = Map.groupBy(files.filter(isSource), dirname)
   const sizes = [...folders].map(([folder, { length }]) => [folder, length] as const)
   expect(sizes.filter(([, length]) => length > 20)).toEqual([])
 })
 
 describe('imports point one way: test -> infra -> services -> shared', () => {
-  test('shared knows no service, no infrastructure and no test', () => {
+  test('shared imports no service, no infrastructure and no test', () => {
     expect(imports(inShared, (file) => !file.startsWith('shared/'))).toEqual([])
   })
 
-  test.each(serviceNames)('%s knows shared and itself', (name) => {
+  test.each(serviceNames)('%s imports only shared and itself', (name) => {
     const own = inServices.filter((path) => path.startsWith(`services/${name}/`))
     const known = ['shared/', `services/${name}/`]
     expect(imports(own, (file) => !known.some((folder) => file.startsWith(folder)))).toEqual([])
   })
 
-  test('services import infra nowhere: their suites get from test/support what they need', () => {
+  test('services import nothing of infra: their suites use test/support', () => {
     const all = scripts.filter((path) => path.startsWith('services/'))
     expect(imports(all, (file) => file.startsWith('infra/'))).toEqual([])
     const suites = all.filter((path) => !isSource(path))
@@ -106,24 +106,24 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
     expect(imports(inInfra.filter(isDocument), isHidden)).toEqual([])
   })
 
-  test('no files import each other in a circle, types included', () => {
+  test('no files import each other in a circle, including types', () => {
     expect(circlesAmong(root, scripts, names)).toEqual([])
   })
 })
 
-describe('in services and shared', () => {
+describe('services and shared', () => {
   const readers = ['shared/config.ts', 'shared/service.ts', 'shared/failpoint.ts']
-  /** Programs of an app's developer, who has an environment of their own. */
+  /** Examples for app developers, with their own environment. */
   const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 
-  test('the environment is read in one place', () => {
+  test('read the environment in one place', () => {
     const paths = [...inServices, ...inShared].filter(
       (path) => !readers.includes(path) && !isExample(path),
     )
     expect(offences(paths, /process\.env|Bun\.env/)).toEqual([])
   })
 
-  test('subjects are spelled out in the catalogue alone', () => {
+  test('spell subjects only in the catalogue', () => {
     const owners = 'relay|payments|payouts|pricing|chain|indexer|identity|webhooks'
     const literal = new RegExp(`'(${owners})\\.[a-z]+(\\.[a-z]+)*'`)
     const paths = [...inServices, ...inShared].filter(
@@ -135,7 +135,7 @@ describe('in services and shared', () => {
 
 describe('every service', () => {
   test.each(serviceNames)(
-    '%s says who is the authority on what, and has a short main.ts',
+    '%s has a README with a table of authorities, and a short main.ts',
     (name) => {
       expect(read(`services/${name}/README.md`)).toMatch(/\|\s*Authority\s*\|/i)
       expect(linesOf(`services/${name}/main.ts`)).toBeLessThanOrEqual(80)

@@ -21,10 +21,10 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** What came of a connection: all that was said on it, and after how many ms the gateway ended it. */
+/** Result of a connection: the bytes received, and after how many ms the gateway ended it. */
 type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
 
-/** Opens a connection, says `first`, then `more` again and again, and watches until it is ended. */
+/** Opens a connection, sends `first`, then `more` repeatedly, and waits until it is closed. */
 function open(
   first: string,
   { more, everyMs = 100, endsItself = false }: Saying = {},
@@ -63,7 +63,7 @@ const post = (headers: string, body = '') =>
   `POST /quote HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n${headers}\r\n${body}`
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${headers}`
 const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
-/** How often an answer with this status begins in what was said. */
+/** Number of responses with this status in the received bytes. */
 const answers = (said: string, status: number) => said.split(`HTTP/1.1 ${status} `).length - 1
 
 /** Seconds: for the headers Bun takes 12 itself, a body has 5; the rest is for a busy machine. */
@@ -89,13 +89,13 @@ async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promi
   }
 }
 
-describe('a bad connection is answered, or ended, and costs nobody else anything', () => {
+describe('a malformed or slow connection is answered or ended, and does not affect other clients', () => {
   type Case = readonly [what: string, first: string, saying: Saying, statuses: readonly number[]]
   const cases: readonly Case[] = [
     ['says nothing', '', {}, []],
-    ['says its headers a byte at a time', get('/config', 'x: '), { more: 'y' }, []],
+    ['sends its headers a byte at a time', get('/config', 'x: '), { more: 'y' }, []],
     [
-      'says headers without end',
+      'sends headers without end',
       get('/config'),
       { more: `x: ${'y'.repeat(90)}\r\n`, everyMs: 10 },
       [431],
@@ -103,18 +103,18 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
     ['has a header of 200 KB', get('/config', `x: ${'y'.repeat(200_000)}\r\n\r\n`), {}, [431]],
     ['has 2,000 headers', get('/config', `${'x: y\r\n'.repeat(2_000)}\r\n`), {}, [431]],
     ['has a path of 100 KB', get(`/${'y'.repeat(100_000)}`, '\r\n'), {}, [431]],
-    ['says its body a byte at a time', post('Content-Length: 1000\r\n'), { more: 'a' }, [400]],
-    ['never says the rest of its body', post('Content-Length: 1000\r\n', '{'), {}, [400]],
+    ['sends its body a byte at a time', post('Content-Length: 1000\r\n'), { more: 'a' }, [400]],
+    ['never sends the rest of its body', post('Content-Length: 1000\r\n', '{'), {}, [400]],
     ['ends within its body', post('Content-Length: 1000\r\n', '{'), { endsItself: true }, []],
     ['ends within its headers', get('/config', 'x: y'), { endsItself: true }, []],
     [
-      'says small chunks without end',
+      'sends small chunks without end',
       post('Transfer-Encoding: chunked\r\n'),
       { more: '1\r\na\r\n' },
       [400],
     ],
     [
-      'says big chunks without end',
+      'sends big chunks without end',
       post('Transfer-Encoding: chunked\r\n'),
       { more: chunk, everyMs: 10 },
       [413],
@@ -126,26 +126,31 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
       [413],
     ],
     [
-      'has a chunk whose size goes on for ever',
+      'has a chunk size without end',
       post('Transfer-Encoding: chunked\r\n', '1;'),
       { more: 'x'.repeat(9_000), everyMs: 10 },
       [413],
     ],
-    ['says more than 64 KiB', post('Content-Length: 100000\r\n'), { more: 'a'.repeat(900) }, [413]],
     [
-      'says more than the server takes',
+      'sends more than 64 KiB',
+      post('Content-Length: 100000\r\n'),
+      { more: 'a'.repeat(900) },
+      [413],
+    ],
+    [
+      'sends more than the server accepts',
       post('Content-Length: 9000000\r\n'),
       { more: 'a'.repeat(900) },
       [413],
     ],
     [
-      'says a body that nobody asked for, without end',
+      'sends an unexpected body without end',
       `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n`,
       { more: chunk, everyMs: 10 },
       [404],
     ],
     [
-      'says a body of a GET, without end',
+      'sends a body of a GET without end',
       get('/config', 'Transfer-Encoding: chunked\r\n\r\n'),
       { more: chunk, everyMs: 10 },
       [200],
@@ -158,10 +163,10 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
       [400],
     ],
     ['has a length that is none', post('Content-Length: 5x\r\n', '{}   '), {}, [400]],
-    ['says no HTTP', '\x16\x03\x01\x02\x00\x01\x00', {}, [400]],
+    ['does not speak HTTP', '\x16\x03\x01\x02\x00\x01\x00', {}, [400]],
   ] // prettier-ignore
 
-  test('each of them, all at once', async () => {
+  test('all malformed connections at once', async () => {
     const all: { what: string; statuses: readonly number[]; seen: Seen }[] = []
     const others: number[] = []
     await expectNothingWritten(stack, async () => {
@@ -190,15 +195,15 @@ describe('a bad connection is answered, or ended, and costs nobody else anything
         : []),
     ])
     expect(wrong).toEqual([])
-    // Beside so many a busy machine is late now and then, and says so.
+    // Under this load a busy machine sometimes answers 503.
     const answered = others.filter((status) => status === 200)
     expect(others.filter((status) => status !== 200 && status !== 503)).toEqual([])
     expect(answered.length).toBeGreaterThan(others.length * 0.75)
   })
 })
 
-describe('a good connection', () => {
-  test('may ask many things before it hears the first answer', async () => {
+describe('a well-formed connection', () => {
+  test('may send several requests before it reads the first response', async () => {
     const connection = open(
       `${get('/config', '\r\n').repeat(20)}${get('/nowhere', 'Connection: close\r\n\r\n')}`,
     )
@@ -208,13 +213,13 @@ describe('a good connection', () => {
     expect(said.trimEnd().endsWith('{"error":"not found"}')).toBe(true)
   })
 
-  test('may end its own half, and is still answered', async () => {
+  test('may close its sending half and is still answered', async () => {
     const connection = open(get('/nowhere', '\r\n'), { endsItself: true })
     await connection.ended
     expect(answers(connection.seen.said, 404)).toBe(1)
   })
 
-  test('that is refused before its body is read goes on, if the body is there', async () => {
+  test('whose request is refused before its body was read can be used again', async () => {
     const refused = `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`
     const connection = open(refused.repeat(3))
     await waitUntil('three answers', () => answers(connection.seen.said, 404) === 3)

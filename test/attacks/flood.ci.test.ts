@@ -14,13 +14,13 @@ import { ownStack, quickChecks } from '../support/stack'
 import { suspend } from '../support/wait'
 
 const publicWaitingMax = 20
-/** What the gateway waits for a dependency at most; then another waits in the place. */
+/** How long the gateway waits for a dependency, before it admits another request. */
 const waitsMs = 1_800
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  // Whoever calls from this machine may say whom he speaks for: a flood comes from many addresses.
+  // Callers on this machine are trusted as proxies: so the flood comes from many addresses.
   const gateway = {
     PUBLIC_WAITING_MAX: String(publicWaitingMax),
     TRUSTED_PROXIES: '127.0.0.1,::1',
@@ -38,7 +38,7 @@ const asAdmin = () => {
 }
 const addressOf = (number: number) =>
   `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
-/** A session that nobody's key made, so that the chain has to be asked for a contract's word. */
+/** A session without a key's signature, so that the chain has to be asked for a contract's answer. */
 function contractSignInOf(number: number) {
   const wallet = `0x${number.toString(16).padStart(40, '5')}`
   const until = Math.floor(Date.now() / 1000) + 60
@@ -48,7 +48,7 @@ function contractSignInOf(number: number) {
   }
   return fetch(`${stack.info.gateway}/me`, { headers })
 }
-/** A quote asked for by somebody who did not sign in, at an address that nobody asked from before. */
+/** An anonymous quote request from a new address. */
 const quoteOf = (number: number) =>
   fetch(`${stack.info.gateway}/quote`, {
     method: 'POST',
@@ -60,12 +60,12 @@ const quoteOf = (number: number) =>
   })
 
 const crowded = 'the service is busy, try again in a moment'
-/** Asked again while a service is late; whom the flood keeps out is told so, and not asked again. */
+/** Retried while a service is slow, but not if the flood is the reason for the refusal. */
 const goesOn = (ask: () => Promise<Reply>) =>
   answered(ask, { meant: ({ body }) => body.error === crowded })
 
 describe('an attacker with many addresses', () => {
-  test('asks for what is public while its service hangs: few wait, and signed requests go on', async () => {
+  test('fills the public requests while their service hangs: few wait, and signed requests succeed', async () => {
     const nc = await asAdmin()
     let through = 0
     nc.subscribe(QuoteCreate.subject, { callback: () => void through++ })
@@ -97,7 +97,7 @@ describe('an attacker with many addresses', () => {
     await waitUntil('quotes', async () => (await quoteOf(0)).ok)
   })
 
-  test('signs in as contracts that do not exist, while the chain hangs: few wait for it', async () => {
+  test('signs in as contracts that do not exist while the chain hangs: few requests wait for it', async () => {
     const nc = await asAdmin()
     let through = 0
     nc.subscribe(SignatureCheck.subject, { callback: () => void through++ })
@@ -124,7 +124,7 @@ describe('an attacker with many addresses', () => {
     await waitUntil('an answer', async () => (await contractSignInOf(0)).status === 401)
   })
 
-  test('has so many rates locked that they would fill anything: paid work goes on', async () => {
+  test('locks more quotes than any table could hold: paid work continues', async () => {
     const { id: quoteId } = await person.quote('USD/IDR')
     const nc = await asAdmin()
     const manager = await nc.jetstreamManager()
@@ -138,7 +138,7 @@ describe('an attacker with many addresses', () => {
     }
     const before = { bytes: await stored(), rows: await taken() }
     try {
-      // A hundredth of the flood: 770,000 quotes filled what they were once kept in.
+      // A hundredth of the flood: 770,000 quotes once filled their store.
       for (let round = 0; round < 30; round++)
         await Promise.all(Array.from({ length: 15 }, (_, n) => quoteOf(round * 15 + n)))
       const topup = { amount: '520000', method: 'bank' }
@@ -155,4 +155,4 @@ describe('an attacker with many addresses', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the flood the books balance', () => booksClose(stack))

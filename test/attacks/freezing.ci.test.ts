@@ -39,7 +39,7 @@ const pay = async (person: Person, channel: string, amount = '50000'): Promise<s
   return paymentId
 }
 
-/** A verified person whose payment is collateral for good, as far as anybody knows. */
+/** A verified user whose payment has become collateral after its hold. */
 async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: string } = {}) {
   const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
   const books = await openBooks(stack, person)
@@ -51,16 +51,16 @@ async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: strin
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const isFrozen = (person: Person) => async () => (await person.me()).frozen
 
-describe('after the credit, somebody', () => {
+describe('a payment refunded before or after its credit', () => {
   const listedLate = { api: { listDelayMs: 3_000 } }
   const reversals = [
     ['has a QRIS payment refunded, and the webhook is lost', 'QRIS', 'refund', {}],
     ['has a card payment refunded, and the webhook is lost', 'CARDS', 'refund', {}],
     ['has it refunded, and the list shows it later than it happened', 'QRIS', 'refund', listedLate],
-    ['charges a card payment back, of which no webhook tells', 'CARDS', 'chargeback', {}],
+    ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  test.each(reversals)('%s, and withdraws', async (_, channel, reversal, faults) => {
+  test.each(reversals)('%s, and its payer withdraws', async (_, channel, reversal, faults) => {
     const { person, paymentId } = await credited(channel)
     await outside.faults({ webhooks: { drop: 1 }, ...faults })
     await outside.control(`payments/${paymentId}/${reversal}`)
@@ -77,12 +77,12 @@ describe('after the credit, somebody', () => {
   test.each([
     ['has the second of two payments refunded', paidTwice],
     ['has a payment refunded that was too short to be credited', paidShort],
-  ])('%s: nobody ever credited it, so nobody is frozen', async (_, begin) => {
+  ])('%s: it was never credited, so no wallet is frozen', async (_, begin) => {
     const { person, payment } = await begin()
     const since = Date.now()
     await outside.refund(payment)
     await recorded(stack, 'refund.succeeded', since)
-    // By the time that a later refund has frozen somebody else, this one was dealt with too.
+    // Once a later refund has frozen another wallet, this one was handled too.
     const other = await credited('QRIS')
     await outside.refund(other.paymentId)
     await becomes(isFrozen(other.person), true)
@@ -116,8 +116,8 @@ async function paidShort() {
   return { person, payment: paymentId }
 }
 
-describe('somebody whose card payment was refunded after its hold', () => {
-  test('tries every way to move money out, and is let in only to pay', async () => {
+describe('a user whose card payment was refunded after its hold', () => {
+  test('tries every way to move money out, and may only pay', async () => {
     const has = { ausdMicro: 20_000_000n, fiat: '520000' }
     const { person, paymentId } = await credited('CARDS', has)
     await person.draw(1_000_000n)
@@ -157,7 +157,7 @@ describe('somebody whose card payment was refunded after its hold', () => {
     expect(await ausdOf(stack, person.account.address)).toBe(21_000_000n)
   })
 
-  test('makes it good by two payments and is credited what is left, to the unit', async () => {
+  test('repays the loss with two payments and is credited the rest, to the unit', async () => {
     const { person, books, paymentId } = await credited('CARDS')
     await outside.refund(paymentId)
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
@@ -190,4 +190,4 @@ describe('somebody whose card payment was refunded after its hold', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks by refund the books balance', () => booksClose(stack))

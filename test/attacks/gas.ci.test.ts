@@ -49,7 +49,7 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address
 
-/** Counts from now on what the lanes paid for in vain: their transactions that reverted. */
+/** Counts reverted transactions of the lanes from now on. */
 async function watchGas() {
   const reader = readerOf(stack)
   const from = await reader.getBlockNumber()
@@ -73,7 +73,7 @@ const statusesOf = async (person: Person, ids: readonly string[]): Promise<strin
   return found.map(({ status }: { status: string }) => status).sort()
 }
 
-describe('a send at our cost', () => {
+describe('a send whose gas the relayer pays', () => {
   let person: Person
   beforeAll(async () => {
     person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
@@ -85,14 +85,17 @@ describe('a send at our cost', () => {
     ['the token', 'ausd', 'authorization.to must not be the token contract'],
   ] as const
 
-  test.each(places)('moves AUSD to %s, where nobody expects it', async (_, place, error) => {
-    const to = stack.info.chain[place] as Address
-    const authorization = await person.sign({ to, valueMicro: 1_000_000n })
-    const reply = await person.insist('/sends', { authorization })
-    expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
-  })
+  test.each(places)(
+    'that moves AUSD to %s costs no more than its limit',
+    async (_, place, error) => {
+      const to = stack.info.chain[place] as Address
+      const authorization = await person.sign({ to, valueMicro: 1_000_000n })
+      const reply = await person.insist('/sends', { authorization })
+      expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
+    },
+  )
 
-  test('lapses before a block can take it', async () => {
+  test('whose authorization expires before a block includes it', async () => {
     const terms = { to: anybody(), valueMicro: 1_000_000n }
     const authorization = await person.sign({ ...terms, validForSeconds: 59 })
     const reply = await person.insist('/sends', { authorization })
@@ -103,7 +106,7 @@ describe('a send at our cost', () => {
   })
 })
 
-describe('one balance', () => {
+describe('one wallet balance', () => {
   test('is cashed out eight times at once', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 5_000_000n })
     const revertedSoFar = await watchGas()
@@ -159,7 +162,7 @@ async function trickster(tell: number, lane = lanes[0]!) {
   return person
 }
 
-describe('a contract wallet burns the gas of a transaction', () => {
+describe('a contract wallet that burns the gas of a transaction', () => {
   const tells = [
     ['by the gas price it pays', 0, lanes[0]],
     ['when it is sent by the first lane', 1, lanes[1]],
@@ -167,7 +170,7 @@ describe('a contract wallet burns the gas of a transaction', () => {
     ['by the gas it is given', 2, lanes[0]],
   ] as const
 
-  test.each(tells)('which it tells from a simulation %s', async (_, tell, lane) => {
+  test.each(tells)('and distinguishes it from a simulation %s', async (_, tell, lane) => {
     const person = await trickster(tell, lane)
     const revertedSoFar = await watchGas()
     const to = anybody()
@@ -187,7 +190,7 @@ const blockMs = 300
 
 /**
  * A block that takes a transaction is by a proposer the wallets do not like, and any other is by one
- * they like: what they are asked before, they grant. Mined by hand, so that no block comes between.
+ * they like: a simulation succeeds. Mined by hand, so that no block comes between.
  */
 async function choosingProposers() {
   const { rpcUrl, chainId } = stack.info.chain
@@ -232,7 +235,7 @@ const alarmsOf = (service: string) =>
     .filter((line) => line.includes('"alarm":true'))
     .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
 
-describe('a contract wallet that likes one proposer of blocks and not another', () => {
+describe('a contract wallet that accepts only one block proposer', () => {
   /** A transaction that comes right before an empty block gets into it, and does not revert. */
   const triesMax = 20
   const budgetSpent = {
@@ -282,7 +285,7 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
       expect(reverted).toBeLessThanOrEqual(3)
       expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
       expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
-      // Each had one try, and calls nobody; who goes on until the budget is burnt calls once.
+      // Each had one attempt and raises no alarm; a wallet that burns its whole budget raises one.
       expect(failed).toBe(reverted)
       const called = alarmsOf('chain-relayer').slice(before)
       expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])
@@ -290,7 +293,7 @@ describe('a contract wallet that likes one proposer of blocks and not another', 
   )
 })
 
-describe('with the rights of a service that was broken into', () => {
+describe('a compromised service with its own permissions', () => {
   async function ordering(user: (typeof broken)[number], subject: string, payload: object) {
     const { url } = stack.info.nats
     const inboxPrefix = `_INBOX_${user}`
@@ -306,7 +309,7 @@ describe('with the rights of a service that was broken into', () => {
     ...{ refId: newRefId(), wallet: person.wallet, ausd: String(ausd), held: false },
   })
 
-  test('orders a million to be credited to a wallet, to be repaid for it, and to be given back', async () => {
+  test('cannot have a million credited, repaid or given back', async () => {
     const person = await verifiedUser(stack)
     const books = await openBooks(stack, person)
     const refused = () => alarmsOf('chain-relayer').filter(({ msg }) => /^policy refused/.test(msg))
@@ -330,11 +333,14 @@ describe('with the rights of a service that was broken into', () => {
     ['relay.drip', {}],
     ['relay.verify', { verified: true, revision: '9999999999999' }],
   ] as const
-  test.each(foreign)('orders what is not for it to order: %s', async (subject, payload) => {
-    const wallet = anybody()
-    const asked = ordering('payments', subject, { ...payload, wallet })
-    await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
-  })
+  test.each(foreign)(
+    'cannot order what belongs to another service: %s',
+    async (subject, payload) => {
+      const wallet = anybody()
+      const asked = ordering('payments', subject, { ...payload, wallet })
+      await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
+    },
+  )
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks on gas the books balance', () => booksClose(stack))

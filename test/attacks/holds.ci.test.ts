@@ -59,7 +59,7 @@ async function topUp(person: Person, channel: string, amount: string): Promise<s
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
 
-/** What the account looks like once a reversal has been dealt with, and whether the sums are right. */
+/** The account after a reversal, and whether its sums are right. */
 const accountAndSums =
   (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
     const { drawn, score, ratioBps } = await person.me()
@@ -67,7 +67,7 @@ const accountAndSums =
   }
 const asBefore = { score: '0', ratioBps: '5000', ...explained }
 
-describe('somebody who owes 10 AUSD', () => {
+describe('a user who owes 10 AUSD', () => {
   const owedMicro = 10_000_000n
 
   async function debtor() {
@@ -100,7 +100,7 @@ describe('somebody who owes 10 AUSD', () => {
     await becomes(ending, { whole: 'reverted', free: 'done', drawn: '10000000', ...asBefore })
   })
 
-  test('pays in excess by card, withdraws the excess, and has the payment refunded', async () => {
+  test('overpays by card, withdraws the excess, and has the payment refunded', async () => {
     const { person, account } = await debtor()
     const { paymentId } = await settle(person)
     await person.repay(6_000_000n)
@@ -112,7 +112,7 @@ describe('somebody who owes 10 AUSD', () => {
     await becomes(ending, { withExcess: 'reverted', drawn: '4000000', ...asBefore })
   })
 
-  test('has a part of a card settlement refunded and keeps the whole debt paid', async () => {
+  test('has part of a card settlement refunded and keeps the whole debt paid', async () => {
     const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
@@ -121,8 +121,8 @@ describe('somebody who owes 10 AUSD', () => {
   })
 })
 
-describe('somebody who wants a better score or ratio than was paid for', () => {
-  test('pays 99 % by card and the last bit alone, and has the card payment refunded', async () => {
+describe('a user who wants a better score or ratio than was paid for', () => {
+  test('pays 99 % by card and the rest alone, and has the card payment refunded', async () => {
     const person = await borrower()
     const books = await openBooks(stack, person)
     await person.draw(9_900_000n)
@@ -158,14 +158,14 @@ describe('somebody who wants a better score or ratio than was paid for', () => {
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
     const { paymentId } = await settleBy(stack, person, 'CARDS')
-    // 250 basis points of 32 AUSD more than the limit leaves beside what is encumbered.
+    // 250 basis points of 32 AUSD more than the limit leaves next to the encumbered debt.
     const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
     await outside.refund(paymentId)
     const ending = async () => ({ rewarded, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { rewarded: 'reverted', drawn: '2000000', ...asBefore })
   })
 
-  test('gets the score at once, and the ratio and the freedom when the hold ends', async () => {
+  test('gets the score at once, but ratio and withdrawals only when the hold ends', async () => {
     const person = await borrower()
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
@@ -207,7 +207,7 @@ describe('somebody who wants a better score or ratio than was paid for', () => {
   })
 })
 
-describe('somebody who has nothing yet', () => {
+describe('a user without funds', () => {
   test('tops up by direct debit, draws and withdraws at once, and has it refunded', async () => {
     const person = await verifiedUser(stack, { wei: 10n ** 19n })
     const books = await openBooks(stack, person)
@@ -224,8 +224,8 @@ describe('somebody who has nothing yet', () => {
 })
 
 // Last: it empties the lending pool.
-describe('two who act together', () => {
-  test('settle by card, borrow that money through the other, and have the payment refunded', async () => {
+describe('two users who collude', () => {
+  test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })
     await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '8125000')
     await accomplice.until('collateral', (me) => me.collateral.value !== '0')
@@ -242,4 +242,4 @@ describe('two who act together', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks on holds the books balance', () => booksClose(stack))

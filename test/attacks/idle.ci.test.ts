@@ -16,12 +16,12 @@ beforeAll(async () => {
 const wanted = 10_000
 /** Fewer would show nothing; a quiet machine opens all within two seconds. */
 const leastOpen = 1_000
-/** Of a process besides them: what it has open anyway. */
+/** Files and sockets that the process has open anyway. */
 const othersMax = 1_000
-/** What so many connections may leave behind. */
+/** Memory that this many connections may leave behind. */
 const keptMaxMb = 64
 
-/** Bun raises its own limit to what the system allows a process at most. */
+/** Bun raises its own limit to the system's maximum. */
 function filesMax(pid: number | 'self'): number {
   const [, max] = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? []
   return Number(max)
@@ -32,7 +32,7 @@ function memoryMb(pid: number): number {
   return Number(kb) / 1024
 }
 
-/** Connections of which every second one says half a request, and then nothing more. */
+/** Connections of which every second one sends half a request, and then nothing. */
 function openIdle() {
   const { hostname, port } = new URL(stack.info.gateway)
   const open = new Set<{ end: () => void }>()
@@ -49,7 +49,7 @@ function openIdle() {
   }
   return {
     count: () => open.size,
-    /** Opens what is missing, until they are ended as fast as a slow machine opens them. */
+    /** Opens missing connections, until they are closed as fast as a slow machine opens them. */
     fillUpTo: async (count: number) => {
       for (let before = -1; open.size > before; ) {
         before = open.size
@@ -65,7 +65,7 @@ function openIdle() {
   }
 }
 
-test('10,000 connections that say nothing: everybody else is answered, and nothing is left of them', async () => {
+test('10,000 idle connections do not affect other clients, and all are closed in the end', async () => {
   const gateway = stack.info.services.gateway!.pid
   const room = Math.min(filesMax('self'), filesMax(gateway)) - othersMax
   const count = Math.min(wanted, room)
@@ -84,7 +84,7 @@ test('10,000 connections that say nothing: everybody else is answered, and nothi
       statuses.push((await person.get('/me')).status)
       statuses.push((await fetch(`${stack.info.gateway}/config`)).status)
     }
-    // Beside so many a busy machine is late now and then, and says so.
+    // Under this load a busy machine sometimes answers 503.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(5)
     await waitUntil('the gateway having ended all of them', () => idle.count() === 0, 60_000)

@@ -10,16 +10,16 @@ import { newUser, verifiedUser } from '../support/people'
 import { answered, bank, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-// Everything of Ana's that has a name somebody could repeat, tried by everybody who is not her.
+// Every id of Ana's, tried by other users.
 
 type Answer = { readonly status: number; readonly body: unknown }
-type Stranger = 'somebody else' | 'somebody nobody verified' | 'nobody'
-const strangers: readonly Stranger[] = ['somebody else', 'somebody nobody verified', 'nobody']
+type Stranger = 'somebody else' | 'an unverified user' | 'nobody'
+const strangers: readonly Stranger[] = ['somebody else', 'an unverified user', 'nobody']
 
 let stack: RunningStack
 let ana: Person
 let others: Record<Exclude<Stranger, 'nobody'>, Person>
-/** What is hers: its quote was taken by a top-up; a send, a cash-out, and two transfers not yet used. */
+/** Her items: a top-up with its quote, a send, a cash-out, and two unused transfers. */
 let hers: {
   readonly quoteId: string
   readonly topup: { readonly amount: string; readonly method: 'qr'; readonly quoteId: string }
@@ -39,7 +39,7 @@ beforeAll(async () => {
     newUser(stack, rich),
   ])
   ana = first
-  others = { 'somebody else': second, 'somebody nobody verified': newcomer }
+  others = { 'somebody else': second, 'an unverified user': newcomer }
   const quoteId = okOf(await ana.api.quote('USD/IDR')).id
   const topup = { amount: '50000', method: 'qr', quoteId } as const
   const { paymentId } = okOf(await ana.api.topUp(topup))
@@ -65,7 +65,7 @@ const as = (who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown)
     return { status: answer.status, body: await answer.json() }
   })
 
-/** A transfer of the stranger's own; nobody signs whatever they like. */
+/** A transfer of the stranger's own, which they may sign. */
 const ownTransfer = async (who: Stranger) => {
   const signer = who === 'nobody' ? others['somebody else'] : others[who]
   return signer.sign({ to: stack.info.chain.treasury as Address, valueMicro: 3_000_000n })
@@ -105,14 +105,14 @@ const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answ
 ]
 
 describe.each(strangers)('%s', (who) => {
-  test.each(deeds)('with %s: %s', async (_, error, tryIt) => {
+  test.each(deeds)('is refused with %s: %s', async (_, error, tryIt) => {
     const { status, body } = await tryIt(who)
     const missing = 'the Authorization header is missing: sign in again'
     const answer = who === 'nobody' ? [401, { error: missing }] : [400, { error }]
     expect([status, body]).toEqual(answer)
   })
 
-  test('with her place in her list: sees nothing of hers', async () => {
+  test("with another user's cursor sees none of that user's items", async () => {
     for (const path of ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`]) {
       const { status, body } = await as(who, 'GET', path)
       expect(status).toBe(who === 'nobody' ? 401 : 200)
@@ -122,7 +122,7 @@ describe.each(strangers)('%s', (who) => {
   })
 })
 
-test('and all of it is still hers: her call has its first answer, her transfers are unused', async () => {
+test("the other user's requests keep their first responses, and her authorizations are unused", async () => {
   const again = okOf(await ana.api.topUp(hers.topup))
   expect(hers.ids).toContain(again.paymentId)
   const { items } = okOf(await ana.api.activity())

@@ -32,18 +32,18 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-/** Rp 52,000 at the local rate, and what it is in AUSD. */
+/** Rp 52,000, and its value in AUSD at the local rate. */
 const amount = '52000'
 const topupMicro = 3_200_000n
 /** 5 AUSD. */
 const payoutMicro = 5_000_000n
 const payoutMinor = 81_250
 
-/** Waits until `/metrics` shows so much. */
+/** Waits until `/metrics` shows this value. */
 const seen = (name: string, value: number) =>
   waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value)
 
-/** Lets the treasury hold exactly so much, by its own key or out of nothing. */
+/** Sets the treasury's balance, by its own key or by minting. */
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
   if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })
@@ -73,7 +73,7 @@ async function sendAway(micro: bigint) {
 }
 
 const shortages: readonly (string | null)[] = ['treasury_short', 'treasury_empty', 'payouts_short']
-/** Asks again while a service is late: a shortage is told as 503 too, and is an answer. */
+/** Retries while a service is slow: a shortage is a 503 too, and is a final response here. */
 const post = (person: Person, path: string, body: object): Promise<Reply> =>
   answered(() => person.post(path, body), {
     meant: ({ headers }) => shortages.includes(headers.get('x-error-code')),
@@ -103,13 +103,13 @@ const needing = (words: RegExp) =>
     return code === 1 && words.test(needs.join('\n'))
   })
 
-describe('somebody wants more AUSD than there is', () => {
-  test('while all is well, nothing needs a person', async () => {
+describe('a user wants more AUSD than the treasury has', () => {
+  test('while the treasury is full, status reports no alert', async () => {
     await treasuryHas(2_000_000_000n)
     await becomes(status, { code: 0, needs: [] })
   })
 
-  test('and is told in words before paying; the same quote serves when it is there', async () => {
+  test('a top-up above the cover is refused before payment, and the same quote works once there is cover', async () => {
     const person = await verifiedUser(stack)
     await treasuryHas(topupMicro - 1n)
     const quoteId = (await person.quote('USD/IDR')).id
@@ -124,7 +124,7 @@ describe('somebody wants more AUSD than there is', () => {
     await entryIn(person, opened.body.paymentId, 'credited')
   })
 
-  test('and opens forty top-ups at once, with cover for ten', async () => {
+  test('forty top-ups at once, with cover for ten, open at most ten checkouts', async () => {
     const people = await Promise.all(Array.from({ length: 4 }, () => verifiedUser(stack)))
     await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(10n * topupMicro + 1n)
@@ -133,12 +133,12 @@ describe('somebody wants more AUSD than there is', () => {
     const opened = replies.filter((reply) => reply.status === 200)
     expect(opened).toHaveLength(10)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
-    // Every one of them is credited, and nothing is left of the treasury but what nobody was promised.
+    // All are credited, and only the uncommitted part of the treasury is left.
     for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
     await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === 1n, 60_000)
   })
 
-  test('and takes the AUSD of a cash-out for it that the bank has not paid', async () => {
+  test('AUSD of a cash-out that the bank has not paid covers no top-up', async () => {
     const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
     await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(1_000_000n)
@@ -156,7 +156,7 @@ describe('somebody wants more AUSD than there is', () => {
   })
 })
 
-test('a debt is payable whatever is promised to others, until the treasury cannot repay it', async () => {
+test('a debt can be paid whatever is committed to other users, until the treasury cannot repay it', async () => {
   await treasuryHas(1_000_000_000n)
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   const { paymentId } = (await topup(person, { amount: '520000' })).body
@@ -181,7 +181,7 @@ test('a debt is payable whatever is promised to others, until the treasury canno
   await person.until('the repayment', (me) => me.drawn === '0')
 })
 
-describe('somebody wants more rupiah than there are', () => {
+describe('a user wants more rupiah than the provider holds', () => {
   const cashout = async (person: Person) =>
     post(person, '/cashouts', await cashoutBody(stack, person, { ausdMicro: payoutMicro }))
   const tooFew = {
@@ -193,7 +193,7 @@ describe('somebody wants more rupiah than there are', () => {
     await seen('ausd_provider_balance_minor', rupiah)
   }
 
-  test('and is told in words before anything is taken; the same request serves later', async () => {
+  test('a cash-out above the cover is refused before AUSD is taken, and the same request works later', async () => {
     const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
     await has(payoutMinor - 1)
     const body = await cashoutBody(stack, person, { ausdMicro: payoutMicro })
@@ -208,7 +208,7 @@ describe('somebody wants more rupiah than there are', () => {
     await seen('ausd_provider_balance_minor', 0)
   })
 
-  test('and asks for forty cash-outs at once, with cover for ten', async () => {
+  test('forty cash-outs at once, with cover for ten, accept at most ten', async () => {
     const micro = 10n * payoutMicro
     const people = await Promise.all(
       Array.from({ length: 4 }, () => verifiedUser(stack, { ausdMicro: micro })),
@@ -228,12 +228,12 @@ describe('somebody wants more rupiah than there are', () => {
   })
 })
 
-test('what an operator put in and took out at the provider is named, and a word of his books it', async () => {
+test("an operator's deposit and withdrawal at the provider are reported, and one command books them", async () => {
   const place = placeOf(stack.info)
   await using books = openBooksOf(place, inRoleOfBooks(stack.adminUrl))
   const own =
     /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
-  const items = await waitUntil('what was moved by hand', async () => {
+  const items = await waitUntil('the transfers by hand', async () => {
     const breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
     const named = breaks.flatMap((one) => own.exec(one)?.[1] ?? [])
     return named.length > 0 && named
@@ -243,5 +243,5 @@ test('what an operator put in and took out at the provider is named, and a word 
   expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} booked as capital`)
 })
 
-test('in the end the books say where every unit is, and name what was carried away here', () =>
+test('after the attacks on cover the books balance and name the withdrawn money', () =>
   booksClose(stack, /^treasury_moved .* out of \d+, 0x0*dead, .* booked 0$/))

@@ -19,7 +19,7 @@ beforeAll(async () => {
   market = openMarket()
   const pricing = {
     ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
-    // Here the market moves on the day it is told to.
+    // Here the test moves the market.
     RATE_JUMP_MAX_BPS: '10000',
     // Those of a hundred top-ups at once are used one after the other.
     QUOTE_TTL_MS: '300000',
@@ -33,7 +33,7 @@ afterAll(async () => {
   await market?.[Symbol.asyncDispose]()
 })
 
-/** The market moves, and whoever asks for a quote sees it. */
+/** Moves the market, and waits until quotes show it. */
 async function moves(person: Person, rate: number | 'stale') {
   market.turn(rate)
   await waitUntil('the rate being quoted', async () => {
@@ -43,7 +43,7 @@ async function moves(person: Person, rate: number | 'stale') {
   })
 }
 
-/** Somebody verified, while a dollar costs Rp 16,250. */
+/** A verified user, while a dollar costs Rp 16,250. */
 async function newcomer(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await moves(person, 16_250)
@@ -78,7 +78,7 @@ async function borrows(person: Person) {
 
 const collateralOf = async (person: Person) => (await person.me()).collateral.value
 
-describe('somebody opens checkouts to pay those whose rate turned out well', () => {
+describe('a user opens checkouts to pay only those with a favourable rate', () => {
   test('and keeps them open for half an hour', async () => {
     const person = await newcomer()
     const before = Date.now()
@@ -89,8 +89,8 @@ describe('somebody opens checkouts to pay those whose rate turned out well', () 
   })
 })
 
-describe('somebody pays a code after its checkout ended', () => {
-  test('at the better rate that a bank transfer had locked', async () => {
+describe('a user pays after the checkout has ended', () => {
+  test('at the better rate locked for a bank transfer', async () => {
     const person = await newcomer()
     const books = await openBooks(stack, person)
     const id = await ended(person)
@@ -106,7 +106,7 @@ describe('somebody pays a code after its checkout ended', () => {
     )
   })
 
-  test('after the rate had moved his way, for more than was promised', async () => {
+  test('after the rate moved in their favour, for more than promised', async () => {
     const person = await newcomer()
     const id = await ended(person)
     await moves(person, 15_600)
@@ -115,7 +115,7 @@ describe('somebody pays a code after its checkout ended', () => {
     expect(await collateralOf(person)).toBe('100000000')
   })
 
-  test('and has a part refunded, to be left with the rest at the better rate', async () => {
+  test('and has part refunded, to keep the rest at the better rate', async () => {
     const person = await newcomer()
     const books = await openBooks(stack, person)
     const checkout = await openCheckout(person, terms)
@@ -129,7 +129,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await becomes(ending, { value: '48076923', ...explained })
   })
 
-  test('to repay a debt for less than it is by now', async () => {
+  test('to repay a debt for less than its current value', async () => {
     const person = await newcomer()
     const books = await openBooks(stack, person)
     await borrows(person)
@@ -143,7 +143,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await becomes(ending, { drawn: '384616', ...explained })
   })
 
-  test('of a settlement that another one replaced, at the rate of the first', async () => {
+  test('of a settlement that was replaced, at its old rate', async () => {
     const person = await newcomer()
     await borrows(person)
     const { paymentId } = await settle(person)
@@ -155,7 +155,7 @@ describe('somebody pays a code after its checkout ended', () => {
     await becomes(async () => (await person.me()).drawn, '384616')
   })
 
-  test('while no rate can be had, so that the locked one has to do', async () => {
+  test('while no rate is available, so that the locked one would count', async () => {
     const person = await newcomer()
     const id = await ended(person)
     await moves(person, 'stale')
@@ -181,8 +181,8 @@ describe('somebody pays a code after its checkout ended', () => {
   })
 })
 
-describe('somebody whose money is honest', () => {
-  test('pays late while the rate has hardly moved, and the debt is closed', async () => {
+describe('a user without bad intent', () => {
+  test('pays late at nearly the same rate, and the debt is closed', async () => {
     const person = await newcomer()
     await borrows(person)
     const { paymentId } = await settle(person)
@@ -193,7 +193,7 @@ describe('somebody whose money is honest', () => {
     expect((await person.me()).drawn).toBe('0')
   })
 
-  test('pays in time and we hear of it late, and gets what was promised', async () => {
+  test('pays in time but the report is late, and gets the promised amount', async () => {
     const person = await newcomer()
     const { paymentId } = await openCheckout(person, terms)
     await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
@@ -205,7 +205,7 @@ describe('somebody whose money is honest', () => {
   })
 })
 
-describe('somebody takes the rate for more than one wallet may', () => {
+describe('a user exceeds the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
   /** One after the other is decided about: on a busy machine the last of a hundred waits long. */
   const post = (person: Person, path: string, body: unknown) =>
@@ -240,14 +240,14 @@ describe('somebody takes the rate for more than one wallet may', () => {
     expect(said(await topup(person, 4_000, quotes[accepted]!.id))).toBe('ok')
   })
 
-  test('by a hundred and ten small ones', async () => {
+  test('by a hundred and ten small checkouts', async () => {
     const person = await newcomer()
     const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
     const tooMany = '400 You have too many open top-ups. Pay one or wait for one to expire.'
     expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
   })
 
-  test('one after the other, each paid before the next is opened; a debt stays payable', async () => {
+  test('by paying one checkout after another; a debt can still be paid', async () => {
     const person = await newcomer()
     const first = await topup(person, 60_000)
     await outside.pay(first.body.paymentId, 'BRI_VIRTUAL_ACCOUNT')
@@ -277,4 +277,4 @@ describe('somebody takes the rate for more than one wallet may', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks on the rate the books balance', () => booksClose(stack))

@@ -77,7 +77,7 @@ const position = async (person: Person) => {
   const { collateral, drawn } = await person.me()
   return { value: collateral.value, pending: collateral.pendingShares, drawn }
 }
-/** What they have once a reversal within the hold was dealt with, to the unit. */
+/** The user's balances after a reversal within the hold, to the unit. */
 const nothingLeft = { value: '0', pending: '0', drawn: '0' }
 const oweAgain = { value: '32000000', pending: '0', drawn: '10000000' }
 const kinds = [
@@ -90,7 +90,7 @@ describe('within the hold', () => {
     ['fails', { errorRate: 1 }],
     ['denies to know of refunds and shows no list', { hideRefunds: 1, forbidList: 1 }],
   ])(
-    'two have a top-up and a settlement by card refunded as it ends, no webhook comes, and the provider %s until it is over',
+    'a top-up and a settlement by card are refunded without a webhook while the provider %s until the hold ends',
     async (_, api) => {
       const people = [await userWithoutAusd(), await userWithoutAusd()] as const
       const books = await openBooks(stack, ...people)
@@ -123,7 +123,7 @@ describe('within the hold', () => {
   )
 
   test.each(kinds)(
-    'somebody has a card %s refunded, no webhook comes, and only the list of transactions tells',
+    'a card %s is refunded without a webhook, and only the list of transactions shows it',
     async (_, begin, ending) => {
       const person = await userWithoutAusd()
       const books = await openBooks(stack, person)
@@ -135,7 +135,7 @@ describe('within the hold', () => {
     },
   )
 
-  test.each(kinds)('somebody charges a card %s back', async (_, begin, ending) => {
+  test.each(kinds)('a card payment is charged back %s', async (_, begin, ending) => {
     const person = await userWithoutAusd()
     const books = await openBooks(stack, person)
     const paymentId = await begin(person)
@@ -147,7 +147,7 @@ describe('within the hold', () => {
 
 // Last: while it is down, services restart.
 describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
-  test('of money that was credited, and of a settlement within its hold', async () => {
+  test('of credited money, and of a settlement within its hold', async () => {
     const [before, within] = [await userWithoutAusd(), await userWithoutAusd()]
     const payments = [await credited(before), await settled(within)]
     const since = Date.now()
@@ -164,4 +164,4 @@ describe('JetStream loses a refund that the gateway had answered with `recorded`
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks by refund the books balance', () => booksClose(stack))

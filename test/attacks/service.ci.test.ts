@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-describe('an attacker makes up the cursor of a list', () => {
+describe('an attacker forges the cursor of a list', () => {
   const good = '2026-11-21T06:09:00.000Z'
   const cursorOf = (createdAt: string, id: string) =>
     Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
@@ -37,7 +37,7 @@ describe('an attacker makes up the cursor of a list', () => {
     ['hour 24', cursorOf('2026-11-21T24:00:00.000Z', 'pay_1')],
     ['the year 0, which Postgres does not know', cursorOf('0000-01-01T00:00:00.000Z', 'pay_1')],
     ['half a surrogate pair', cursorOf(good, 'pay_\ud800')],
-  ])('with %s, for a fault inside: 400', async (_, cursor) => {
+  ])('with %s, and gets a 400 instead of an internal error', async (_, cursor) => {
     const { status, body } = await answered(() => person.get(`/me/activity?cursor=${cursor}`))
     expect([status, body.error]).toEqual([
       400,
@@ -46,20 +46,20 @@ describe('an attacker makes up the cursor of a list', () => {
   })
 })
 
-describe('an attacker hammers what is for operators', () => {
+describe("an attacker overloads the operators' routes", () => {
   const at = (path: string) => fetch(`${stack.info.gateway}${path}`)
   const cachedMs = 5_000
   /** A no, which a service that is late gives as well. */
   const noCachedMs = 1_000
 
-  test('by asking for the figures of all services: they are elsewhere', async () => {
+  test('by requesting the metrics of all services, which the public port does not serve', async () => {
     expect((await at('/metrics')).status).toBe(404)
     const isUp = async () =>
       valueIn(await scrape(stack), 'ausd_service_up', { service: 'payments' })
     await becomes(isUp, 1)
   })
 
-  test('by asking 300 times whether all is well: the services are asked once in 5 s', async () => {
+  test('by 300 readiness requests: the services are asked once in 5 s', async () => {
     const { url, admin } = stack.info.nats
     const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
     const pings = nc.subscribe('$SRV.PING')
@@ -79,7 +79,7 @@ describe('an attacker hammers what is for operators', () => {
     await nc.close()
   })
 
-  test('to learn which part is down: it is told that one is', async () => {
+  test('to learn which dependency is down: the response names none', async () => {
     const pricing = stack.process('pricing')
     await pricing.stop('SIGTERM')
     try {
@@ -124,12 +124,12 @@ describe('an attacker with one address', () => {
   const withHeaders = (headers: Record<string, string>) =>
     fetch(`${limited.info.gateway}/me`, { headers })
 
-  test('signs in as many wallets, each with a limit of its own: they have one together', async () => {
+  test('signs in as many wallets, which share one limit', async () => {
     const wallets = Array.from({ length: 10 }, () => personOf(limited.info, generatePrivateKey()))
     expect(await tooMany((number) => wallets[number % wallets.length]!.get('/me'))).toBe(0)
   })
 
-  test('has signatures checked that nobody made: limited before any is looked at', async () => {
+  test('sends forged signatures, which are limited before they are checked', async () => {
     const until = Math.floor(Date.now() / 1000) + 60
     const forged = (number: number) => {
       const wallet = `0x${number.toString(16).padStart(40, '0')}`
@@ -139,13 +139,13 @@ describe('an attacker with one address', () => {
     expect(await tooMany(() => withHeaders({ authorization: 'Service x' }))).toBe(0)
   })
 
-  test('says in X-Forwarded-For that each call is from elsewhere: only a proxy is believed', async () => {
+  test('forges X-Forwarded-For, which only a trusted proxy may set', async () => {
     const elsewhere = (number: number) => ({ 'x-forwarded-for': `203.0.113.${number}` })
     expect(await tooMany((number) => withHeaders(elsewhere(number)))).toBe(0)
   })
 })
 
-describe('something that the service stands on hangs', () => {
+describe('a dependency of the service hangs', () => {
   /** 2 s on a quiet machine, and below the 8 to 10 s for which a call once waited. */
   const soonMs = 7_000
   const webhook = () => {
@@ -158,7 +158,7 @@ describe('something that the service stands on hangs', () => {
   const me = () => person.get('/me')
   const activity = () => person.get('/me/activity')
   const country = () => person.post('/me/country', { country: 'ID' })
-  /** A session that no key made: whether a contract accepts it, the chain alone can tell. */
+  /** A session without a key's signature: only the chain knows whether a contract accepts it. */
   const signInByContract = () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     const wallet = privateKeyToAddress(generatePrivateKey())
@@ -216,7 +216,7 @@ describe('something that the service stands on hangs', () => {
       [record, me, activity, signInByContract, ...allMoney.slice(0, 3)],
     ],
     ['the chain', hang('chain'), [record, me, signInByContract, ...allMoney]],
-  ])('%s: callers are told soon, so that they do not pile up', async (_, begin, calls) => {
+  ])('%s: callers get a 503 soon, so requests do not pile up', async (_, begin, calls) => {
     const end = await begin()
     try {
       const startedAt = Date.now()
@@ -236,7 +236,7 @@ describe('something that the service stands on hangs', () => {
     })
   })
 
-  test('the chain, which contract wallets are asked of: who signs with a key does not notice', async () => {
+  test('the chain, needed only by contract wallets: users with a key are not affected', async () => {
     const end = await hang('chain')()
     try {
       const waiting = [1, 2, 3].map(signInByContract)
@@ -250,7 +250,7 @@ describe('something that the service stands on hangs', () => {
   })
 })
 
-describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
+describe('an attacker with many wallets keeps checkouts open and unpaid', () => {
   let starved: Stack
   beforeAll(async () => {
     // As in production: the last days are read by the hour. Half of 30 looks a minute at checkouts
@@ -263,7 +263,7 @@ describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
   })
   afterAll(() => starved?.[Symbol.asyncDispose]())
 
-  test('so that nobody asks about one that is paid, of which no webhook told', async () => {
+  test('but a paid checkout without a webhook is still found', async () => {
     const outside = outsideOf(starved.info)
     const payer = await verifiedUser(starved)
     await outside.faults({ webhooks: { drop: 1 } })
@@ -308,7 +308,7 @@ describe('an attacker with many wallets keeps checkouts open, unpaid', () => {
       const before = await looks()
       await outside.pay(paymentId, 'QRIS')
       await payer.until('the credit', (me) => me.collateral?.value === ausd, 60_000)
-      // What the list would show is not asked for one by one.
+      // Payments that the list would show are not polled individually.
       expect((await looks()) - before).toBe(0)
     } finally {
       await outside.calm()
@@ -340,7 +340,7 @@ describe('an attacker floods one stream', () => {
     return answer.ok ? ((await answer.json()) as { status: string }).status : answer.status
   }
 
-  test('so that no other can be published to: each has a bound of its own', async () => {
+  test('but other streams still accept messages: each has its own limit', async () => {
     const bounds = await withAdmin(async ({ streams }) => {
       const all = await Promise.all(plans.map(({ name }) => streams.info(name)))
       return all.map(({ config }) => config.max_bytes)
@@ -352,14 +352,14 @@ describe('an attacker floods one stream', () => {
     expect(bounds.reduce((sum, bound) => sum + bound, 0)).toBeLessThan(config.max_storage)
   })
 
-  test('so that deliveries are lost: they are refused, and come again', async () => {
+  test('so deliveries are refused, and the provider retries them', async () => {
     await fill('WEBHOOKS')
     try {
       expect(await deliver('in a flood')).toBe(503)
       const log = join(stack.dir, 'logs/gateway.log')
       const called = () =>
         /"alarm":true,"stream":"WEBHOOKS".*stream nearly full/.test(readFileSync(log, 'utf8'))
-      await waitUntil('somebody being called', called)
+      await waitUntil('an alarm', called)
       await waitUntil('the figure', async () => {
         const samples = await scrape(stack)
         const [used, limit] = ['ausd_stream_bytes', 'ausd_stream_limit_bytes'].map((name) =>
@@ -378,7 +378,7 @@ describe('an attacker floods one stream', () => {
     expect([await told(), await told()]).toEqual(['recorded', 'duplicate'])
   })
 
-  test('so that orders to the relayer are lost: they wait for room', async () => {
+  test('so orders to the relayer wait in their outbox for space', async () => {
     await fill('COMMANDS')
     const person = await (async () => {
       try {
@@ -396,4 +396,4 @@ describe('an attacker floods one stream', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks on the service the books balance', () => booksClose(stack))

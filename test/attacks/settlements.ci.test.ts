@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterEach(() => outside.calm())
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-/** Somebody with 32 AUSD of collateral that cannot be taken back, who owes 10, and their books. */
+/** A user with 32 AUSD of final collateral and a debt of 10, and their books. */
 async function debtor() {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   const terms = { pair: 'USD/IDR', amount: '520000', method: 'qr' } as const
@@ -48,8 +48,8 @@ const sessionOf = async ({ paymentId }: Checkout): Promise<string> =>
 
 const said = ({ status, body }: Reply) => ({ status, error: body.error as string | undefined })
 
-describe('somebody opens two checkouts for one debt', () => {
-  test('and keeps both open, to pay the one whose rate turns out better', async () => {
+describe('a user opens two checkouts for one debt', () => {
+  test('and keeps both open, to pay the one with the better rate', async () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
     const first: Checkout = (await person.insist('/settlements', { quoteId: quote.id })).body
@@ -133,7 +133,7 @@ describe('somebody opens two checkouts for one debt', () => {
 
   test.each([
     ['fails', { errorRate: 1 }],
-    ['does what it is asked and fails to say so', { errorAfterAccept: 1 }],
+    ['executes the request and does not respond', { errorAfterAccept: 1 }],
   ])('while the provider %s, so that the first one stays open', async (_, api) => {
     const { person } = await debtor()
     const first = await settle(person)
@@ -153,12 +153,12 @@ describe('somebody opens two checkouts for one debt', () => {
 })
 
 // Last: afterwards the chain makes a block a second.
-describe('somebody pays a checkout and opens another before the debt is repaid', () => {
+describe('a user pays a checkout and opens another before the debt is repaid', () => {
   const refused = { status: 400, error: 'A payment for this debt is already in progress.' }
 
   test.each([
     ['and we know of the payment', 0],
-    ['and no webhook told us', 1],
+    ['and no webhook arrived', 1],
   ])('%s', async (_, drop) => {
     const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })
     const { person, books } = await debtor()
@@ -181,4 +181,4 @@ describe('somebody pays a checkout and opens another before the debt is repaid',
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the attacks by settlement the books balance', () => booksClose(stack))

@@ -12,7 +12,7 @@ import { ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import { loseJetStream, recorded, settle, statusOf, watchful } from './fixture'
 
-/** Eleven flows, of which four are refunded within it, and nobody is told: the list has to be read. */
+/** Eleven flows, of which four are refunded without a webhook: the list has to be read. */
 const holdSeconds = 20
 let stack: Stack
 let outside: Outside
@@ -74,7 +74,7 @@ const topUpBy =
     return () => position(person)
   }
 
-/** `accountNumber` decides what the bank does. */
+/** `accountNumber` decides the bank's result. */
 const cashOut =
   (accountNumber: string): Flow =>
   async (person) => {
@@ -111,7 +111,7 @@ const flows: [string, Flow, unknown][] = [
   ],
 ]
 
-describe('somebody silences the provider: in a month without a single webhook', () => {
+describe('a month without a single webhook', () => {
   /** All of them live through the month side by side. */
   const begun = new Map<string, Promise<() => Promise<unknown>>>()
 
@@ -121,7 +121,7 @@ describe('somebody silences the provider: in a month without a single webhook', 
     await outside.faults({ webhooks: { drop: 1 } })
     for (const [index, [title, flow]] of flows.entries()) {
       const beginning = flow(people[index]!)
-      beginning.catch(() => {}) // Told by the test that waits for it.
+      beginning.catch(() => {}) // Set by the test that waits for it.
       begun.set(title, beginning)
     }
   })
@@ -132,7 +132,7 @@ describe('somebody silences the provider: in a month without a single webhook', 
     await becomes(now, ending)
   })
 
-  test('none came at all', async () => {
+  test('no webhook arrived at all', async () => {
     const { webhooks } = await outside.book()
     const ofMoney = webhooks!.filter(({ source }) => source === 'payments')
     expect(ofMoney.filter(({ state }) => state !== 'dropped')).toEqual([])
@@ -140,14 +140,14 @@ describe('somebody silences the provider: in a month without a single webhook', 
   })
 })
 
-/** Nobody can write an identity verdict down while this is open. */
+/** No identity verdict can be stored while this transaction is open. */
 async function lockedIdentities() {
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   const lock = await sql.reserve()
   await lock`begin`
   await lock`lock table gateway.identities in exclusive mode`
   return {
-    /** Whoever waits at this moment has given up; those who come later do not matter. */
+    /** Requests that wait now have timed out; later ones do not matter. */
     givenUp: async () => {
       const [now] = await sql<{ at: Date }[]>`select now() as at`
       await waitUntil('the gateway giving up', async () => {
@@ -167,8 +167,8 @@ async function lockedIdentities() {
 }
 
 // Last: services lose their JetStream.
-describe('somebody whose identity is rejected', () => {
-  test('goes on as verified when JetStream forgets the verdict that was `recorded`', async () => {
+describe('a user whose identity was rejected', () => {
+  test('loses the verified flag though JetStream lost the verdict that was `recorded`', async () => {
     const person = await verifiedUser(stack)
     const since = Date.now()
     {
@@ -181,4 +181,4 @@ describe('somebody whose identity is rejected', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the month without webhooks the books balance', () => booksClose(stack))

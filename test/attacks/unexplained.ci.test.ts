@@ -55,7 +55,7 @@ const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
     120_000,
   )
 
-/** `<transaction>:<log>` of the transfer to somebody in a transaction. */
+/** `<transaction>:<log>` of the transfer to this address in a transaction. */
 async function transferTo(to: Address, hash: Hex): Promise<string> {
   const { logs } = await readerOf(stack).getTransactionReceipt({ hash })
   const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
@@ -64,7 +64,7 @@ async function transferTo(to: Address, hash: Hex): Promise<string> {
 }
 
 /**
- * The wallet signs a cash-out, and somebody puts its transfer on the chain first: the cash-out is
+ * The wallet signs a cash-out, and its transfer is submitted on chain first: the cash-out is
  * refused, and the AUSD is in the treasury without a row. The job of the books writes it down.
  */
 async function rob(person: Person) {
@@ -113,8 +113,8 @@ const booked = [
   ['treasury', String(-lostMicro)],
 ]
 
-describe('a signed cash-out that somebody puts on the chain before it is asked for', () => {
-  test('is refused; its AUSD is found, and goes back by the verb of an operator, once', async () => {
+describe('a signed cash-out that is submitted on chain before it is requested', () => {
+  test('is refused; its AUSD is found, and an operator returns it once', async () => {
     const person = await verifiedUser(stack, { ausdMicro: hasMicro })
     const books = await openBooks(stack, person)
     const victim = await rob(person)
@@ -154,21 +154,24 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
     'chain-relayer:broadcast',
     'chain-relayer:final-before-commit',
     'chain-relayer:final',
-  ])('goes back once when two ask at once and the relayer dies at %s', async (boundary) => {
-    const { person, name } = await robbed()
-    const file = stack.failpointFile('chain-relayer')
-    writeFileSync(file, boundary)
-    const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
-    await isBack(person)
-    await answers
-    await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
-    expect(existsSync(file)).toBe(false)
-    expect((await giveBackInTheEnd(name)).code).toBe(0)
-    expect(await between(person)).toEqual(once)
-    expect(await journalOf(name)).toEqual(booked)
-  })
+  ])(
+    'is returned once when two operators ask at once and the relayer dies at %s',
+    async (boundary) => {
+      const { person, name } = await robbed()
+      const file = stack.failpointFile('chain-relayer')
+      writeFileSync(file, boundary)
+      const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
+      await isBack(person)
+      await answers
+      await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
+      expect(existsSync(file)).toBe(false)
+      expect((await giveBackInTheEnd(name)).code).toBe(0)
+      expect(await between(person)).toEqual(once)
+      expect(await journalOf(name)).toEqual(booked)
+    },
+  )
 
-  test('goes back once when it was asked for while the relayer was down, and two copies come', async () => {
+  test('is returned once when it was requested while the relayer was down, and two instances start', async () => {
     const victims = [await robbed(), await robbed(), await robbed()]
     const relayer = stack.process('chain-relayer')
     await using _copy = await anotherRelayer()
@@ -185,7 +188,7 @@ describe('a signed cash-out that somebody puts on the chain before it is asked f
   })
 })
 
-/** A second copy of the relayer, beside the one that is watched over. */
+/** A second, unsupervised instance of the relayer. */
 async function anotherRelayer(): Promise<AsyncDisposable> {
   const pid = stack.process('chain-relayer').pid()
   const words = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
@@ -212,8 +215,8 @@ async function anotherRelayer(): Promise<AsyncDisposable> {
   }
 }
 
-describe('security: who asks the treasury for AUSD that is not owed', () => {
-  test('gets none for a transfer that a cash-out took, and the bank was paid for', async () => {
+describe('security: a request to return AUSD that is not owed', () => {
+  test('returns nothing for a transfer that a cash-out took and the bank was paid for', async () => {
     const person = await verifiedUser(stack, { ausdMicro: hasMicro })
     const reply = await person.insist(
       '/cashouts',
@@ -228,7 +231,7 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
     expect(await between(person)).toEqual([['came', lostMicro]])
   })
 
-  test('gets none for a transfer to somebody else, nor for one that there is not', async () => {
+  test('returns nothing for a transfer to another wallet, nor for an unknown one', async () => {
     const before = await ausdOf(stack, treasury())
     const [person, friend] = [await newUser(stack, { ausdMicro: hasMicro }), thief]
     const sent = await person.sign({ to: friend.wallet, valueMicro: lostMicro })
@@ -258,4 +261,4 @@ describe('security: who asks the treasury for AUSD that is not owed', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the returns the books balance', () => booksClose(stack))

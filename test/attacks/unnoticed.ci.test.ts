@@ -24,10 +24,10 @@ let stack: Stack
 let outside: Outside
 let sql: Sql
 
-/** Nothing is asked for by itself within a suite: what is not redriven stays undone. */
+/** No recheck runs within a suite: a message that is not redriven stays unhandled. */
 const never = { SWEEP_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
-/** Errors whose cause was told already are for debugging; here they are looked at. */
+/** Errors of a known outage are logged at level debug; the test reads them. */
 const verbose = { LOG_LEVEL: 'debug' }
 
 const env = {
@@ -54,7 +54,7 @@ const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 const logOf = (service: string) =>
   readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
 
-describe('a message that was given up on', () => {
+describe('a dead letter', () => {
   type Owner = 'payments' | 'payouts'
   const bury = (owner: Owner, id: string, subject: string, payload: object) => sql`
     with done as (
@@ -70,7 +70,7 @@ describe('a message that was given up on', () => {
   const buryWebhook = (owner: Owner, id: string, body: string) =>
     bury(owner, id, paymentsWebhookSubject('ID', id), delivery(body, id))
 
-  test('is kept from being handled for good by a redrive that does nothing, or makes it count twice', async () => {
+  test('is still handled after a redrive without effect, and counts once', async () => {
     const person = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 } })
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
@@ -111,8 +111,8 @@ describe('a message that was given up on', () => {
   })
 })
 
-describe('something is stuck', () => {
-  /** Puts a row into a state, as one that nobody works on, for longer than the state may last. */
+describe('an item that is stuck', () => {
+  /** Puts a row into a state without a worker, for longer than the state's limit. */
   const stuck = {
     payments: (state: string, ageMs: number) => sql`
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
@@ -155,7 +155,7 @@ describe('something is stuck', () => {
     }),
   )
 
-  test('in any state that something must follow, and nobody is called', async () => {
+  test('in any state that has a successor raises an alarm', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
     await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
@@ -190,7 +190,7 @@ describe('something is stuck', () => {
 })
 
 describe('an outage of Postgres', () => {
-  test('is used to have every service end itself when the database is back', async () => {
+  test('does not make the services end when the database is back', async () => {
     const person = await verifiedUser(stack)
     const services = ['payments', 'payouts', 'gateway', 'chain-relayer', 'indexer-reader'] as const
     const pids = () => services.map((name) => [name, stack.process(name).pid()])
@@ -212,7 +212,7 @@ describe('an outage of Postgres', () => {
     await person.until('an answer', (me) => me.verified === true, 60_000)
     const news = () => logOf('payments').slice(linesBefore)
     const told = (word: string) => news().filter((line) => line.includes(word)).length
-    await waitUntil('the return being told', () => told('"postgres available again"') === 1)
+    await waitUntil('the log line of the return', () => told('"postgres available again"') === 1)
     expect(told('"postgres unavailable"')).toBe(1)
     const quote = await waitUntil('a quote', () => person.quote('USD/IDR').catch(() => undefined))
     const body = { amount: '50000', method: 'qr', quoteId: quote.id }
@@ -224,7 +224,7 @@ describe('an outage of Postgres', () => {
 })
 
 describe('the key of an RPC endpoint', () => {
-  test('is read from the logs while the endpoint fails in every way', async () => {
+  test('is in no log while the endpoint fails in every way', async () => {
     const readers = ['chain-relayer', 'indexer-reader'] as const
     const proxy = stack.rpcProxy!
     const person = await verifiedUser(stack)
@@ -239,7 +239,7 @@ describe('the key of an RPC endpoint', () => {
       await waitUntil(`failures by ${Object.keys(faults)}`, news, 60_000)
       proxy.setFaults({})
     }
-    // Also what a service says before it is ready.
+    // Includes the log before the service is ready.
     proxy.setFaults({ disconnectRate: 1 })
     for (const name of readers) {
       const said = () => logOf(name).filter((line) => /chain not responding/.test(line)).length
@@ -256,4 +256,4 @@ describe('the key of an RPC endpoint', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the hidden failures the books balance', () => booksClose(stack))

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { benchNames, readOptions } from './options'
 
-describe('the command line', () => {
-  test('names nothing and means everything', () => {
+describe('bench options', () => {
+  test('without names select every bench', () => {
     expect(readOptions([])).toMatchObject({ names: benchNames, events: 200_000, write: false })
   })
 
-  test('names benches in any order; they run in ours', () => {
+  test('select benches in any order, which run in a fixed order', () => {
     const { names, events } = readOptions(['ponder', 'backfill', '--events', '500'])
     expect(names).toEqual(['backfill', 'ponder'])
     expect(events).toBe(500)

@@ -24,7 +24,7 @@ describe('a quantile is a value of the sample', () => {
     expect(quantile(sample, q)).toBe(value)
   })
 
-  test('the sample stays in its order', () => {
+  test('quantile does not reorder the sample', () => {
     const sample = [3, 1, 2]
     quantile(sample, 0.5)
     expect(sample).toEqual([3, 1, 2])
@@ -35,7 +35,7 @@ describe('a quantile is a value of the sample', () => {
     [[1], -0.1],
     [[1], 1.1],
     [[1], Number.NaN],
-  ])('%j at %d is refused', (sample, q) => {
+  ])('quantile refuses %j at %d', (sample, q) => {
     expect(() => quantile(sample, q)).toThrow()
   })
 })

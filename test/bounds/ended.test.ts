@@ -8,12 +8,12 @@ import { limits as cashoutLimits } from '../../services/payouts/cashout'
 const resting = (limits: Limits<string>) =>
   Object.keys(limits).filter((state) => 'rests' in limits[state]!)
 
-describe('a message goes once its subject is at rest, by the words of its own service', () => {
-  test('of a payment: every state of rest but the one that waits for a person', () => {
+describe('outbox rows may be pruned in the final states of their service', () => {
+  test('of a payment: every final state but review', () => {
     expect([...endedPayments, 'review'].sort()).toEqual(resting(paymentLimits).sort())
   })
 
-  test('of a cash-out: every state of rest', () => {
+  test('of a cash-out: every final state', () => {
     expect([...endedCashouts].sort() as string[]).toEqual(resting(cashoutLimits).sort())
   })
 })

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
   await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 120_000)
-  // Beside the flows a service may be late with its figures once: those of each are to be asked for.
+  // During the flows a service's metrics may be late once: ask for those of each service.
   await waitUntil('the figures of every service', async () => {
     const samples = await scrape(stack)
     return ['gateway', 'payments', 'payouts', 'chain-relayer'].every(
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const before = await runs()
   await waitUntil('the books comparing all of it', async () => (await runs()) > before + 1)
   ran = await waitUntil(
-    'a statement of everybody who works with the rows',
+    'a statement of every reader of the rows',
     () => {
       const plans = plansIn(join(stack.dir, 'logs/postgres.log'))
       const heard = new Set(plans.map(({ by }) => by))
@@ -67,24 +67,24 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-describe(`with ${rowsEach} old rows in every table that grows`, () => {
-  test('every table that grows is filled', () => {
+describe(`with ${rowsEach} old rows in every growing table`, () => {
+  test('every growing table is filled', () => {
     expect(growing.length).toBeGreaterThan(20)
     expect(growing.filter((name) => !filled.includes(name))).toEqual([])
   })
 
-  test('the command that measures growth names all of them, and the streams', async () => {
+  test('ops growth names all of them, and the streams', async () => {
     const { code, said } = await operate(stack, 'main.ts', 'growth', '--per-day', '10000')
     expect(code).toBe(0)
     for (const name of [...growing, 'WEBHOOKS', 'KV_rates']) expect(said).toContain(`${name} `)
     expect(said).toMatch(/^payments\.payments +2\d{4} .* ever /m)
   })
 
-  test('the statements of all who work with the rows were heard', () => {
+  test('the statements of all services, operators and jobs were recorded', () => {
     expect(new Set(ran.map(({ text }) => text)).size).toBeGreaterThan(100)
   })
 
-  test('nothing that was asked reads one of them from end to end', () => {
+  test('no statement reads one of them from end to end', () => {
     const scans = ran.flatMap(({ by, text, scanned }) =>
       scanned.filter((table) => growing.includes(table)).map((table) => `${by}, ${table}: ${text}`),
     )

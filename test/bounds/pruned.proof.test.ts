@@ -51,7 +51,7 @@ async function age(): Promise<void> {
 const rowsOf = async (schema: string, table: string, where = 'true') =>
   Number((await admin.unsafe(`select count(*) from ${schema}.${table} where ${where}`))[0]!.count)
 
-/** All that must not change, whatever comes again. */
+/** All rows that a replay must not change. */
 async function effects() {
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   const { payouts, payments } = await outsideOf(stack.info).book()
@@ -69,7 +69,7 @@ async function effects() {
   }
 }
 
-/** Every message of every stream from the first one on, to everybody who reads it. */
+/** Every message of every stream from the first one on, to each of its consumers. */
 async function deliverAllAgain(): Promise<void> {
   const { url, admin: user } = stack.info.nats
   const nc = await connect({
@@ -91,8 +91,8 @@ async function deliverAllAgain(): Promise<void> {
   await nc.close()
 }
 
-describe('when everything that may go is gone', () => {
-  test('and all of it comes again, nothing is done a second time', async () => {
+describe('after everything prunable was pruned', () => {
+  test('a replay of all of it has no second effect', async () => {
     const people = await Promise.all(
       [0, 1].map(async () => {
         const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
@@ -122,7 +122,7 @@ describe('when everything that may go is gone', () => {
     expect(await rowsOf('payouts', 'outbox')).toBe(0)
 
     await deliverAllAgain()
-    // Of the list the last days are read every few seconds, which is all there is.
+    // The last days of the list are read every few seconds, and there is nothing older.
     const since = `"window" = 'recent' and read_at < '${new Date().toISOString()}'`
     await waitUntil('the lists being read', async () => {
       const left = ['payments', 'payouts'].map((schema) => rowsOf(schema, 'listings', since))
@@ -130,7 +130,7 @@ describe('when everything that may go is gone', () => {
     })
     expect(await rowsOf('chain_relayer', 'inbox')).toBeGreaterThan(5)
     expect(await rowsOf('payments', 'inbox', `consumer = 'payments-list'`)).toBeGreaterThan(5)
-    // Orders that were given again have their outcome told again; that is handled, too.
+    // The outcome of a repeated order is published again, and that is handled, too.
     await waitUntil('the outboxes being empty', async () => {
       const open = await Promise.all(
         movers.map((schema) => rowsOf(schema, 'outbox', 'published_at is null')),
@@ -143,7 +143,7 @@ describe('when everything that may go is gone', () => {
     ])
   })
 
-  test('and the bus loses its store, what is under way is still done, once', async () => {
+  test('and after JetStream lost its store, pending work is still done once', async () => {
     const person = await verifiedUser(stack)
     const relayer = stack.process('chain-relayer')
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })

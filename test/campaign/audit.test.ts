@@ -14,7 +14,7 @@ const nobody = '0x0000000000000000000000000000000000000000'
 const hash = (digit: number): Hex => `0x${String(digit).repeat(64)}`
 const [takeNonce, sendNonce] = [hash(7), hash(8)]
 
-/** The world as plain values, to be spoilt in one place. */
+/** The world as plain values; each case changes one. */
 type World = {
   deeds: Deed[]
   entries: { id: string; kind: string; status: string; wallet: Address }[]
@@ -107,7 +107,7 @@ const underPay = (world: World, change: Partial<UnderRef>) => {
   world.refs.set(ref, { ...world.refs.get(ref)!, ...change })
 }
 
-test('an honest world has nothing to say, and every unit of its treasury belongs to an item', () => {
+test('the audit of a correct world finds nothing and assigns every unit of its treasury', () => {
   const { findings, waiting, treasuryMovedMicro, treasuryExplainedMicro } = foundIn(() => {})
   expect({ findings, waiting }).toEqual({ findings: [], waiting: [] })
   expect(treasuryExplainedMicro).toBe(treasuryMovedMicro)
@@ -119,11 +119,11 @@ describe('the audit finds', () => {
     ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4 instead of 3/],
     ['money that did not arrive', (w) => w.refs.clear(), /credited 3 too little/],
     [
-      'a credit for somebody else',
+      'a credit for another wallet',
       (w) => underPay(w, { accounts: new Set([budi]) }),
       /was credited to/,
     ],
-    ['a credit that nobody paid', (w) => void Object.assign(w, { captured: 0 }), /was never paid/],
+    ['a credit without a payment', (w) => void Object.assign(w, { captured: 0 }), /was never paid/],
     [
       'a ref that no payment has',
       (w) => w.refs.set(hash(9), { added: [1n], repaid: [], revoked: [], accounts: new Set() }),
@@ -139,9 +139,9 @@ describe('the audit finds', () => {
       (w) => void Object.assign(entry(w, 'pay_1'), { status: 'paid' }),
       /was paid and not credited/,
     ],
-    ['a payout told twice', (w) => void w.payouts.push(w.payouts[0]!), /has 2 payouts of/],
+    ['a payout announced twice', (w) => void w.payouts.push(w.payouts[0]!), /has 2 payouts of/],
     [
-      'a payout nobody asked for',
+      'a payout without a request',
       (w) => void Object.assign(w.payouts[0]!, { reference_id: 'x' }),
       /is in no activity/,
     ],
@@ -190,7 +190,7 @@ describe('the audit finds', () => {
   })
 })
 
-test('money that went back after its hold waits for a person while the wallet is frozen', () => {
+test('the audit accepts money refunded after its hold while the wallet is frozen', () => {
   const { findings, waiting } = foundIn((world) => {
     world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
     world.frozen.add(ana)

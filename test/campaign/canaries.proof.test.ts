@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type Canary, canaries, copySources } from '../support/canary'
 
 // A campaign that finds nothing is the first thing to doubt: on a copy of the sources with defects in them
-// it finds each. Of the faults only those that meet them, and of what people do what meets them, so that half
+// it finds each. Only the faults and user flows that can meet them are played, so that half
 // a minute is enough, or it is tried again with another seed. None leaves the trace of another.
 
 /** What each defect leaves behind, in the words of the report. */
@@ -12,12 +12,12 @@ const traces: Record<Canary, RegExp> = {
   payouts: /was paid and returned/, // A refusal was believed too early.
 }
 const seedsMax = 5
-// Those that meet them: what is lost on its way, and a provider and a chain that are late.
+// Faults that can meet them: lost messages, and a slow provider and chain.
 const faults = 'connections to nats lose,orders are executed'
-// What was lost never ends: it is judged once nothing else has come to its end for so long.
+// A lost item never ends: the audit begins once nothing has completed for this long.
 const quietSeconds = '30'
 
-test('it finds each of the three canaries, whatever the others do', async () => {
+test('the campaign finds each of the three planted defects', async () => {
   using copy = copySources()
   for (const one of canaries) copy.apply(one)
   const hidden = new Set<Canary>(canaries)

@@ -11,7 +11,7 @@ test.each([
   ['an account in a message', 'message EVENTS', 'x {"to":"1234567890"}', ['the number']],
   ['both in one error', 'error', '1234567890 0xabcdef0123456789', ['TREASURY_KEY', 'the number']],
   ['nothing in words of another kind', 'metrics', 'ausd_total 123456789', []],
-])('%s is found, and told without telling it again', (_, where, text, names) => {
+])('%s is found, and reported without repeating it', (_, where, text, names) => {
   const found = leaksIn([{ where, text }], secrets)
   expect(found.map((sentence) => names.filter((name) => sentence.includes(name)))).toEqual(
     names.map((name) => [name]),

@@ -11,6 +11,6 @@ test.each([
     { ...noted, id: 'msg_2' },
     ['payments published relay.credit msg_2, which is in no stream'],
   ],
-])('%s is told apart from one that was lost', (_, one, missing) => {
+])('%s is distinguished from a lost message', (_, one, missing) => {
   expect(announcedIn([one], [stored])).toEqual({ noted: 1, missing })
 })

@@ -32,11 +32,11 @@ describe('the compose files', () => {
     ['compose.yaml', real],
     ['compose/local.yaml', readComposition('compose/local.yaml')],
     ['compose/secrets.yaml', overlay],
-  ])('%s says nothing that the specification does not know', (_, file) => {
+  ])('%s uses only keys of the specification', (_, file) => {
     expect([...Errors(composeFile, file)].map((fault) => JSON.stringify(fault))).toEqual([])
   })
 
-  test('a key with a slip of the pen is found', () => {
+  test('a misspelt key is found', () => {
     const slipped = { services: { nats: { helthcheck: {} } } }
     expect([...Errors(composeFile, slipped)]).not.toEqual([])
   })
@@ -55,7 +55,7 @@ describe('the compose files', () => {
     else expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
   })
 
-  test('our image is built for one container alone, for which all others wait', () => {
+  test('our image is built for one container, for which all others wait', () => {
     const built = services.filter(([, { build }]) => build).map(([name]) => name)
     expect(built).toEqual(['settings'])
     const isOurs = ([, { pull_policy: policy }]: (typeof services)[number]) => policy === 'never'
@@ -64,7 +64,7 @@ describe('the compose files', () => {
     expect(services.filter(isOurs).filter(([name]) => !waits(name))).toEqual([])
   })
 
-  test('there are the six services and the two jobs, and in a deployment neither chain nor sandbox', () => {
+  test('a deployment has the six services and the two jobs, and neither chain nor sandbox', () => {
     const started = (from: typeof real, profiles: string[]) =>
       Object.keys(activeServices(from, profiles)).sort()
     const common = [
@@ -78,7 +78,7 @@ describe('the compose files', () => {
     )
   })
 
-  test('security: only a stack on this machine is told that its secrets may be public', () => {
+  test('security: only a local stack may use public secrets', () => {
     const told = (from: typeof real) =>
       Object.entries(from.services)
         .filter(([, { environment }]) => environment && 'PUBLIC_SECRETS' in environment)
@@ -89,8 +89,8 @@ describe('the compose files', () => {
   })
 })
 
-describe('what can be reached', () => {
-  test('from outside: the gateway, the sandbox and the local chain, on this machine alone', () => {
+describe('reachable ports', () => {
+  test('from outside are gateway, sandbox and local chain, on this machine only', () => {
     const published = services.flatMap(([name, { ports }]) =>
       (ports ?? []).map((port) => [name, interpolate(port, {})]),
     )
@@ -102,7 +102,7 @@ describe('what can be reached', () => {
     expect(services.filter(([, { network_mode: mode }]) => mode && mode !== 'none')).toEqual([])
   })
 
-  test('NATS and Postgres: by the services and the steps that need them, never from outside', () => {
+  test('of NATS and Postgres are open to services and setup steps, never from outside', () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
     const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'pruning', 'ops']
@@ -130,7 +130,7 @@ describe('every container', () => {
     expect(service.cap_add).toBeUndefined()
   })
 
-  test('the one that is root may change owners, and has no network and no secret', () => {
+  test('the one that is root may only change owners, without network or secrets', () => {
     const { user, cap_add: added, network_mode: mode, environment } = composition.services[owner]!
     expect({ user, added, mode, environment }).toEqual({
       user: '0:0',
@@ -140,14 +140,14 @@ describe('every container', () => {
     })
   })
 
-  test.each(services)('%s ends, or is watched and started again', (name, service) => {
+  test.each(services)('%s ends, or is health-checked and restarted', (name, service) => {
     if (isOneShot(service)) expect(service.healthcheck).toBeUndefined()
     else expect(service.restart).toBe('unless-stopped')
     if (!isOneShot(service) && !['nats-box', 'chain-keeper'].includes(name))
       expect(service.healthcheck).toBeDefined()
   })
 
-  test.each(services)('%s mounts volumes that are declared, and no folder but to read', (_, it) => {
+  test.each(services)('%s mounts declared volumes, and folders read-only', (_, it) => {
     for (const mount of it.volumes ?? []) {
       const [source = '', , mode] = mount.split(':')
       if (source.startsWith('.')) expect(mode).toBe('ro')
@@ -156,7 +156,7 @@ describe('every container', () => {
   })
 })
 
-test('nats-server is given its configuration and what that includes, side by side', () => {
+test('nats-server gets its configuration and the included file in one folder', () => {
   const main = 'nats-server.conf'
   const text = readFileSync(join(repositoryDir, 'infra/nats', main), 'utf8')
   const included = [...text.matchAll(/^\s*include '(.+)'$/gm)].map(([, name]) => name)
@@ -166,17 +166,20 @@ test('nats-server is given its configuration and what that includes, side by sid
   expect(mounted).toEqual(expected)
 })
 
-describe('the order of starting', () => {
-  test.each(services)('%s waits for what is there, in the way it can be waited for', (_, it) => {
-    for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {
-      const target = composition.services[name]!
-      expect(target).toBeDefined()
-      const expected = isOneShot(target) ? 'service_completed_successfully' : 'service_healthy'
-      expect(condition).toBe(expected)
-    }
-  })
+describe('the start order', () => {
+  test.each(services)(
+    '%s waits for its dependencies in the way each can be waited for',
+    (_, it) => {
+      for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {
+        const target = composition.services[name]!
+        expect(target).toBeDefined()
+        const expected = isOneShot(target) ? 'service_completed_successfully' : 'service_healthy'
+        expect(condition).toBe(expected)
+      }
+    },
+  )
 
-  test('nothing starts before the settings were found complete', () => {
+  test('nothing starts before the settings were checked', () => {
     const settled = (name: string): boolean => {
       const on = Object.entries(composition.services[name]!.depends_on ?? {})
       return (
@@ -186,7 +189,7 @@ describe('the order of starting', () => {
     expect(services.map(([name]) => name).filter((name) => !settled(name))).toEqual([])
   })
 
-  test('nobody waits for themselves, however far around', () => {
+  test('no container waits for itself, even indirectly', () => {
     const reaches = (from: string, path: readonly string[]): void => {
       expect(path).not.toContain(from)
       const next = Object.keys(composition.services[from]!.depends_on ?? {})
@@ -195,7 +198,7 @@ describe('the order of starting', () => {
     for (const [name] of services) reaches(name, [])
   })
 
-  test.each(Object.entries(stacks))('in %s everything that is required is started', (_, from) => {
+  test.each(Object.entries(stacks))('in %s every dependency is started', (_, from) => {
     const active = activeServices(from, [])
     const lacking = Object.values(active).flatMap(({ depends_on: on }) =>
       Object.entries(on ?? {}).filter(

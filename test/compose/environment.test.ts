@@ -27,7 +27,7 @@ const local = localStack()
 const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
-/** What a person writes behind the `=` of env.example, for the types that not every text fits. */
+/** Values that an operator writes into env.example, for types that need a certain form. */
 const samples: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'https://api.example.org',
   APP_URL: 'https://app.example.org',
@@ -47,21 +47,21 @@ const filledIn: Variables = Object.fromEntries(
 const proposed = [...testnetValues.keys()].filter((name) =>
   Object.values(processes).some((fields) => name in fields),
 )
-/** What `deploy` is given by the shell besides. */
+/** Variables that the shell gives to `deploy`. */
 const withAdmin = (variables: Variables): Variables => ({ ADMIN_KEY: devKey('x'), ...variables })
 
-describe('compose tells each process', () => {
-  test.each(names)('%s: every variable that it reads, and none that it does not', (name) => {
+describe('compose gives each process', () => {
+  test.each(names)('%s: exactly the variables that it reads', (name) => {
     const told = Object.keys(composition.services[name]!.environment ?? {})
     expect(told.sort()).toEqual(Object.keys(processes[name]!).sort())
   })
 
-  test.each(names)('%s: all that it needs, in a stack on this machine', (name) => {
+  test.each(names)('%s: everything it needs in a local stack', (name) => {
     const env = environmentOf(local.services[name]!, localVariables())
     expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
   })
 
-  test('the sandbox: all that it needs, and the secrets that the services have', () => {
+  test('the sandbox: everything it needs, and the secrets of the services', () => {
     const variables = localVariables()
     const told = loadConfig(environmentOf(local.services.sandbox!, variables))
     expect(told.secretKeys.ID).toBe(variables.PROVIDER_ID_SECRET_KEY!)
@@ -69,12 +69,12 @@ describe('compose tells each process', () => {
     expect(told.identity.webhookSecret).toBe(variables.IDENTITY_WEBHOOK_SECRETS!)
   })
 
-  test.each(names)('%s: all that it needs, once env.example is filled in', (name) => {
+  test.each(names)('%s: everything it needs, once env.example is filled in', (name) => {
     const env = environmentOf(composition.services[name]!, withAdmin(filledIn))
     expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
   })
 
-  test.each(proposed)('%s, as env.example proposes it', (name) => {
+  test.each(proposed)('%s: the values that env.example proposes', (name) => {
     const told = Object.values(activeServices(composition, [])).flatMap(
       (service) => environmentOf(service, filledIn)[name] ?? [],
     )
@@ -82,7 +82,7 @@ describe('compose tells each process', () => {
   })
 })
 
-describe('before anything starts, the settings of a deployment', () => {
+describe('the settings check of a deployment', () => {
   const faults = (variables: Variables, from = composition) =>
     faultsOf(environmentOf(from.services.settings!, variables))
   const startedWith = Object.keys(processes).filter((name) => name !== 'deploy')
@@ -96,16 +96,16 @@ describe('before anything starts, the settings of a deployment', () => {
     ),
   ].filter((name) => name !== 'DATABASE_PASSWORD_AUDITOR')
 
-  test('are complete once env.example is filled in, and those of .env here', () => {
+  test('passes once env.example is filled in, and for the local .env', () => {
     expect(faults(filledIn)).toEqual([])
     expect(faults(localVariables(), local)).toEqual([])
   })
 
-  test.each([...new Set(needed)])('without %s are told to lack it', (lacking) => {
+  test.each([...new Set(needed)])('without %s reports it as missing', (lacking) => {
     expect(faults({ ...filledIn, [lacking]: '' })).toEqual([expect.stringContaining(lacking)])
   })
 
-  test('are told all that they lack at once', () => {
+  test('reports everything missing at once', () => {
     const told = faults({ STACK: 'testnet' }).join('\n')
     expect(needed.filter((name) => !told.includes(`${name} `))).toEqual([])
   })
@@ -113,12 +113,12 @@ describe('before anything starts, the settings of a deployment', () => {
   const secrets = Object.keys(localVariables()).filter(
     (name) => /PASSWORD|TOKEN|SECRET|_KEYS?$/.test(name) && name !== 'ADMIN_KEY',
   )
-  test.each(secrets)('security: with the %s of this repository end it, by name', (name) => {
+  test.each(secrets)('security: with the %s of this repository fails and names it', (name) => {
     const told = faults({ ...filledIn, [name]: localVariables()[name] })
     expect(told).toEqual([expect.stringMatching(new RegExp(`^${name} is public`))])
   })
 
-  test('security: are not those of .env, whatever else is right', () => {
+  test('security: with the secrets of .env fails, whatever else is right', () => {
     expect(faults({ ...filledIn, STACK: 'local' })).toEqual([
       expect.stringContaining('STACK is local'),
     ])
@@ -126,7 +126,7 @@ describe('before anything starts, the settings of a deployment', () => {
 })
 
 describe('secrets from files', () => {
-  test('are secrets, each under the file name that its variable gives', () => {
+  test('are secrets, each under the file name of its variable', () => {
     for (const [name, { environment, secrets }] of Object.entries(overlay.services)) {
       const files = Object.entries(environment ?? {}).map(([variable, path]) => {
         const field = fieldsOf(name)[variable.replace(/_FILE$/, '')]
@@ -140,7 +140,7 @@ describe('secrets from files', () => {
   })
 
   const ours = Object.keys(overlay.services).filter((name) => !['nats', 'postgres'].includes(name))
-  test.each(ours)('%s starts with them in place of variables', (name) => {
+  test.each(ours)('%s starts with them instead of variables', (name) => {
     const dir = secretsIn(inFiles)
     const rest = Object.fromEntries(
       Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
@@ -157,7 +157,7 @@ describe('secrets from files', () => {
     rmSync(dir, { recursive: true })
   })
 
-  test('nats-server is given each of its passwords as it reads them', async () => {
+  test('nats-server gets each of its passwords in its own syntax', async () => {
     const dir = secretsIn(inFiles)
     const { entrypoint } = withFiles.services.nats!
     const [shell, flag, script] = wordsOf(entrypoint, filledIn)
@@ -170,7 +170,7 @@ describe('secrets from files', () => {
   })
 
   const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
-  /** A folder with each of these in a file, as a person would lay it. */
+  /** A folder with each of these in a file, as an operator would create it. */
   function secretsIn(variables: readonly string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
     for (const variable of variables)
@@ -178,7 +178,7 @@ describe('secrets from files', () => {
     return dir
   }
   const withFiles = merged(composition, overlay)
-  /** The settings are those of everybody. */
+  /** The settings are those of all processes. */
   const fieldsOf = (name: string): Fields => {
     if (name === 'settings')
       return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }

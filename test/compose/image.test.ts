@@ -23,7 +23,7 @@ const programs = [
       .map((word) => word.replace(/^bundles\/(.+)\.js$/, 'services/$1/main.ts'))
       .filter((word) => word.endsWith('.ts')),
   ),
-  // What the runbook has an operator run in it.
+  // Commands that the runbook runs in it.
   ...['infra/ops/main.ts', 'infra/ops/wallets.ts', 'infra/ops/restore/main.ts'],
   'services/indexer-reader/rebuild.ts',
 ]
@@ -48,7 +48,7 @@ describe('the image', () => {
     },
   )
 
-  test('runs as a user who owns nothing in it, and names no program of its own', () => {
+  test('runs as a user who owns nothing in it, without its own command', () => {
     const users = image.instructions.filter(({ word }) => word === 'USER')
     expect(users.map(({ rest }) => rest)).toEqual(['bun'])
     const last = image.instructions.findLastIndex(({ word }) => ['RUN', 'COPY'].includes(word))
@@ -56,12 +56,12 @@ describe('the image', () => {
     expect(image.instructions.filter(({ rest }) => rest.includes('--chown'))).toEqual([])
   })
 
-  test('installs exactly what bun.lock names, without scripts and without tools', () => {
+  test('installs exactly bun.lock, without scripts and without tools', () => {
     const runs = stages[0]!.instructions.filter(({ word }) => word === 'RUN')
     expect(runs[0]!.rest).toBe('bun install --production --frozen-lockfile --ignore-scripts')
   })
 
-  test('bundles the services when their sources and packages are there, where compose runs them', () => {
+  test('bundles the services after their sources and packages, where compose runs them', () => {
     const { instructions } = image
     const at = instructions.findIndex(({ rest }) => rest === 'bun infra/bundle/bundle.ts bundles')
     expect(at).toBeGreaterThan(instructions.findLastIndex(({ word }) => word === 'COPY'))
@@ -69,13 +69,13 @@ describe('the image', () => {
     expect(commands).toEqual(serviceNames.map((name) => ['bun', `bundles/${name}.js`]))
   })
 
-  test.each(programs)('holds every file that %s loads, and every package', (program) => {
+  test.each(programs)('contains every file that %s loads, and every package', (program) => {
     const { files, packages } = reachedFrom(repositoryDir, [program], loads)
     expect([...files].filter((file) => !inImage(file))).toEqual([])
     expect([...packages].filter((name) => !(name in packageJson.dependencies))).toEqual([])
   })
 
-  test('holds the migrations, which are read as files', () => {
+  test('contains the migrations, which are read as files', () => {
     const journals = [...new Glob('infra/migrations/*/meta/_journal.json').scanSync(repositoryDir)]
     expect(journals.length).toBeGreaterThan(0)
     expect(journals.filter((path) => !inImage(path))).toEqual([])
@@ -96,12 +96,12 @@ describe('the image', () => {
   })
 })
 
-describe('reading', () => {
-  test('an instruction that is not known is an error, not silence', () => {
+describe('the Dockerfile reader', () => {
+  test('rejects an unknown instruction', () => {
     expect(() => readDockerfile('FROM a\nCOPYY b c')).toThrow(/not an instruction/)
   })
 
-  test('the last line that matches decides what is ignored', () => {
+  test('lets the last matching line decide what is ignored', () => {
     const sent = readIgnore('*\n!a\na/secret\n**/*.md')
     expect(['a/b.ts', 'a/secret', 'a/x/y.md', 'b'].map(sent)).toEqual([true, false, false, false])
   })

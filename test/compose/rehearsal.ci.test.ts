@@ -45,18 +45,18 @@ const check = (name: string) =>
   rehearsal.exec(name, wordsOf(healthchecks[name]!.healthcheck!.test.slice(1), variables))
 const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
 
-describe('a stack on this machine, its containers run as processes with the same words and values', () => {
+describe('a local stack whose containers run as processes with the same commands and variables', () => {
   // In this order, as depends_on has it.
   test.each(oneShots)('%s does its work and ends', async (name) => {
     const how = await rehearsal.start(name).exited
     expect(how === 'exit 0' || logOf(name)).toBe(true)
   })
 
-  test.each(oneShots)('%s does nothing the second time, and ends as well', async (name) => {
+  test.each(oneShots)('%s changes nothing the second time, and ends', async (name) => {
     expect(await rehearsal.start(name).exited).toBe('exit 0')
   })
 
-  test('the contracts are where .env says', () => {
+  test('the contracts are at the addresses in .env', () => {
     const path = join(rehearsal.dir, 'data/addresses.json')
     const { ausd, creditLine, treasury } = JSON.parse(readFileSync(path, 'utf8'))
     expect({ ausd, creditLine, treasury }).toEqual({
@@ -76,14 +76,14 @@ describe('a stack on this machine, its containers run as processes with the same
     await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000)
   })
 
-  test('a quote is answered through all of it', async () => {
+  test('the stack answers a quote', async () => {
     const body = JSON.stringify({ pair: 'USD/IDR' })
     const headers = { 'Content-Type': 'application/json' }
     const answer = await fetch(`${rehearsal.gateway}/quote`, { method: 'POST', headers, body })
     expect(await answer.json()).toMatchObject({ rate: '16250' })
   })
 
-  test('the webhook probe of the runbook is recorded, then a duplicate, and refused to others', async () => {
+  test('the webhook probe of the runbook is recorded, then a duplicate, and refused with another token', async () => {
     const probe = async (token: string) => {
       const headers = { 'x-callback-token': token, 'webhook-id': 'probe-1' }
       const request = { method: 'POST', headers, body: '{"event":"probe"}' }
@@ -98,7 +98,7 @@ describe('a stack on this machine, its containers run as processes with the same
     ])
   })
 
-  test('the session of the runbook signs a person in', async () => {
+  test('the session of the runbook signs a user in', async () => {
     const script = `import { privateKeyToAccount } from 'viem/accounts'
       import { signIn } from './shared/client/session'
       const until = Math.floor(Date.now() / 1000) + 3600
@@ -126,7 +126,7 @@ describe('a stack on this machine, its containers run as processes with the same
     expect(await check(name)).toBe('exit 1')
   })
 
-  test('payouts is unhealthy once it has not said for half a minute that it lives', async () => {
+  test('payouts is unhealthy after half a minute without a liveness file', async () => {
     const file = join(rehearsal.dir, 'alive-payouts')
     await waitUntil('payouts', async () => (await check('payouts')) === 'exit 0')
     await running.get('payouts')!.end('SIGKILL')
@@ -137,7 +137,7 @@ describe('a stack on this machine, its containers run as processes with the same
 })
 
 describe('.env', () => {
-  test('has the keys of the local stack, and the addresses these give on a fresh chain', async () => {
+  test('has the keys of the local stack, and their addresses on a fresh chain', async () => {
     expect([variables.ADMIN_KEY, variables.TREASURY_KEY]).toEqual(['admin', 'treasury'].map(devKey))
     expect(variables.LANE_KEYS).toBe(laneKeys.join(','))
     await using chain = await startAnvil()
@@ -159,14 +159,14 @@ describe('.env', () => {
     ])
   })
 
-  test('security: no password in it could be mistaken for one to keep', () => {
+  test('security: has no password that could be mistaken for a real one', () => {
     const passwords = Object.entries(variables).filter(([name]) =>
       /PASSWORD|TOKEN|SECRET/.test(name),
     )
     expect(passwords.filter(([, value]) => !/local.only/.test(value!))).toEqual([])
   })
 
-  test('security: with it a deployment of its own ends before anything starts', async () => {
+  test('security: prevents another deployment from starting with it', async () => {
     const { settings } = deployment().services
     const child = Bun.spawn([process.execPath, ...settings!.command!.slice(1)], {
       cwd: repositoryDir,
@@ -181,7 +181,7 @@ describe('.env', () => {
 })
 
 describe('anvil', () => {
-  test('has the pace and the finality that the local stack has', () => {
+  test('has the block time and finality of the local stack', () => {
     const line = planChain({ dir: '/', port: 1 }).args.join(' ')
     const flags = line.matchAll(/--([a-z-]+)(?: (?!--)(\S+))?/g)
     const stack = new Map([...flags].map(([, name, value]) => [name!, value]))

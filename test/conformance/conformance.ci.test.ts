@@ -17,7 +17,7 @@ const names = [
 const closing = new AsyncDisposableStack()
 afterAll(() => closing.disposeAsync())
 
-/** What is said, as one text, and how it ended. */
+/** The output as one text, and the exit code. */
 async function saying(words: string[], env: Record<string, string> = {}) {
   const said: string[] = []
   const code = await conform(words, env, (text) => void said.push(text))
@@ -35,18 +35,18 @@ describe('against the sandbox', () => {
     target = closing.use(await openSandboxTarget())
   })
 
-  test('there is a suite for every client', () => {
+  test('every client has a suite', () => {
     expect(target.suites.map(({ name }) => name)).toEqual(names)
   })
 
-  test.each(names)('every step of "%s" sees what the service relies on', async (name) => {
+  test.each(names)('every step of "%s" passes', async (name) => {
     const [result] = await runAll(target, name, () => {})
     expect(result!.rows.length).toBeGreaterThan(4)
     expect(result!.rows.filter(({ verdict }) => verdict !== 'pass')).toEqual([])
   })
 })
 
-describe('the facts that a run is about', () => {
+describe('the facts of a run', () => {
   const row = (verdict: 'pass' | 'fail' | 'not here', fact: FactName) => ({
     ...{ name: 'a step', expected: 'so', seen: 'so', verdict, fact },
   })
@@ -65,13 +65,13 @@ describe('the facts that a run is about', () => {
     expect(stateOf(rows, target)).toBe(state)
   })
 
-  test('are not confirmed by a run that can only fail to contradict them', () => {
+  test('are not confirmed by a run that could only contradict them', () => {
     const rows = [row('pass', 'account-zero')]
     const states = factsOf([{ name: 'suite', rows }], 'test-mode')
     expect(states.find(({ name }) => name === 'account-zero')!.state).toBe('not contradicted')
   })
 
-  test('are printed with whoever must confirm them and how long it takes, until they are confirmed', () => {
+  test('are printed with whoever must confirm them, until they are confirmed', () => {
     const open = factsText([{ name: 'sender-verification', state: 'open' }])
     expect(open).toContain('open: this merchant is not of the virtual-asset category')
     expect(open).toContain('by: the provider, in writing')
@@ -86,10 +86,10 @@ describe('the facts that a run is about', () => {
   })
 })
 
-// What is answered wrongly never comes, and is waited for.
+// A wrong response never becomes the expected one, which the step waits for.
 const hasty = { deadlineMs: 5_000, everyMs: 20 }
 type Change = (text: string, request: { path: string; method: string }) => string | Response
-/** Hands every call on to the sandbox, and changes what comes back. */
+/** Forwards every call to the sandbox, and changes the response. */
 const wrongly = (change: Change) => (sandbox: string) =>
   serve(async (request) => {
     const { pathname: path, search } = new URL(request.url)
@@ -102,7 +102,7 @@ const wrongly = (change: Change) => (sandbox: string) =>
     return new Response(changed, { status, headers: { 'Content-Type': 'application/json' } })
   })
 
-describe('a provider that answers otherwise fails the step that says so:', () => {
+describe('a provider with a different response fails the matching step:', () => {
   const cases: [string, string, string, Change][] = [
     [
       'a sen less than was paid',
@@ -224,7 +224,7 @@ describe('a provider that answers otherwise fails the step that says so:', () =>
   })
 })
 
-/** A suite up to the step in question: what comes after it is another matter. */
+/** A suite up to the step in question; later steps are not tested here. */
 function untilStep<S extends { name: string }>(steps: readonly S[], name: string): S[] {
   const end = steps.findIndex((step) => step.name.startsWith(name))
   expect(end).toBeGreaterThanOrEqual(0)
@@ -232,7 +232,7 @@ function untilStep<S extends { name: string }>(steps: readonly S[], name: string
 }
 
 describe('test mode', () => {
-  test('without keys skips every suite, says why, and is content', async () => {
+  test('without keys skips every suite with the reason, and exits with 0', async () => {
     const { code, text } = await saying(['--target', 'test-mode'])
     expect(code).toBe(0)
     for (const name of names) expect(text).toContain(`${name}: skipped, `)
@@ -246,20 +246,23 @@ describe('test mode', () => {
     ['XENDIT_MY_TEST_KEY', 'some-other-abc123'],
     ['SUMSUB_APP_TOKEN', 'prd:abc123'],
     ['PERSONA_API_KEY', 'persona_production_abc123'],
-  ])('security: a live key in %s is refused before any call, and never said', async (name, key) => {
-    let calls = 0
-    const url = serve(() => {
-      calls++
-      return Response.json({})
-    })
-    const env = { XENDIT_URL: url, SUMSUB_URL: url, PERSONA_URL: url, [name]: key }
-    const { code, text } = await saying(['--target', 'test-mode'], env)
-    expect({ code, calls }).toEqual({ code: 1, calls: 0 })
-    expect(text).toContain(`${name} is not a test key`)
-    expect(text).not.toContain(key)
-  })
+  ])(
+    'security: a live key in %s is refused before any call, and never printed',
+    async (name, key) => {
+      let calls = 0
+      const url = serve(() => {
+        calls++
+        return Response.json({})
+      })
+      const env = { XENDIT_URL: url, SUMSUB_URL: url, PERSONA_URL: url, [name]: key }
+      const { code, text } = await saying(['--target', 'test-mode'], env)
+      expect({ code, calls }).toEqual({ code: 1, calls: 0 })
+      expect(text).toContain(`${name} is not a test key`)
+      expect(text).not.toContain(key)
+    },
+  )
 
-  test('security: a key that the other side says back is never printed', async () => {
+  test('security: a key repeated by the provider is never printed', async () => {
     const key = freshSecret('xnd_development_')
     const url = serve((request) => {
       const shown = request.headers.get('Authorization')
@@ -273,7 +276,7 @@ describe('test mode', () => {
     expect(text).not.toContain(btoa(`${key}:`))
   })
 
-  test('with keys, and nobody to pay, sees all that needs no payer', async () => {
+  test('with keys and without --interactive passes every step that needs no payer', async () => {
     const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
     await using sandbox = openSandbox({ ...testConfig, secretKeys })
     const env = { XENDIT_URL: sandbox.url, XENDIT_MY_TEST_KEY: secretKeys.MY }
@@ -284,7 +287,7 @@ describe('test mode', () => {
   })
 })
 
-test('a person who is asked to pay lets test mode see payments and refunds too', async () => {
+test('test mode with --interactive also covers payments and refunds', async () => {
   const secretKeys = { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') }
   await using sandbox = openSandbox({ ...testConfig, secretKeys })
   const env = { XENDIT_URL: sandbox.url, XENDIT_ID_TEST_KEY: secretKeys.ID }

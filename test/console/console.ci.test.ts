@@ -9,7 +9,7 @@ import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
 import { faultsOf } from './page-faults'
 
-// Opened as a person does: the address that the stack prints, in a real browser. What is pressed is real too.
+// Opens the address that the stack prints in a real browser, and presses its buttons.
 
 const found = browserPath()
 if (!found) console.warn(noBrowser)
@@ -29,7 +29,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** What a payer takes at least before they pay: long enough for a timeline to tell of it. */
+/** Minimum time before the payer pays: long enough to appear in a timeline. */
 const payerMs = 500
 
 const textOf = async (place: Locator) => (await place.textContent()) ?? ''
@@ -37,17 +37,17 @@ const view = (name: string) => page.getByRole('link', { name, exact: true }).cli
 const status = () => textOf(page.locator('#status'))
 const live = () => waitUntil('the page being live', async () => (await status()).startsWith('Live'))
 
-/** Presses a button of the sandbox, says yes, and answers what came of it. */
+/** Presses a button of the sandbox, confirms, and returns the outcome. */
 async function press(deed: string, choose: Record<string, string> = {}): Promise<string> {
   await view('Motion')
-  await view('Sandbox') // Offered anew: what can be chosen has changed.
+  await view('Sandbox') // Opened again, because the choices have changed.
   const form = page.getByRole('form', { name: deed, exact: true })
   for (const [label, value] of Object.entries(choose))
     await form.getByLabel(label).selectOption({ value })
   await form.getByRole('button', { name: 'Run', exact: true }).click()
   await form.getByRole('button', { name: 'Confirm' }).click()
   const outcome = form.locator('.outcome')
-  return waitUntil('what came of it', async () => (await textOf(outcome)).trim())
+  return waitUntil('the outcome', async () => (await textOf(outcome)).trim())
 }
 
 withBrowser('the token leaves the address at once and opens the console', async () => {
@@ -56,7 +56,7 @@ withBrowser('the token leaves the address at once and opens the console', async 
   expect(await page.getByText('No messages since this page was opened.').count()).toBe(1)
 })
 
-withBrowser('money is seen moving, and followed from the checkout to the chain', async () => {
+withBrowser('messages appear in Motion, from the checkout to the chain', async () => {
   expect(await press('Decide an identity check', { Verdict: 'approved' })).toStartWith(
     'Verdict sent: approved.',
   )
@@ -72,31 +72,28 @@ withBrowser('money is seen moving, and followed from the checkout to the chain',
   expect(await textOf(row)).toContain('Rp 500,000')
 })
 
-withBrowser(
-  'one payment is a timeline through every service, with what was waited for',
-  async () => {
-    await page.getByRole('link', { name: 'top-up completed' }).click()
-    const card = page.locator('section.card').first()
-    await waitUntil('the credit', async () => (await textOf(card)).includes('credited'))
-    const history = textOf(page.locator('table.history'))
-    for (const part of ['pricing', 'payments', 'chain-relayer', 'chain', 'provider', 'bus'])
-      expect(await history).toContain(part)
-    expect(await history).toMatch(/waited [\d.]+ m?s for the payer/)
-    expect(await textOf(page.locator('main'))).not.toContain('Unavailable')
+withBrowser('an item shows its timeline through every service, with its waits', async () => {
+  await page.getByRole('link', { name: 'top-up completed' }).click()
+  const card = page.locator('section.card').first()
+  await waitUntil('the credit', async () => (await textOf(card)).includes('credited'))
+  const history = textOf(page.locator('table.history'))
+  for (const part of ['pricing', 'payments', 'chain-relayer', 'chain', 'provider', 'bus'])
+    expect(await history).toContain(part)
+  expect(await history).toMatch(/waited [\d.]+ m?s for the payer/)
+  expect(await textOf(page.locator('main'))).not.toContain('Unavailable')
 
-    const id = await textOf(page.locator('h2'))
-    await page.keyboard.press('/')
-    await page.keyboard.type(stack.info.accounts[0]!.address)
-    await page.keyboard.press('Enter')
-    await page.getByRole('region', { name: /^wallet / }).waitFor()
-    await page.getByRole('link', { name: id }).first().click()
-    await page.getByRole('button', { name: 'JSON', exact: true }).click()
-    expect(page.url()).toEndWith('?form=json')
-    expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
-  },
-)
+  const id = await textOf(page.locator('h2'))
+  await page.keyboard.press('/')
+  await page.keyboard.type(stack.info.accounts[0]!.address)
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: /^wallet / }).waitFor()
+  await page.getByRole('link', { name: id }).first().click()
+  await page.getByRole('button', { name: 'JSON', exact: true }).click()
+  expect(page.url()).toEndWith('?form=json')
+  expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
+})
 
-/** What is cut at the right edge of the page, or would have to be scrolled to. */
+/** Elements that are cut at the right edge of the page, or that need scrolling. */
 const cutOff = () =>
   page.evaluate(() => {
     const isWide = (one: Element) => one.scrollWidth > one.clientWidth + 1
@@ -104,7 +101,7 @@ const cutOff = () =>
     return wide.filter(isWide).map((one) => `${one.tagName}.${one.className}`)
   })
 
-withBrowser('on a narrow page nothing is cut off: ids stand below what is said', async () => {
+withBrowser('on a narrow page nothing is cut off: ids move below the text', async () => {
   const id = decodeURIComponent(/#\/item\/([^?]+)/.exec(page.url())![1]!)
   try {
     for (const width of [800, 1000, 1100, 1280]) {
@@ -127,7 +124,7 @@ withBrowser('on a narrow page nothing is cut off: ids stand below what is said',
   }
 })
 
-withBrowser('the footer counts the views that there are', async () => {
+withBrowser('the footer counts the existing views', async () => {
   const shown = await page.locator('#views a').count()
   expect(await textOf(page.locator('#last-view'))).toBe(String(shown))
   await page.locator('h1').click()
@@ -135,7 +132,7 @@ withBrowser('the footer counts the views that there are', async () => {
   expect(page.url()).toEndWith('#/sandbox')
 })
 
-withBrowser('what nobody knows is said to be unknown', async () => {
+withBrowser('an unknown id is reported as not found', async () => {
   await page.getByLabel('Find', { exact: true }).fill('pay_that_nobody_knows')
   await page.getByLabel('Find', { exact: true }).press('Enter')
   await page.getByText('Not found: pay_that_nobody_knows.').waitFor()
@@ -146,7 +143,7 @@ withBrowser('what nobody knows is said to be unknown', async () => {
   expect(await cutOff()).toEqual([])
 })
 
-withBrowser('what waits for a person is listed, and dead letters are grouped', async () => {
+withBrowser('Attention lists items for manual work, and groups dead letters', async () => {
   await view('Attention')
   await page.getByText('Nothing needs attention.').waitFor()
   await page.getByText('No dead letters.').waitFor()
@@ -166,7 +163,7 @@ withBrowser('what waits for a person is listed, and dead letters are grouped', a
   await query(stack, 'delete from payments.dead_letter')
 })
 
-withBrowser('the list can be walked and filtered, and the address says by what', async () => {
+withBrowser('the list can be browsed and filtered, and the address has the filter', async () => {
   await view('Motion')
   await page.locator('h1').click()
   await page.keyboard.press('p') // So that no row comes in between.
@@ -189,8 +186,8 @@ withBrowser('the list can be walked and filtered, and the address says by what',
   await live()
 })
 
-withBrowser('the state tells of queues, rates and lanes', async () => {
-  // Each is asked for every few seconds: what is shown first may be from before the rows went.
+withBrowser('State shows queues, rates and lanes', async () => {
+  // Each is read every few seconds: the first view may be older than the deletion of the rows.
   for (const [name, words] of [
     ['Queues', 'COMMANDS'],
     ['Rates', '16250'],
@@ -202,7 +199,7 @@ withBrowser('the state tells of queues, rates and lanes', async () => {
   }
 })
 
-withBrowser('the state says what needs a person, and names what it did not see', async () => {
+withBrowser('State shows alerts, and names the parts it could not read', async () => {
   const card = page.getByRole('region', { name: 'Alerts', exact: true })
   const says = (words: string) => waitUntil(words, async () => (await textOf(card)).includes(words))
   await view('State')
@@ -244,7 +241,7 @@ withBrowser('the state says what needs a person, and names what it did not see',
   await says('No alerts in the parts that were checked.')
 })
 
-withBrowser('paused, nothing at all is asked', async () => {
+withBrowser('a paused page sends no requests', async () => {
   await page.keyboard.press('p')
   expect(await status()).toStartWith('Paused')
   const asked: string[] = []
@@ -263,7 +260,7 @@ withBrowser('paused, nothing at all is asked', async () => {
   await live()
 })
 
-withBrowser('a killed service is started again, and the page says so', async () => {
+withBrowser('a killed service is restarted, and the page reports it', async () => {
   const before = stack.process('pricing').pid()
   expect(await press('Kill a service', { Service: 'pricing' })).toContain('pricing was killed')
   await waitUntil('another process', () => ![before, -1].includes(stack.process('pricing').pid()))
@@ -277,7 +274,7 @@ withBrowser('the page outlives the gateway that served it', async () => {
   await live()
 })
 
-withBrowser('whoever has no token sees nothing, and is told why', async () => {
+withBrowser('a page without a token shows no data and the reason', async () => {
   const stranger = await browser.open(`${stack.info.ops.gateway}/#/state`)
   await stranger.getByRole('heading', { name: 'Console locked' }).waitFor()
   await stranger.getByLabel('Token', { exact: true }).fill('not-the-token')
@@ -287,7 +284,7 @@ withBrowser('whoever has no token sees nothing, and is told why', async () => {
   await stranger.context().close()
 })
 
-describe('for everybody to read', () => {
+describe('the page in both themes', () => {
   for (const dark of [false, true])
     withBrowser(`in ${dark ? 'the dark' : 'the light'}: labels, names and contrast`, async () => {
       const shown = await browser.open(stack.info.ops.console, { dark })
@@ -306,7 +303,7 @@ describe('for everybody to read', () => {
     })
 })
 
-withBrowser('no page threw, and none tried what its policy forbids', () => {
+withBrowser('no page threw an error or violated its content security policy', () => {
   // A browser writes down each answer that is no success: the stranger's, and while there was no gateway.
   const expected = /401|ERR_(CONNECTION|INCOMPLETE|EMPTY)|50[23]/
   const others = browser.complaints.filter((words) => !expected.test(words))

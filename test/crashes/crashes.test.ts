@@ -13,7 +13,7 @@ const some = [path('send'), path('cashout', 'all'), path('settlement', ['b'])]
 const plan = (...words: string[]) =>
   planOf(some, readOptions(words)).map(({ kills, path: { kind } }) => `${kind} ${kills.join()}`)
 
-describe('what is tried', () => {
+describe('the chosen trials', () => {
   test.each([
     ['each boundary of each path', [], 9],
     ['of one kind', ['--path', 'send'], 3],
@@ -24,7 +24,7 @@ describe('what is tried', () => {
     expect(new Set(plan(...words)).size).toBe(count)
   })
 
-  test('the parts are all of it, each trial once, in the order of the seed', () => {
+  test('the parts together contain each trial once, in the order of the seed', () => {
     const parts = ['1/3', '2/3', '3/3'].flatMap((part) => plan('--part', part, '--seed', '7'))
     expect(parts.toSorted()).toEqual(plan().toSorted())
     expect(plan('--seed', '7')).toEqual(plan('--seed', '7'))
@@ -65,7 +65,7 @@ describe('the kills of a trial', () => {
     expect(await tryKills(world, ready, ['a', 'b'])).toMatchObject({ metIn, fault })
   })
 
-  test('an item that did not end as it should is its fault', async () => {
+  test('an item with a wrong end is a fault of its trial', async () => {
     const { world } = worldOf()
     const ready = async () => () => Promise.reject(new Error('credits: 2 in place of 1'))
     expect(await tryKills(world, ready, ['a'])).toMatchObject({ fault: 'credits: 2 in place of 1' })

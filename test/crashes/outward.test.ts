@@ -44,7 +44,7 @@ const sources = ['services/**/*.ts', 'shared/bus/*.ts']
   .flatMap((glob) => [...new Glob(glob).scanSync(repositoryDir)])
   .filter((path) => !/\.test\.ts$|test-support/.test(path))
 
-test('every call that changes something outside has its boundaries', () => {
+test('every call with an external effect has boundaries', () => {
   const found = sources.flatMap((path) =>
     [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(acts)].map(
       ([call]) => `${path}: ${call}`,
@@ -63,7 +63,7 @@ test.each(outward)(
   },
 )
 
-test('every boundary that the code names is explained, and is on a path', () => {
+test('every boundary named in the code is explained, and is on a path', () => {
   const named = serviceNames.flatMap(boundariesOf)
   expect(named.filter((name) => !(name in meanings))).toEqual([])
   expect(Object.keys(meanings).filter((name) => !named.includes(name))).toEqual([])

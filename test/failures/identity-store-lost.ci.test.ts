@@ -25,7 +25,7 @@ const providers = {
 let stack: Stack
 let outside: Outside
 
-/** Somebody new who was given a link and has not used it yet. */
+/** A new user with an unused link. */
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)
   expect((await person.insist('/me/verification', {})).body).toMatchObject({ verified: false })
@@ -74,7 +74,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   afterEach(() => outside.calm())
   afterAll(() => stack?.[Symbol.asyncDispose]())
 
-  test('when its webhook never comes: an approval, then its withdrawal', async () => {
+  test('without webhooks, an approval and its withdrawal still reach the chain', async () => {
     const person = await userWithLink()
     await outside.faults({ webhooks: { drop: 1 } })
     await outside.identity(person.wallet, 'approved')
@@ -83,19 +83,19 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     await becomes(person, false)
   })
 
-  test('when the store is lost after "recorded": a rejection is withdrawn on the chain', async () => {
+  test('a rejection lost after "recorded" is still withdrawn on the chain', async () => {
     const person = await verifiedUser(stack)
     await recordedAndLost(person, 'rejected')
     await becomes(person, false)
   })
 
-  test('when the store is lost after "recorded": an approval is set on the chain', async () => {
+  test('an approval lost after "recorded" is still set on the chain', async () => {
     const person = await userWithLink()
     await recordedAndLost(person, 'approved')
     await becomes(person, true)
   })
 
-  test('while the provider answers errors: nothing changes until it can be asked', async () => {
+  test('while the provider returns errors nothing changes', async () => {
     const person = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await outside.identity(person.wallet, 'rejected')
@@ -120,7 +120,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     await becomes(person, false)
   })
 
-  test('security: and nothing personal that the provider knows is kept', async () => {
+  test('security: no personal data of the provider is stored', async () => {
     const store = join(stack.dir, 'nats')
     const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),

@@ -28,7 +28,7 @@ async function move(from: Person, to: Person, micro: bigint) {
 
 /**
  * A cash-out that fails: no block is made while it is checked and accepted, and the first one after
- * it empties the wallet before the take has its turn. Answers what the wallet had signed.
+ * it empties the wallet before the take is sent. Returns the signed authorization.
  */
 async function failedCashout(person: Person, friend: Person) {
   const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })
@@ -65,8 +65,8 @@ const meanwhile: [string, (submit: () => Promise<unknown>) => Promise<unknown>][
   ],
 ]
 
-describe('a transfer that somebody submits after its cash-out had failed', () => {
-  test.each(meanwhile)('%s: the AUSD comes back, once, and no bank is paid', async (_, during) => {
+describe('a transfer submitted after its cash-out had failed', () => {
+  test.each(meanwhile)('%s: the AUSD is returned once, and no bank is paid', async (_, during) => {
     const has = { ausdMicro: hasMicro, wei: 10n ** 18n }
     const [person, friend] = [await newUser(stack, has), await newUser(stack, has)]
     const { authorization, id } = await failedCashout(person, friend)
@@ -91,4 +91,4 @@ describe('a transfer that somebody submits after its cash-out had failed', () =>
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the late takes the books balance', () => booksClose(stack))

@@ -35,7 +35,7 @@ const exactlyOnce = async (paymentId: string, ausd: string) => {
 const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 
-describe('an unclear answer of the provider never causes a second transfer', () => {
+describe('an unclear response of the provider never causes a second transfer', () => {
   test.each([
     ['a time-out after it accepted', { timeoutAfterAccept: 1 }],
     ['500 to everything', { errorRate: 1 }],
@@ -83,7 +83,7 @@ describe('a payment is credited exactly once', () => {
     await exactlyOnce(checkout.paymentId, checkout.ausd)
   })
 
-  test('when the same delivery is sent again much later, it is answered as a duplicate', async () => {
+  test('when the same delivery is sent again much later, as a duplicate', async () => {
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     await outside.pay(checkout.paymentId, 'QRIS')
     await exactlyOnce(checkout.paymentId, checkout.ausd)
@@ -100,7 +100,7 @@ describe('a payment is credited exactly once', () => {
   })
 })
 
-describe('the provider misbehaves while a checkout is opened', () => {
+describe('the provider fails while a checkout is opened', () => {
   test.each([
     ['answers 500', { errorRate: 1 }],
     ['accepts and never answers', { timeoutAfterAccept: 1 }],
@@ -122,4 +122,4 @@ describe('the provider misbehaves while a checkout is opened', () => {
   )
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test("after the provider's failures the books balance", () => booksClose(stack))

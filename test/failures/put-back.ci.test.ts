@@ -57,7 +57,7 @@ const change: PutBack = {
 const sorted = (lines: Position) =>
   lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 
-test('once, whatever was booked of them before', async () => {
+test('a restore books each item once, whatever was booked before', async () => {
   const store = async (row: object) => {
     const words = Object.entries(row).map(([name, value]) => [
       name,

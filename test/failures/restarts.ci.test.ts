@@ -39,7 +39,7 @@ const blows: [string, () => Promise<void> | void][] = [
 ]
 const moments = ['before the payment', 'right after the payment'] as const
 
-describe('exactly one credit comes out when, in the middle,', () => {
+describe('a top-up is credited exactly once if, before the credit,', () => {
   test.each(
     blows.flatMap(([what, blow]) => moments.map((moment) => [what, moment, blow] as const)),
   )('%s %s', async (_, moment, blow) => {
@@ -61,4 +61,4 @@ describe('exactly one credit comes out when, in the middle,', () => {
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the restarts the books balance', () => booksClose(stack))

@@ -47,7 +47,7 @@ const rows = async () => ({
   operations: await query(stack, 'select count(*) from chain_relayer.operation'),
 })
 
-/** What an operator of containers gives the command, in place of a local stack's folder. */
+/** Variables that an operator of containers gives the command, in place of a local stack's folder. */
 const told = ({ info }: Stack) => ({
   ...{ DATABASE_ADMIN_URL: info.postgres.url, GATEWAY_URL: info.gateway, DEPLOY_BLOCK: '0' },
   ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
@@ -57,7 +57,7 @@ const told = ({ info }: Stack) => ({
   PROVIDER_MY_SECRET_KEY: info.provider.MY.secretKey,
 })
 
-/** Runs the operator's command against this stack, as an operator does: what it says, and its exit. */
+/** Runs the operator's command against this stack; returns its output and exit code. */
 async function restore(...words: string[]) {
   const run = Bun.spawn([process.execPath, 'infra/ops/restore/main.ts', ...words], {
     ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
@@ -73,7 +73,7 @@ async function restore(...words: string[]) {
 
 const toDecide = (said: string) => said.split('\n').filter((line) => line.startsWith('to decide:'))
 
-/** Somebody sends with the key of a lane: to nobody in particular, one wei. */
+/** Sends one wei with the key of a lane, as a thief would. */
 async function sendWithStolenKey(): Promise<string> {
   const { rpcUrl, chainId } = stack.info.chain
   const client = createWalletClient({
@@ -131,7 +131,7 @@ async function outsideNow(was: Before, hour: LostHour) {
   }
 }
 
-/** What the provider was paid for, and the state each must end in. */
+/** Payments at the provider, and the state each must end in. */
 const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }, string][] => [
   [was.ana, was.open, 'credited'],
   [was.ana, was.card, 'credited'],
@@ -165,7 +165,7 @@ async function loseAnHour() {
 /** Everything is as it would be had nothing been lost, to the last unit. */
 async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   for (const [person, { paymentId }, state] of paymentsOf(was, hour)) {
-    // The bus still knows the ids of outcomes told in the lost hour: repeats are told until one is new.
+    // The bus still knows the ids of outcomes published in the lost hour: they are repeated until one is new.
     const { txHash } = await waitUntil(
       `${paymentId} becoming ${state}`,
       () => entryNow(person, paymentId, state),
@@ -177,7 +177,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     await entryIn(was.eka, id, 'paid')
   await entryIn(was.eka, hour.returned, 'returned')
   await entryIn(was.eka, hour.sendId, 'sent')
-  // Four cash-outs of 5 were paid and 1.5 was sent; what was taken and not paid is back.
+  // Four cash-outs of 5 were paid and 1.5 was sent; unpaid takes were returned.
   await becomes(() => ausdOf(stack, was.eka.account.address), 38_500_000n)
   expect(await transfersAtProvider()).toEqual({
     ...{ [was.settled]: 1, [was.paying]: 1, [was.taking]: 1, [hour.paid]: 1, [hour.returned]: 1 },
@@ -212,13 +212,13 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
 /** An hour is lived through, lost and put back: minutes on a busy machine. */
 const longMs = 600_000
 
-describe('Postgres is put back from a backup, while chain and provider went on', () => {
+describe('Postgres is restored from a backup, while chain and provider went on', () => {
   test(
-    'and the bus kept its store: the relayer refuses, and one command brings every item back',
+    'with the bus intact: the relayer refuses, and one command restores every item',
     async () => {
       const { was, hour, then, since } = await loseAnHour()
 
-      // Nobody notices, and the services start on the old rows.
+      // The restore goes unnoticed, and the services start on the old rows.
       await startServices(stack)
       const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
       await waitUntil('the relayer refusing', () =>
@@ -241,7 +241,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       const missing = await checkBooks(placeOf(stack.info), stack.adminUrl, once)
       for (const { paymentId } of [hour.late, hour.card, hour.settlement, hour.uncredited])
         expect(missing.join('\n')).toMatch(
-          // The services have met it as money of nobody, or not yet.
+          // The services may already have booked it as unexplained.
           new RegExp(`(provider_unknown|suspense) .* the provider has .* under ${paymentId}`),
         )
       const stolen = await sendWithStolenKey()
@@ -262,7 +262,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       await entryIn(was.eka, hour.middle, 'returned')
       await expectAllBack(was, hour, then.native)
 
-      // A checkout that nobody knew of is paid only now.
+      // A checkout without a row is paid only now.
       await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
       const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
       await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
@@ -275,7 +275,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
   )
 
   test(
-    'and the bus lost its store as well: what only a person can know is asked, with its sums',
+    'with the bus lost as well: open decisions are listed with their amounts',
     async () => {
       const { was, hour, then, since } = await loseAnHour()
       await loseJetStream(stack)
@@ -295,7 +295,7 @@ describe('Postgres is put back from a backup, while chain and provider went on',
       expect(asked).toHaveLength(4) // The take is asked about as a transaction too.
       expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
 
-      // What the dashboards of both providers and the list of payouts say.
+      // Facts from the dashboards of both providers and the list of payouts.
       const { sessions } = await outsideOf(stack.info).book()
       const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
       const decided = [

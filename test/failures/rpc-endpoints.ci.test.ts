@@ -13,11 +13,11 @@ import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
 
-/** What a public endpoint of the test chain allows one caller, and a little for uneven delivery. */
+/** The limit of a public endpoint of the test chain per caller, plus a margin for uneven delivery. */
 const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatches: false }
 
 /**
- * Where somebody stands still for a second, as on a busy machine, what was to be asked one by one is asked
+ * If a process stops for a second, as on a busy machine, calls planned one by one are sent
  * at once. That is not so in each of some walks; without pacing it is.
  */
 const walksMax = 3
@@ -32,7 +32,7 @@ const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
   ),
 })
 
-/** A stack at one chain by endpoints that behave as told, the best one first. */
+/** A stack on one chain with endpoints that have given faults, the best one first. */
 async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
   const anvil: AnvilProcess = await startAnvil([
     ...['--block-time', '0.3', '--slots-in-an-epoch', '1'],
@@ -58,7 +58,7 @@ async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
 
 type Opened = Awaited<ReturnType<typeof openStack>>
 
-/** A top-up, a cash-out and a send of each of some people, all at once. */
+/** A top-up, a cash-out and a send of several users, all at once. */
 async function throughEverything(stack: Stack, count: number) {
   const people = await Promise.all(
     Array.from({ length: count }, () => verifiedUser(stack, { ausdMicro: pathsCostMicro })),
@@ -71,14 +71,14 @@ async function throughEverything(stack: Stack, count: number) {
 
 const hostOf = ({ url }: RpcProxy) => new URL(url).host
 
-describe('at one public endpoint that counts requests and refuses batches', () => {
+describe('with one public endpoint that limits requests and refuses batches', () => {
   let opened: Opened
   beforeAll(async () => {
     opened = await openStack([allowed])
   })
   afterAll(() => opened?.close())
 
-  test('every path ends, and nothing is asked too often', async () => {
+  test('every path ends without a rate limit error', async () => {
     const { stack, endpoints } = opened
     const { journal } = endpoints[0]!
     let before = 0
@@ -109,7 +109,7 @@ describe('at one public endpoint that counts requests and refuses batches', () =
   )
 })
 
-describe('with one endpoint that never answers, one that is used up, and one that lags behind', () => {
+describe('with one endpoint that never responds, one at its limit, and one that lags behind', () => {
   let opened: Opened
   beforeAll(async () => {
     const used = { requestsPerSecondMax: 4 }
@@ -117,14 +117,14 @@ describe('with one endpoint that never answers, one that is used up, and one tha
   })
   afterAll(() => opened?.close())
 
-  test('every path ends, and the record is what the chain says', async () => {
+  test('every path ends, and the record matches the chain', async () => {
     const { stack, endpoints } = opened
     const [person] = await throughEverything(stack, 1)
     await servesTruth(stack, person!.wallet, 60_000)
     for (const { journal } of endpoints) expect(journal.requests).toBeGreaterThan(0)
   })
 
-  test('the metrics say which one is used up, and who takes batches', async () => {
+  test('the metrics show which endpoint is at its limit and which accept batches', async () => {
     const { stack, endpoints } = opened
     const [silent, used, lagging] = endpoints as [RpcProxy, RpcProxy, RpcProxy]
     const isUp = { service: 'chain-relayer' }

@@ -38,7 +38,7 @@ async function goThroughCycle() {
   await person.repay(2_000_000n)
 }
 
-describe('the record is what the chain says while the endpoint', () => {
+describe('the record matches the chain while the endpoint', () => {
   test.each<[string, Partial<RpcFaults>]>([
     ['takes no more than 3 blocks', { logsRangeMax: 3 }],
     ['answers 413 to more than 5 blocks', { logsRangeMax: 5, logsRangeStatus: 413 }],
@@ -60,7 +60,7 @@ describe('the record is what the chain says while the endpoint', () => {
   })
 })
 
-/** What is served of a record while its history cannot be had. */
+/** The record that is served while its history is unavailable. */
 const withoutHistory = (truth: object) => ({ ...truth, history: null, indexer: 'unavailable' })
 
 const inARow = 5
@@ -82,7 +82,7 @@ async function answersWithoutHistory() {
 
 const reader = () => stack.process('indexer-reader')
 
-describe('the gateway answers within 300 ms, without a history and with everything else, when the reader', () => {
+describe('the gateway answers within 300 ms, complete but for the history, when the reader', () => {
   test('is down', async () => {
     await reader().stop('SIGKILL')
     await answersWithoutHistory()
@@ -90,7 +90,7 @@ describe('the gateway answers within 300 ms, without a history and with everythi
     await servesTruth(stack, person.wallet)
   })
 
-  test('cannot go on', async () => {
+  test('cannot continue', async () => {
     await suspend(reader().pid())
     try {
       await answersWithoutHistory()
@@ -110,7 +110,7 @@ describe('the gateway answers within 300 ms, without a history and with everythi
     await servesTruth(stack, person.wallet)
   })
 
-  test('reads everything anew with nothing to serve meanwhile', async () => {
+  test('rebuilds everything with nothing to serve', async () => {
     proxy.setFaults({ delayMs: 100 })
     const truth = await servesTruth(stack, person.wallet)
     await query(stack, `update indexer_reader.cursors set state = 'retired'`)
@@ -127,7 +127,7 @@ describe('the gateway answers within 300 ms, without a history and with everythi
   })
 })
 
-test('a rebuild with one command never takes the record away', async () => {
+test('a rebuild by one command never removes the record', async () => {
   const truth = await servesTruth(stack, person.wallet)
   const { chain } = stack.info
   const [cursor] = await query<{ deploy_block: string }>(
@@ -161,7 +161,7 @@ test('a rebuild with one command never takes the record away', async () => {
   await servesTruth(stack, person.wallet)
 })
 
-describe('when the chain cannot be read, the answer is 503 with Retry-After:', () => {
+describe('when the chain cannot be read, the response is 503 with Retry-After:', () => {
   test.each<[string, Partial<RpcFaults>]>([
     ['connections are cut', { disconnectRate: 1 }],
     ['429 to everything', { tooManyRequestsRate: 1 }],

@@ -12,7 +12,7 @@ import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../supp
 import { newUser, verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 
-/** What is silent is sent again, and what does not move bids more, within a second. */
+/** Transactions without a response are resent, and pending ones are bumped, within a second. */
 const hurried = { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' }
 const startWei = 10n ** 16n
 const dripWei = 5n * 10n ** 17n
@@ -58,7 +58,7 @@ const endingMs = 90_000
 let stack: Stack
 let proxy: RpcProxy
 let outside: Outside
-/** For each test a person with money, and one who is about to be verified. */
+/** For each test a user with money, and one who is about to be verified. */
 let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ async function throughEverything(begin: () => void, during: () => Promise<unknow
   expect(await balanceOf(unverified)).toBe(startWei + dripWei)
 }
 
-describe('one credit, one take, one return, one send and one drip come out when the endpoint', () => {
+describe('one credit, take, return, send and drip happen when the endpoint', () => {
   test.each(faults)('%s', async (_, change, outcome) => {
     const seen = proxy.journal.sends.length
     await throughEverything(
@@ -110,7 +110,7 @@ describe('one credit, one take, one return, one send and one drip come out when 
     )
   })
 
-  test('refuses in every word of the pool, and the same bytes for ever', async () => {
+  test('refuses with every error text of the pool, and the same bytes permanently', async () => {
     const seen = proxy.journal.sends.length
     const refusals = () => outcomesSince(seen).filter((outcome) => outcome === 'refused').length
     await throughEverything(
@@ -134,4 +134,4 @@ describe('one credit, one take, one return, one send and one drip come out when 
   })
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test('after the failures of the endpoint the books balance', () => booksClose(stack))

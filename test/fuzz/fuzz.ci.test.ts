@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-test('an answer that is not as described would be found', async () => {
+test('the fuzzer finds a response that differs from the document', async () => {
   const operations = await readOperations(stack.info.gateway)
   const quote = operations.find(({ method, path }) => method === 'POST' && path === '/quote')!
   const answer = await person.quote('USD/IDR')
@@ -26,7 +26,7 @@ test('an answer that is not as described would be found', async () => {
   expect(quote.fits(418)).toBeUndefined()
 })
 
-test('a service that is late for a moment is no finding; one that has to be started again is', async () => {
+test('the fuzzer tolerates a short 503, and reports a service that had to be restarted', async () => {
   const { pid } = stack.info.services.pricing!
   process.kill(pid, 'SIGSTOP')
   const { promise: isLate, resolve: onLate } = Promise.withResolvers<void>()
@@ -42,7 +42,7 @@ test('a service that is late for a moment is no finding; one that has to be star
   expect((await stopped).findings).toEqual(['pricing was restarted'])
 })
 
-test(`security: of 500 requests made from the document none is answered with a fault, and every answer is as described (seed ${seed})`, async () => {
+test(`security: 500 requests generated from the document cause no 5xx and no undocumented response (seed ${seed})`, async () => {
   const { findings, statuses, asked } = await fuzz(stack, person, { requests: 500, seed })
   console.log(
     [...statuses]
@@ -54,9 +54,9 @@ test(`security: of 500 requests made from the document none is answered with a f
   expect(findings).toEqual([])
 })
 
-test('security: what is refused writes no payment, no cash-out and no message', () =>
+test('security: refused requests write no payment, cash-out or message', () =>
   expectNothingWritten(stack, async () => {
-    // Deliveries are recorded, whatever they say: they are not among what is asked here.
+    // Deliveries are always recorded, so they are not among the requests here.
     const { findings } = await fuzz(stack, person, {
       ...{ requests: 200, seed: seed + 1, without: '/webhooks' },
     })

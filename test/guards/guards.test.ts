@@ -32,7 +32,7 @@ const faultOf = (guard: Guard): string | undefined => {
   }
 }
 
-test('every guard can be taken away: its edits fit the sources as they are', () => {
+test('every guard can be removed: its mutation applies to the current sources', () => {
   const faults = guards.flatMap((one) => {
     const fault = faultOf(one)
     return fault ? [`${one.guard}: ${fault}`] : []
@@ -40,7 +40,7 @@ test('every guard can be taken away: its edits fit the sources as they are', () 
   expect(faults).toEqual([])
 })
 
-test('every guard is named once, and its test is there, with its row', () => {
+test('every guard is listed once, and its test exists, with its row', () => {
   const named = guards.map(({ guard }) => guard)
   expect(named.filter((one, at) => named.indexOf(one) !== at)).toEqual([])
   // As a literal of the source has it, in whichever quotes.
@@ -56,7 +56,7 @@ test('every guard is named once, and its test is there, with its row', () => {
   expect(lost).toEqual([])
 })
 
-test('every unique index is a guard, or has a reason why no money follows it', () => {
+test('every unique index is a guard, or has a reason why money does not depend on it', () => {
   const made = uniqueIndexes().map(({ index }) => index)
   const guarded = guards.flatMap(({ index }) => index ?? [])
   const reasoned = Object.keys(ofNoMoney)
@@ -64,11 +64,11 @@ test('every unique index is a guard, or has a reason why no money follows it', (
   expect([...new Set([...guarded, ...reasoned])].toSorted()).toEqual(made.toSorted())
 })
 
-describe('a run of a test counts as', () => {
+describe('the output of a test run', () => {
   const name = 'is paid once'
   const failed = `error: expect(received).toBe(expected)\n(fail) a cash-out > ${name} [9.10ms]\n`
   test.each([
-    ['red when it fails by what is expected', failed, 'red'],
+    ['red when it fails by an expectation', failed, 'red'],
     ['red when something did not come', `error: a did not happen within 9 ms\n${failed}`, 'red'],
     [
       'red when its time is over',
@@ -89,7 +89,7 @@ describe('a run of a test counts as', () => {
   })
 })
 
-test('a title with places for values is found by its row, or by any', () => {
+test('a title with placeholders matches by its row, or with any values', () => {
   const named = { file: '', name: 'by %s (held: %p)' }
   const fits = (of: object, text: string) => new RegExp(patternOf({ ...named, ...of })).test(text)
   expect(fits({ row: 'CARDS' }, 'a top-up > by CARDS (held: true)')).toBe(true)
@@ -101,7 +101,7 @@ test('a title with places for values is found by its row, or by any', () => {
 test.each([
   [[], undefined],
   [['--only', 'inbox'], 'inbox'],
-])('the words %p choose %p', (words, only) => {
+])('the words %p select %p', (words, only) => {
   expect(readOptions(words)).toEqual({ only })
 })
 

@@ -21,7 +21,7 @@ const payoutsOf = async (payoutId: string) =>
   (await outside.book()).payouts!.filter((payout) => payout.reference_id === payoutId)
 
 describe('a cash-out', () => {
-  test('answers at once, ends paid, and is in flight no more', async () => {
+  test('returns at once, ends paid, and leaves inFlight', async () => {
     const person = await newUser(stack, has)
     const order = okOf(await person.api.cashOut(await cashoutBody(stack, person)))
     expect(order).toMatchObject({ ausd: '5000000', fiat: '81250' })
@@ -38,7 +38,7 @@ describe('a cash-out', () => {
     ['the bank refuses', '999999'],
     ['the account does not exist', '121212'],
     ['the transfer is reversed after it succeeded', '654321'],
-  ])('gives the AUSD back, once, when %s', async (_, accountNumber) => {
+  ])('returns the AUSD once when %s', async (_, accountNumber) => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person, { accountNumber })
     const { payoutId } = okOf(await person.api.cashOut(body))
@@ -48,7 +48,7 @@ describe('a cash-out', () => {
     expect(await payoutsOf(payoutId)).toHaveLength(1)
   })
 
-  test('is in flight until the provider decides, and gives the AUSD back when it was cancelled there', async () => {
+  test('is in flight until the provider decides, and returns the AUSD if it was cancelled there', async () => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person, { accountNumber: '131313' })
     const { payoutId } = okOf(await person.api.cashOut(body))
@@ -67,7 +67,7 @@ describe('a cash-out', () => {
     expect(await ausdOf(stack, person.wallet)).toBe(20_000_000n)
   })
 
-  test('is the same cash-out when the same request comes again, and refused when it differs', async () => {
+  test('is the same for the identical request, and refused for a different one', async () => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person)
     const first = okOf(await person.api.cashOut(body))
@@ -80,7 +80,7 @@ describe('a cash-out', () => {
     expect(await payoutsOf(first.payoutId)).toHaveLength(1)
   })
 
-  test('whose authorization somebody else put on the chain first counts as taken', async () => {
+  test('whose authorization was submitted on chain first counts as taken', async () => {
     const person = await newUser(stack, { ...has, wei: 10n ** 17n })
     const body = await cashoutBody(stack, person)
     await person.submit(body.authorization)
@@ -93,7 +93,7 @@ describe('a cash-out', () => {
 })
 
 describe('a bank account', () => {
-  test('is stored sealed: neither number nor name is in any table or log', async () => {
+  test('is stored encrypted: neither number nor name is in any table or log', async () => {
     const person = await newUser(stack, has)
     const secretName = `Zz Unmistakable ${person.wallet.slice(2, 10)}`
     const body = await cashoutBody(stack, person, { accountNumber: '48151623420815' })

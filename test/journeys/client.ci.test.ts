@@ -75,7 +75,7 @@ beforeAll(async () => {
 
 const quick = { everyMs: 100 }
 
-describe('over a network that loses the first answer to everything', () => {
+describe('over a network that loses the first response to every request', () => {
   test('one top-up is opened, paid and credited', async () => {
     const quote = okOf(await api.quote('USD/IDR'))
     const asked = { amount: '500000', method: 'qr', quoteId: quote.id } as const
@@ -87,7 +87,7 @@ describe('over a network that loses the first answer to everything', () => {
     expect(okOf(await api.activity()).items).toHaveLength(1)
   })
 
-  test('one settlement repays what was drawn', async () => {
+  test('one settlement repays the debt', async () => {
     await person.draw(10_000_000n)
     const quote = okOf(await api.quote('USD/IDR'))
     const checkout = okOf(await api.settle({ quoteId: quote.id }))
@@ -110,14 +110,14 @@ describe('over a network that loses the first answer to everything', () => {
     expect(before - (await ausdOf(stack, person.account.address))).toBe(6_000_000n)
   })
 
-  test('country, verification and the record are told', async () => {
+  test('country, verification and the record are returned', async () => {
     expect(okOf(await api.setCountry('MY'))).toEqual({ country: 'MY' })
     expect(okOf(await api.me()).user.country).toBe('MY')
     expect(okOf(await api.verification())).toEqual({ verified: true, url: null })
     expect(okOf(await api.record(person.wallet))).toMatchObject({ verified: true, cycles: 1 })
   })
 
-  test('every answer was of the form that its route describes, and every route was asked', () => {
+  test('every response matched the schema of its route, and every route was called', () => {
     expect(network.misfits).toEqual([])
     const asked = new Set(
       [...network.asked].map((name) => {
@@ -129,8 +129,8 @@ describe('over a network that loses the first answer to everything', () => {
   })
 })
 
-describe('a no', () => {
-  test('is one of the closed list, with the sentence and the id of its request', async () => {
+describe('a refusal', () => {
+  test('has a code of the closed list, the sentence and the id of its request', async () => {
     const quoteId = crypto.randomUUID()
     const refusedBy = openClient({ baseUrl: stack.info.gateway, account: person.account })
     const answer = await refusedBy.topUp({ amount: '50000', method: 'qr', quoteId })

@@ -15,7 +15,7 @@ beforeAll(async () => {
   config = await read()
 })
 
-test('the contracts are where they were deployed, under the domain that the token has', () => {
+test("GET /config has the deployed contracts, and the token's own domain", () => {
   const { chainId, ausd, creditLine, treasury } = stack.info.chain
   const lower = (address: string) => address.toLowerCase()
   expect(config.chain.chainId).toBe(chainId)
@@ -28,7 +28,7 @@ test('the contracts are where they were deployed, under the domain that the toke
   })
 })
 
-test('every bank that it names can be paid as it says, and no other', async () => {
+test('GET /config names only banks that can be paid, with their limits', async () => {
   const { banks, min } = config.cashouts
   expect(banks.length).toBeGreaterThan(5)
   const person = await newUser(stack, { ausdMicro: 20_000_000n, wei: 10n ** 18n })
@@ -40,7 +40,7 @@ test('every bank that it names can be paid as it says, and no other', async () =
   expect(BigInt(paid.fiat)).toBeGreaterThanOrEqual(BigInt(min))
 })
 
-test('the least that may be paid in is accepted, and one less is not', async () => {
+test('the minimum of a top-up is accepted, and one unit less is refused', async () => {
   const person = await verifiedUser(stack)
   for (const { pair, topup } of config.currencies) {
     const quoteId = async () => okOf(await person.api.quote(pair)).id

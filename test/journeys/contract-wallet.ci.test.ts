@@ -34,7 +34,7 @@ describe('a contract wallet (ERC-1271)', () => {
     expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)
   })
 
-  test('security: is not opened by another key than its owner', async () => {
+  test("security: rejects every key but its owner's", async () => {
     expect((await answered(() => impostor.get('/me'))).status).toBe(401)
     const body = await cashoutBody(stack, impostor)
     expect(await person.insist('/cashouts', body)).toMatchObject({

@@ -62,6 +62,6 @@ test('a replayed webhook is answered as a duplicate and credits nothing again', 
   })
 })
 
-test('the public record is the record on the chain', () => servesTruth(stack, user.wallet))
+test('the public record matches the chain', () => servesTruth(stack, user.wallet))
 
-test('the books close after the crashes', () => booksClose(stack))
+test('after the crashes the books balance', () => booksClose(stack))

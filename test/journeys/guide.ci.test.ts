@@ -17,7 +17,7 @@ import { waitUntil } from '../support/wait'
 
 let stack: Stack
 let person: Person
-/** What the person of the guide has: the examples, a shell with `bun`, and an environment. */
+/** The reader's tools: the examples, a shell with `bun`, and an environment. */
 let folder: string
 let env: Record<string, string>
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const runMs = 100_000
 
-/** Runs a file of the guide as its reader does; answers what it said, and `onSaid` hears it before. */
+/** Runs a file of the guide as its reader does; returns its output, and passes it to `onSaid` earlier. */
 async function run(
   name: string,
   words: string[] = [],
@@ -68,7 +68,7 @@ async function run(
 }
 
 let copied: string | undefined
-/** Beside the shell's steps lie the programs they call; what they write stays out of the repository. */
+/** The shell examples need the programs they call next to them; their output stays out of the repository. */
 function copyOfExamples(): string {
   if (copied) return copied
   copied = join(folder, 'examples')
@@ -94,7 +94,7 @@ async function payNewest() {
 const session = async () => ({ SESSION: (await run('session.ts')).trim() })
 const jsonIn = (text: string) => JSON.parse(text.slice(text.indexOf('{')))
 
-describe('whoever follows the guide', () => {
+describe('a reader of the guide', () => {
   test('signs in and is verified', async () => {
     expect(await run('sign-in.ts')).toContain('not verified yet')
     const said = await run('sign-in.sh')
@@ -133,7 +133,7 @@ describe('whoever follows the guide', () => {
     await person.until('the draw', (me) => me.drawn === '3000000')
   })
 
-  test('repays a part from AUSD of its own', async () => {
+  test('repays part of the debt with their own AUSD', async () => {
     await fund(stack, person.wallet, { ausdMicro: 1_000_000n })
     expect(await run('repay.ts')).toBe('repay: success, owed now: 2000000\n')
   })
@@ -163,7 +163,7 @@ describe('whoever follows the guide', () => {
     expect(refused).toContain('{"error":"nothing is owed"}')
   })
 
-  test('shows the record, once the reader has seen the closed cycle', async () => {
+  test('sees the record, once the reader has seen the closed cycle', async () => {
     await waitUntil('the cycle in the record', async () => {
       const record = okOf(await person.api.record(person.wallet))
       return record.history?.cycleCount === 1
@@ -187,7 +187,7 @@ describe('whoever follows the guide', () => {
   })
 })
 
-test('every channel that the guide names is in the checkout of its country, of the kind it says', async () => {
+test("every channel in the guide is in its country's checkout, and of its kind", async () => {
   const page = await (await fetch(`${stack.info.gateway}/docs/guide/webhooks.md`)).text()
   const kindsOf: Record<string, readonly string[]> = {
     bank: ['bank', 'qr'],
@@ -212,12 +212,12 @@ test('every channel that the guide names is in the checkout of its country, of t
   expect(wrong).toEqual([])
 })
 
-describe('the pages, in a browser', () => {
+describe('the pages of the guide in a browser', () => {
   const found = browserPath()
   if (!found) console.warn(noBrowser)
   const names = ['', '/sign-in', '/cash-out', '/wait', '/webhooks', '/errors']
 
-  test.if(found !== undefined)('fit a phone and a desk, in light and dark', async () => {
+  test.if(found !== undefined)('fit a phone and a desktop, in light and dark', async () => {
     await using browser = await openBrowser(found!)
     for (const dark of [false, true])
       for (const name of names) {

@@ -17,13 +17,13 @@ beforeAll(async () => {
   wallet = person.wallet.toLowerCase()
   await person.get(`/verify/${person.wallet}`)
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
-  // The cash-out among them goes back: one that the bank is paid for comes besides.
+  // The cash-out of the demo is returned; this adds one that the bank pays.
   const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')
   samples = await scrapeOfAll(stack)
 })
 
-/** A service that is late is left out of a scrape: the first one in which nobody is. */
+/** A slow service is left out of a scrape: returns the first complete one. */
 const scrapeOfAll = (from: RunningStack) =>
   waitUntil('a scrape of all services', async () => {
     const found = await scrape(from)
@@ -33,7 +33,7 @@ const scrapeOfAll = (from: RunningStack) =>
     return serviceNames.every(isUp) && found
   })
 
-describe('after a top-up, a cash-out and a send', () => {
+describe('the metrics after a top-up, a cash-out and a send', () => {
   test.each([
     ['ausd_http_request_duration_seconds', { service: 'gateway', route: '/topups' }],
     ['ausd_question_duration_seconds', { service: 'gateway', question: 'payments.topup.create' }],
@@ -50,12 +50,12 @@ describe('after a top-up, a cash-out and a send', () => {
     ['ausd_cashout_created_to_paid_seconds', { service: 'payouts' }],
     ['ausd_operation_final_seconds', { kind: 'credit', outcome: 'settled' }],
     ['ausd_operation_final_seconds', { kind: 'send', outcome: 'settled' }],
-  ])('%s of %p was timed', (name, labels) => {
+  ])('have durations of %s of %p', (name, labels) => {
     expect(valueIn(samples, `${name}_count`, labels)).toBeGreaterThan(0)
     expect(valueIn(samples, `${name}_bucket`, { ...labels, le: '+Inf' })).toBeGreaterThan(0)
   })
 
-  test('every service is up, says its figures, and what it costs', () => {
+  test('show every service as up, with its figures', () => {
     for (const service of serviceNames) {
       expect([service, valueIn(samples, 'ausd_service_up', { service })]).toEqual([service, 1])
       expect([service, valueIn(samples, 'ausd_figures_up', { service })]).toEqual([service, 1])
@@ -63,7 +63,7 @@ describe('after a top-up, a cash-out and a send', () => {
     }
   })
 
-  test('security: no label names a wallet, an id or a hash, and none has values without end', () => {
+  test('security: have no label with a wallet, an id or a hash, or with unlimited values', () => {
     const values = new Map<string, Set<string>>()
     for (const { name, labels } of samples)
       for (const [label, said] of Object.entries(labels)) {
@@ -82,7 +82,7 @@ describe('after a top-up, a cash-out and a send', () => {
     expect(JSON.stringify(samples).toLowerCase()).not.toContain(wallet)
   })
 
-  test('a scrape stays small: fewer than 6,000 lines for the whole stack', () => {
+  test('have fewer than 6,000 lines for the whole stack', () => {
     expect(samples.length).toBeLessThan(6_000)
   })
 })

@@ -9,7 +9,7 @@ import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 
-// What an operator types, as a process of its own, and what a user then sees.
+// Runs operator commands as processes, and reads the user's view afterwards.
 
 let stack: Stack
 let outside: Outside
@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
-/** A command complains when somebody could not be asked, and is given again then: it is the same deed. */
+/** A command fails if a service does not respond, and is repeated then: it is the same request. */
 const ops = (...words: string[]) =>
   waitUntil(`an answer to ${words.join(' ')}`, async () => {
     const answer = await operate(stack, 'main.ts', ...words)
@@ -50,12 +50,12 @@ const asked = {
 } as const
 const words = { topups: 'topups_paused', payouts: 'cashouts_paused', relaying: 'relaying_paused' }
 const isPaused = ({ headers }: Reply) => /_paused$/.test(headers.get('x-error-code') ?? '')
-/** What somebody is told who asks for it, also that it is paused; whoever is only late is asked again. */
+/** The response to a user's request, including a pause; a slow service is asked again. */
 const told = (what: keyof typeof asked) => answered(asked[what], { meant: isPaused })
 
 describe('while an operator has paused', () => {
   test.each(['topups', 'payouts', 'relaying'] as const)(
-    '%s, a user is told since when, also after a restart; the same call again changes nothing',
+    '%s, users get the start of the pause, also after a restart; repeating the command changes nothing',
     async (what) => {
       const first = await ops('pause', what, ...because)
       expect(first.code).toBe(0)
@@ -93,7 +93,7 @@ describe('while an operator has paused', () => {
     },
   )
 
-  test('something that there is not, nothing happens', async () => {
+  test('an unknown activity, nothing changes', async () => {
     for (const wrong of [
       ['pause', 'everything', ...because],
       ['pause', 'payouts'],
@@ -107,7 +107,7 @@ describe('while an operator has paused', () => {
 })
 
 describe('a payment in review', () => {
-  test('is listed, shown, and given back once by two operators at once', async () => {
+  test('is listed, shown, and refunded once by two operators at once', async () => {
     const { paymentId: id } = (await told('topups')).body
     await outside.control(`sessions/${id}/pay`, { channel_code: 'DANA', amount: 40_000 })
     const listed = await waitUntil('the list', async () => {
@@ -141,11 +141,11 @@ describe('a payment in review', () => {
   })
 })
 
-describe('what was paid of another amount', () => {
+describe('a payment of another amount', () => {
   test.each([
     ['credit', 'credited'],
     ['accept', 'accepted'],
-  ] as const)('by the word %s becomes %s', async (word, status) => {
+  ] as const)('with decision %s becomes %s', async (word, status) => {
     const { paymentId: id } = (await told('topups')).body
     await outside.control(`sessions/${id}/pay`, { channel_code: 'QRIS', amount: 40_000 })
     await waitUntil(
@@ -161,11 +161,11 @@ describe('what was paid of another amount', () => {
   })
 })
 
-test('no wallet is frozen, and none of them can be freed', async () => {
+test('ops wallets lists no frozen wallet, and clears none', async () => {
   expect(await ops('wallets', 'list')).toMatchObject({ code: 0, said: 'no frozen wallets' })
   const { code, said } = await ops('wallets', 'clear', person.wallet, ...because)
   expect(code).toBe(1)
   expect(said).toContain('was never frozen')
 })
 
-test('in the end the books say where every unit is', () => booksClose(stack))
+test("after the operators' commands the books balance", () => booksClose(stack))

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('with Persona as the identity provider', () => {
-  test('a person gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
+  test('a user gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
     const person = await newUser(stack)
     const link = await person.insist('/me/verification', {})
     expect(link).toMatchObject({ status: 200, body: { verified: false } })

@@ -25,10 +25,10 @@ beforeAll(async () => {
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
 })
 
-/** Of a stack without the job of the books. */
+/** Metrics that a stack without the books lacks. */
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
 
-test('every measure that a rule or the dashboard reads is there', async () => {
+test('every metric that a rule or the dashboard reads exists', async () => {
   const read = [...readAlerts(), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
   const wanted = [...new Set(read)].filter((name) => !isOfBooks(name))
   expect(wanted.length).toBeGreaterThan(25)
@@ -45,7 +45,7 @@ const prometheus = findProgram('prometheus')
 describe.skipIf(!prometheus)(
   prometheus ? 'a Prometheus that scrapes' : `Prometheus (${absent})`,
   () => {
-    test('takes all it is told, and every query of the dashboard and of the rules has series', async () => {
+    test('accepts every metric, and every query of the dashboard and of the rules has series', async () => {
       const { run, ask } = await startPrometheus(prometheus!, stack.info.ops.gateway)
       try {
         await waitUntil(
@@ -72,7 +72,7 @@ describe.skipIf(!prometheus)(
   },
 )
 
-/** The left side of a rule: what it looks at, whether or not it calls; of a kind of failure, all outcomes. */
+/** The left side of a rule: the series it reads, whether or not it fires, with all outcomes of a label. */
 const withoutThreshold = (expr: string) =>
   expr
     .replace(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)$/, '')

@@ -11,15 +11,15 @@ async function answeredBy(nc: NatsConnection): Promise<string[]> {
   return answered.sort()
 }
 
-test('every question of the catalogue is answered by its owner, and nothing else is', async () => {
+test('every request of the catalogue is answered by its owner, and no other request is', async () => {
   const { info } = await sharedStack()
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
   const wanted = questions.map(({ owner, subject }) => `${owner} ${subject}`).sort()
   let found: string[] = []
   try {
-    // A busy service may tell of itself too late to be counted.
-    await waitUntil('all services telling of themselves', async () => {
+    // A busy service may respond too late to be counted.
+    await waitUntil('all services reporting themselves', async () => {
       found = await answeredBy(nc)
       return found.length >= wanted.length
     }).catch(() => {})

@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 
 const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
-/** A quote, or that there is no rate: whoever is only late is asked again. */
+/** A quote, or the refusal without a rate; a slow service is asked again. */
 const quote = (pair: string): Promise<Reply> =>
   answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
 const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate
@@ -66,7 +66,7 @@ async function polled() {
   })
 }
 
-describe('rates come from outside', () => {
+describe('rates from external sources', () => {
   test.each(fairRates)('%s is quoted at the rate of the first source: %s', async (pair, rate) => {
     expect((await quote(pair)).body).toMatchObject({ pair, rate })
   })
@@ -86,7 +86,7 @@ describe('rates come from outside', () => {
     await becomes(() => rateNow('USD/MYR'), '430')
   })
 
-  test('a restart while the sources are down still knows the last good rate', async () => {
+  test('the last good rate survives a restart while the sources are down', async () => {
     world.turn('down')
     const before = stack.process('pricing').pid()
     stack.process('pricing').kill('SIGKILL')
@@ -98,7 +98,7 @@ describe('rates come from outside', () => {
   })
 })
 
-describe('without a rate that can be trusted', () => {
+describe('without a usable rate, POST /quote returns 503', () => {
   test.each(['stale', 'apart', 'inverted', 'rate of 1'] as const)(
     'because the sources are %s, POST /quote answers 503 with Retry-After',
     async (weather) => {
@@ -113,20 +113,20 @@ describe('without a rate that can be trusted', () => {
     },
   )
 
-  test('because the only source left jumped, it waits for a person', async () => {
+  test('because the only source left jumped, until an operator releases the rate', async () => {
     world.turn('inverted', 'frankfurter')
     world.turn('apart', 'bnm')
     world.turn('apart', 'open-er-api')
     await quoted('USD/MYR', 503)
   })
 
-  test('because the only source left may be compared with and not quoted', async () => {
+  test('because the only source left is a cross-check', async () => {
     world.turn('inverted', 'frankfurter')
     await quoted('USD/IDR', 503)
     await quoted('USD/MYR', 200)
   })
 
-  test('quotes that were locked before keep their rate', async () => {
+  test('but quotes locked before keep their rate', async () => {
     const locked = await quote('USD/IDR')
     world.turn('stale')
     await quoted('USD/IDR', 503)

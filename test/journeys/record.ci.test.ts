@@ -30,7 +30,7 @@ let stack: Stack
 
 beforeAll(async () => {
   stack = await ownStack({ terms })
-  // Ready is said before the reader has caught up for the first time.
+  // `/ready` succeeds before the reader has caught up for the first time.
   await servesTruth(stack, privateKeyToAddress(generatePrivateKey()))
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
@@ -46,7 +46,7 @@ const whole = (wallet: string, init?: RequestInit) =>
     return served.body?.indexer === 'ok' && served
   })
 
-describe('the record of a wallet nobody has seen', () => {
+describe('the record of an unknown wallet', () => {
   const wallet = privateKeyToAddress(generatePrivateKey())
 
   test('is a valid, empty record, without a session', async () => {
@@ -74,7 +74,7 @@ describe('the record of a wallet nobody has seen', () => {
     })
   })
 
-  test('is open to every page, and cached shortly', async () => {
+  test('is readable from every origin, and cached briefly', async () => {
     const origin = { headers: { Origin: 'https://anybody.example' } }
     const first = await whole(wallet, origin)
     expect(first.headers.get('access-control-allow-origin')).toBe('*')
@@ -125,7 +125,7 @@ function caller(name: string) {
   return { account, call, nowSeconds: async () => Number((await client.getBlock()).timestamp) }
 }
 
-/** Lets time pass on the chain of this stack, which then runs ahead of everybody's clock. */
+/** Lets time pass on the chain of this stack, whose clock is then ahead. */
 async function letPass(seconds: number): Promise<void> {
   const { rpcUrl, chainId } = stack.info.chain
   const options = { mode: 'anvil', chain: chainOf(chainId), transport: http(rpcUrl) } as const
@@ -151,8 +151,8 @@ async function borrower(): Promise<Person> {
   return person
 }
 
-describe('the record of a wallet that owes', () => {
-  test('tells of an open cycle what has happened, and null for what has not', async () => {
+describe('the record of a wallet with a debt', () => {
+  test('has an open cycle with null for what has not happened yet', async () => {
     const person = await borrower()
     await person.draw(5_000_000n)
     await person.repay(1_500_000n)
@@ -177,8 +177,8 @@ describe('the record of a wallet that owes', () => {
   })
 })
 
-describe('the record of a wallet whose payment was taken back', () => {
-  test('tells of the cycle that it was Reversed, and of the debt that goes on', async () => {
+describe('the record of a wallet whose payment was reversed', () => {
+  test('has a cycle that is Reversed, and the restored debt', async () => {
     const person = await borrower()
     const wallet = person.account.address
     // A relayer of the test's own: a transaction of the service's keys would be in their way.
@@ -227,8 +227,8 @@ describe('the record of a wallet whose payment was taken back', () => {
   })
 })
 
-describe('the record of a wallet that was good, then late, then defaulted', () => {
-  test('tells all three cycles, exactly as the chain has them', async () => {
+describe('the record of a wallet that paid, then paid late, then defaulted', () => {
+  test('has all three cycles, exactly as on the chain', async () => {
     const person = await borrower()
     await drawToCount(person, 4_000_000n)
     await person.repay(4_000_000n)

@@ -70,7 +70,7 @@ const rows: [string, () => unknown, number, string][] = [
   ],
 ]
 
-describe('a top-up is refused, and nothing is written, for', () => {
+describe('a top-up is refused without writing anything for', () => {
   test.each(rows)('%s', async (_, body, status, error) => {
     await expectNothingWritten(stack, async () => {
       const reply = await answered(() => person.call('POST', '/topups', body()))
@@ -85,7 +85,7 @@ describe('a top-up is refused, and nothing is written, for', () => {
     })
   })
 
-  test('text that is no JSON', async () => {
+  test('text that is not JSON', async () => {
     const reply = await fetch(`${stack.info.gateway}/quote`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -97,7 +97,7 @@ describe('a top-up is refused, and nothing is written, for', () => {
     })
   })
 
-  test('and a refused request does not use up its quote', async () => {
+  test('a request, whose quote stays unused', async () => {
     for (const refused of [
       { ...good(), amount: '9999' },
       { ...good(), quoteId: myr, amount: '499' },

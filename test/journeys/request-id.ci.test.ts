@@ -9,14 +9,14 @@ import { answered, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 import { becomes } from '../support/wait'
 
-/** What a service logged under a request. */
+/** Log lines of a service for a request. */
 const linesOf = ({ dir }: RunningStack, service: string, requestId: string): string[] =>
   readFileSync(join(dir, `logs/${service}.log`), 'utf8')
     .split('\n')
     .filter((line) => line.includes(`"requestId":"${requestId}"`))
     .map((line) => (JSON.parse(line) as { msg: string }).msg)
 
-test('a top-up is logged and sent under its request by every service, also after the webhook', async () => {
+test('every service logs and publishes a top-up under its request id, also after the webhook', async () => {
   const stack = await sharedStack()
   const person = await verifiedUser(stack)
   const reply = await answered(async () => {

@@ -51,7 +51,7 @@ describe('a send', () => {
       { value: '1500001' },
       'authorization.signature is not a valid signature of this transfer by authorization.from',
     ],
-  ])('%s is refused', async (_, change, error) => {
+  ])('with %s is refused', async (_, change, error) => {
     const signed = await person.sign({ to: anybody(), valueMicro: 1_500_000n })
     const reply = await person.insist('/sends', { authorization: { ...signed, ...change } })
     expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })

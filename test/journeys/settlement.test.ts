@@ -52,7 +52,7 @@ describe('a settlement', () => {
     expect(await settle(person)).toMatchObject({ refused })
   })
 
-  test('of a debt below what any channel charges says how to repay directly', async () => {
+  test("of a debt below every channel's minimum is refused with the way to repay directly", async () => {
     const person = await borrower()
     await person.draw(100n)
     const reply = await settle(person, 'USD/MYR')
@@ -60,7 +60,7 @@ describe('a settlement', () => {
     expect((await person.me()).drawn).toBe('100')
   })
 
-  test('paid after the user repaid part of it puts the excess into collateral', async () => {
+  test('paid after the user repaid part of the debt puts the excess into collateral', async () => {
     const person = await borrower()
     await person.draw(10_000_000n)
     const checkout = okOf(await settle(person))
@@ -71,7 +71,7 @@ describe('a settlement', () => {
     expect(BigInt(me.collateral.value) - before).toBe(4_000_000n)
   })
 
-  test('paid after the user drew more repays what was paid', async () => {
+  test('paid after the user drew more repays the amount paid', async () => {
     const person = await borrower()
     await person.draw(5_000_000n)
     const checkout = okOf(await settle(person))
@@ -81,7 +81,7 @@ describe('a settlement', () => {
     expect(me.cycles).toBe(0)
   })
 
-  test('paid by card repays at once, and frees what was owed when the hold ends', async () => {
+  test('paid by card repays at once, and releases the collateral when the hold ends', async () => {
     const person = await borrower()
     await person.draw(5_000_000n)
     const free = BigInt((await person.me()).available)
@@ -102,7 +102,7 @@ describe('a settlement', () => {
 })
 
 describe('a refund', () => {
-  test('during the hold takes the held lot back', async () => {
+  test('during the hold revokes the held amount', async () => {
     const person = await verifiedUser(stack)
     const checkout = await openCheckout(person, {
       pair: 'USD/IDR',

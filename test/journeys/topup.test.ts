@@ -19,8 +19,8 @@ beforeAll(async () => {
   person = await verifiedUser(stack)
 })
 
-describe('a person whose identity was approved', () => {
-  test('is verified on the chain and got native coin, once', async () => {
+describe('a user whose identity was approved', () => {
+  test('is verified on the chain and gets native coin, once', async () => {
     const user = await newUser(stack, { wei: 0n })
     expect((await user.me()).verified).toBe(false)
     for (let time = 0; time < 3; time++) await outside.identity(user.wallet, 'approved')
@@ -43,7 +43,7 @@ describe('a paid top-up', () => {
     ['USD/IDR', '10000', 'bank', 'BCA_VIRTUAL_ACCOUNT', '615384'],
     ['USD/MYR', '500', 'bank', 'MAYB2U_FPX', '1187648'],
   ] as const)(
-    'of %s %s asked as %s and paid by %s is collateral at once: %s',
+    'of %s %s requested as %s and paid by %s is collateral at once: %s',
     async (pair, amount, method, channel, ausd) => {
       const before = BigInt((await person.me()).collateral.value)
       const checkout = await openCheckout(person, { pair, amount, method })
@@ -68,7 +68,7 @@ describe('a paid top-up', () => {
     ['USD/IDR', '50000', 'bank', 'DANA'],
     ['USD/MYR', '1000', 'qr', 'TOUCHNGO'],
   ] as const)(
-    'of %s %s asked as %s but charged to %s is held, and collateral when the hold ends',
+    'of %s %s requested as %s but charged to %s is held, and collateral when the hold ends',
     async (pair, amount, method, channel) => {
       const holder = await verifiedUser(stack)
       const checkout = await openCheckout(holder, { pair, amount, method })
@@ -86,7 +86,7 @@ describe('a paid top-up', () => {
     },
   )
 
-  test('limits the checkout to cards only when a card was asked for', async () => {
+  test('limits the checkout to cards only when a card was requested', async () => {
     const card = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'card' })
     const any = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     const { sessions } = await outside.book()
@@ -98,7 +98,7 @@ describe('a paid top-up', () => {
 })
 
 describe('a quote', () => {
-  test('opens one checkout: the same request again gets the same answer, any other is refused', async () => {
+  test('opens one checkout: the identical request gets the same response, and any other is refused', async () => {
     const quote = okOf(await person.api.quote('USD/IDR'))
     const body = { amount: '50000', method: 'qr', quoteId: quote.id } as const
     const first = okOf(await person.api.topUp(body))
@@ -108,7 +108,7 @@ describe('a quote', () => {
     expect(await (await verifiedUser(stack)).api.topUp(body)).toMatchObject(used)
   })
 
-  test('is paid late: the payment still counts, at the locked rate', async () => {
+  test('that is paid late still counts, at the locked rate', async () => {
     const late = await verifiedUser(stack)
     const checkout = await openCheckout(late, { pair: 'USD/IDR', amount: '50000', method: 'bank' })
     await outside.expire(checkout.paymentId)

@@ -57,7 +57,7 @@ const way = [
 const names = way.map(([, name]) => name)
 const randomHex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-describe("one top-up is one trace, which is its caller's", () => {
+describe("one top-up is one trace, the caller's", () => {
   let callers: { traceId: string; spanId: string }
   let spans: Span[]
   const spanOf = (name: string) => spans.find((span) => span.name === name)!
@@ -73,7 +73,7 @@ describe("one top-up is one trace, which is its caller's", () => {
     expect(spans.some((span) => span.service === service && span.name === name)).toBe(true)
   })
 
-  test('each span hangs on another of it, and the first one on the span of the caller', () => {
+  test("each span has a parent in the trace, and the first one is a child of the caller's span", () => {
     const ids = new Set(spans.map(({ spanId }) => spanId))
     const hanging = spans.filter(({ parentSpanId = '' }) => !ids.has(parentSpanId))
     expect(hanging.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
@@ -81,7 +81,7 @@ describe("one top-up is one trace, which is its caller's", () => {
     ])
   })
 
-  test('what a webhook brought about names the trace of that webhook', async () => {
+  test('the effects of a webhook link to the trace of that webhook', async () => {
     const [link] = spanOf('topup paid').links ?? []
     expect(spanOf('topup paid').parentSpanId).toBe(spanOf('handle webhooks.payments.>').spanId)
     const delivery = await collector.whole(link!.traceId, ['POST /webhooks/payments'])
@@ -89,21 +89,21 @@ describe("one top-up is one trace, which is its caller's", () => {
     expect(link!.traceId).not.toBe(callers.traceId)
   })
 
-  test('security: no span says a wallet, a signature, or what a payer is called', () => {
+  test("security: no span contains a wallet, a signature or a payer's name", () => {
     const said = JSON.stringify(collector.spans).toLowerCase()
     for (const word of [person.wallet, 'bearer', 'signature', 'xnd_'])
       expect(said).not.toContain(word.toLowerCase())
   })
 })
 
-test('a top-up whose caller makes no spans has a trace of its own, named by its request', async () => {
+test("a top-up without a caller's span has its own trace, named by its request", async () => {
   const { traceId } = originOf(await topUp())
   const spans = await collector.whole(traceId, names)
   const first = spans.filter(({ parentSpanId }) => !parentSpanId)
   expect(first.map(({ name }) => name)).toEqual(['POST /topups'])
 })
 
-test('a cash-out goes on in its trace after the chain and after the bank', async () => {
+test('a cash-out continues in its trace after the chain and after the bank', async () => {
   const reply = await answered(async () =>
     person.post('/cashouts', await cashoutBody(stack, person)),
   )
@@ -122,7 +122,7 @@ test('a cash-out goes on in its trace after the chain and after the bank', async
   ])
 })
 
-test('lines of the log name the trace', async () => {
+test('log lines contain the trace id', async () => {
   const requestId = await topUp()
   const lines = readFileSync(join(stack.dir, 'logs/payments.log'), 'utf8').split('\n')
   const own = lines.filter((line) => line.includes(`"requestId":"${requestId}"`))

@@ -9,7 +9,7 @@ beforeAll(async () => {
   stack = await sharedStack()
 })
 
-test('a person is told how far the verification is, from nothing to the flag on the chain', async () => {
+test('GET /me shows the progress of the verification, from none to the flag on the chain', async () => {
   const person = await newUser(stack)
   const outside = outsideOf(stack.info)
   const becomes = (status: string, nextAction: string | null) =>

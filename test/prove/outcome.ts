@@ -1,4 +1,4 @@
-/** What an engine did and what it found, as the table of `bun run prove` shows it. */
+/** Amount and findings of an engine, as the table of `bun run prove` shows them. */
 export type Outcome = { readonly amount: string; readonly found: number }
 
 /** Returns the last line of an engine's output, where `bun run prove` reads its outcome. */

@@ -8,14 +8,14 @@ import { enginesBlock } from './document'
 import { engines } from './engines'
 import { outcomeIn, outcomeLine } from './outcome'
 
-test('every engine has a name of its own and files that exist', () => {
+test('every engine has its own name and existing files', () => {
   const names = engines.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   const files = engines.flatMap(({ run }) => run.filter((word) => word.endsWith('.ts')))
   expect(files.filter((file) => !existsSync(join(repositoryDir, file)))).toEqual([])
 })
 
-test('every suite of proof belongs to an engine', () => {
+test('every proof suite belongs to an engine', () => {
   const run = new Set(engines.flatMap((engine) => engine.run.map((word) => word.replace('./', ''))))
   const proofs = allSuites().filter((path) => tierOf(path) === 'proof')
   expect(proofs.filter((path) => !run.has(path))).toEqual([])
@@ -30,13 +30,13 @@ test('the outcome of an engine is read from its last line', () => {
   expect(outcomeIn(`a table\n${outcomeLine(outcome)}\n`)).toEqual(outcome)
 })
 
-test('the outcome of suites is read from the counts of bun', () => {
+test("the outcome of suites is read from bun's counts", () => {
   expect(outcomeIn('\n 12 pass\n 1 fail\n 40 expect() calls\n')).toEqual({
     amount: '13 tests',
     found: 1,
   })
 })
 
-test('an engine that was broken off has no outcome', () => {
+test('an interrupted engine has no outcome', () => {
   expect(outcomeIn('a table, and then nothing')).toBeUndefined()
 })

@@ -17,7 +17,7 @@ import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
 // What vendors of identity verification were seen to send, signed as they sign, posted to the gateway,
-// stored in the stream, read from there and decided. README.md says where each body is from.
+// stored in the stream, read from there and decided. README.md names the source of each body.
 
 type Body = Record<string, unknown>
 const recorded = (name: string): Body =>
@@ -26,7 +26,7 @@ const recorded = (name: string): Body =>
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const asked: string[] = []
-/** The API of the vendor, where somebody is looked up. */
+/** The API of the vendor, where a user is looked up. */
 const vendor = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -64,7 +64,7 @@ const signers = {
 type Vendor = keyof typeof signers
 
 let recordedCount = 0
-/** Posts a body; the answer's status says whether it was new. */
+/** Posts a body; the response's status shows whether it was new. */
 async function post(name: Vendor, body: Body): Promise<void> {
   const text = JSON.stringify(body)
   const request = { method: 'POST', body: text, headers: signers[name](text) }
@@ -108,7 +108,7 @@ const freshWallet = () => `0x${(++wallets).toString(16).padStart(40, '0')}` as `
 const at = (tree: unknown, ...path: string[]) =>
   path.reduce((branch, key) => (branch as Record<string, Body>)[key]!, tree as Body)
 
-/** The same body, about somebody of ours: our reference, our level, the environment we are in. */
+/** The same body about our user: our reference, level and environment. */
 const ours = {
   sumsub: (body: Body, wallet: string): Body => ({
     ...{ ...body, externalUserId: wallet },
@@ -178,7 +178,7 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
   afterAll(close)
 
   test.each(table[name])(
-    '%s: word for word %j; of somebody who was %s: %s',
+    '%s: unchanged %j; for a user who was %s: %s',
     async (body, anomaly, before, after) => {
       expect(await newAnomalies(() => deliver(name, recorded(body)))).toEqual(anomaly)
       const wallet = freshWallet()
@@ -189,7 +189,7 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
     },
   )
 
-  test('with null, nothing or another type in any field, no body approves that did not before', async () => {
+  test('with null, nothing or another type in any field, no body causes a new approval', async () => {
     const nobodyApproved: `0x${string}`[] = []
     for (const [body, , , after] of table[name]) {
       const changed = pathsOf(recorded(body)).flatMap((path) =>
@@ -213,11 +213,11 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
     ['an event without attributes', { data: { id: 'evt_1', type: 'event' } }],
     ['a request of a workflow', { inquiryId: 'inq_1', decision: 'approve' }],
     ['a list for an event', { data: [{ attributes: { name: 'inquiry.approved' } }] }],
-  ])('%s is kept for a person', async (_, body) => {
+  ])('%s is stored for manual review', async (_, body) => {
     expect(await newAnomalies(() => deliver(name, body))).toEqual(['unreadable'])
   })
 
-  test('leaves nothing personal in the stream, and no dead letter', async () => {
+  test('leaves no personal data in the stream, and no dead letter', async () => {
     const kept = await keptInStream()
     expect(kept.length).toBeGreaterThan(0)
     const personal = /Alexander|Sample|1977|Criminal|Пожалуйста|fraudulent|example\.com|14577264/
@@ -226,12 +226,12 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
   })
 })
 
-describe('sumsub, who takes its own verdict back', () => {
+describe('a Sumsub event that withdraws an approval', () => {
   beforeAll(open('sumsub'))
   afterAll(close)
 
   test.each(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])(
-    '%s takes an approval back, whatever it says of where and when',
+    '%s withdraws an approval, whatever its environment and time',
     async (type) => {
       for (const over of [{}, { sandboxMode: false }, { sandboxMode: null }, { createdAt: null }]) {
         const wallet = freshWallet()
@@ -248,7 +248,7 @@ describe('a gateway of sumsub', () => {
   beforeAll(open('sumsub'))
   afterAll(close)
 
-  test('keeps for a person what came while another vendor was configured', async () => {
+  test('stores for manual review what arrives for another vendor', async () => {
     const found = await newAnomalies(async () => {
       await using bus = await backbone.busAs('gateway')
       const deliveryId = 'dlv_of_another_vendor'
@@ -261,7 +261,7 @@ describe('a gateway of sumsub', () => {
     expect(found).toEqual(['other_provider'])
   })
 
-  test('takes a time that nobody can have had yet for none', async () => {
+  test('ignores a time in the future', async () => {
     const wallet = freshWallet()
     const far = { createdAtMs: '2999-01-01 00:00:00.000' }
     const green = { ...ours.sumsub(recorded('sumsub-reviewed-green'), wallet), ...far }

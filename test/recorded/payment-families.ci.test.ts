@@ -8,9 +8,9 @@ import { openCheckout } from '../support/requests'
 import { concerned, openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
-// What a family of bodies may look like one day: every field of every recorded body absent, null, empty,
-// of another type or with a word nobody knows. Each ends in the right state or in an anomaly; none is
-// given up on and none is repeated for ever.
+// Possible future bodies: every field of every recorded body absent, null, empty,
+// of another type or with an unknown word. Each ends in the right state or in an anomaly; none is
+// dead-lettered and none is repeated permanently.
 
 let stack: RecordedStack
 let person: Person
@@ -59,13 +59,13 @@ async function deliverAll(bodies: readonly Json[]): Promise<void> {
   )
 }
 
-test.each(names)('%s as a webhook, however odd, is done with', async (name) => {
+test.each(names)('%s as a webhook with any malformed field is handled', async (name) => {
   const { body } = recorded(name)
   await deliverAll([...oddOnes(body)].map((one) => one.body))
   expect(await stack.deadLetters()).toEqual([])
 })
 
-describe('an object of the provider, however odd,', () => {
+describe('an object of the provider with any malformed field', () => {
   const data = (name: string) => recorded(`payments/${name}`).body.data as Json
   const idOf = (prefix: string) => `${prefix}-${crypto.randomUUID()}`
 
@@ -116,12 +116,12 @@ describe('an object of the provider, however odd,', () => {
       () =>
         serveAll('v3_payout.failed', '/v3/payouts', 'payout_id', 'po', data('payout-succeeded-v3')),
     ],
-  ])('of a %s that is not ours is done with', async (_, bodies) => {
+  ])('of a %s that is not ours is handled', async (_, bodies) => {
     await deliverAll(bodies())
     expect(await stack.deadLetters()).toEqual([])
   })
 
-  test('of a payment of ours moves it, or calls a person', async () => {
+  test('of our payment moves it, or raises an alarm', async () => {
     const { created, updated, ...payment } = data('payment-capture-virtual-account')
     const object = { ...payment, captures: [{ capture_id: 'cap-1', capture_amount: 10_000 }] }
     const unmoved: string[] = []
@@ -144,10 +144,10 @@ describe('an object of the provider, however odd,', () => {
   })
 })
 
-describe('a refusal to show an object', () => {
+describe('a refused lookup of an object', () => {
   test.each([
     ['404 as documented', 404, { error_code: 'NOT_FOUND', message: 'Session not found' }],
-    ['404 with a word nobody knows', 404, { error_code: 'SESSION_GONE', message: '' }],
+    ['404 with an unknown code', 404, { error_code: 'SESSION_GONE', message: '' }],
     [
       '400 with errors',
       400,
@@ -176,7 +176,7 @@ describe('a refusal to show an object', () => {
     ['500', 500, { error_code: 'SERVER_ERROR', message: '' }],
     ['a page of a proxy', 502, '<html>'],
   ])(
-    'that is about us or the moment (%s) says nothing: it is asked again',
+    'about our key or a temporary fault (%s) proves nothing and is repeated',
     async (_, status, body) => {
       const id = `rfd-${crypto.randomUUID()}`
       const line = `GET /refunds/${id}`
@@ -189,7 +189,7 @@ describe('a refusal to show an object', () => {
   )
 })
 
-test('nothing was given up on, and nothing is repeated', async () => {
+test('after malformed payment bodies no dead letter is left and nothing is repeated', async () => {
   expect(await stack.deadLetters()).toEqual([])
   const open = await stack.sql`
     select message_id, last_error from payments.inbox where done_at is null union all

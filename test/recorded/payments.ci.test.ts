@@ -25,7 +25,7 @@ const invalid = {
 }
 const missing = { error_code: 'DATA_NOT_FOUND', message: 'not found' }
 
-/** Where a look-up of what a body names goes. */
+/** Path of the lookup of the object that a body names. */
 function lookUpOf(body: Json): string {
   const data = dataOf(body)
   const family = String(body.event).split('.')[0]
@@ -35,7 +35,7 @@ function lookUpOf(body: Json): string {
   return data.payout_id ? `GET /v3/payouts/${data.payout_id}` : `GET /v2/payouts/${data.id}`
 }
 
-describe('a body about what is not ours is recorded once and for all', () => {
+describe('a body about an object that is not ours is recorded once', () => {
   const cases = [
     ['payment-capture-virtual-account', 'object_unknown py-1fdaf346-dd2e-4b6c-b938-124c7167a822'],
     ['payment-capture-paymaya', 'object_unknown py-1402feb0-bb79-47ae-9d1e-e69394d3949c'],
@@ -72,8 +72,8 @@ describe('a body about what is not ours is recorded once and for all', () => {
   })
 })
 
-describe('what is ours', () => {
-  /** A checkout over so much, and the payment that the provider says was made for it. */
+describe('a body about an object of ours', () => {
+  /** A checkout of an amount, and its payment as the provider reports it. */
   async function paid(amount: string, change: Json, name = 'payment-capture-virtual-account') {
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
     const { body } = recorded(`payments/${name}`)
@@ -111,16 +111,16 @@ describe('what is ours', () => {
   test.each([
     ['as documented', {}, 'credited', null],
     ['with its amount as text', { request_amount: '10000' }, 'credited', null],
-    ['with nulls and fields nobody knows', { captures: null, verified: [{}] }, 'credited', null],
+    ['with nulls and unknown fields', { captures: null, verified: [{}] }, 'credited', null],
     [
-      'of a virtual account without what was asked for',
+      'of a virtual account without a requested amount',
       { request_amount: undefined, captures: [{ capture_id: 'cap-1', capture_amount: 10_000 }] },
       ...(['credited', null] as const),
     ],
-    ['that says no amount at all', { request_amount: null }, 'review', 'amount_differs'],
+    ['without any amount', { request_amount: null }, 'review', 'amount_differs'],
     ['of half a rupiah', { request_amount: 9_999.5 }, 'review', 'amount_differs'],
     ['in other money', { currency: 'PHP' }, 'review', 'currency_differs'],
-    ['through a channel nobody knows', { channel_code: 'NEW_BANK' }, 'held', null],
+    ['through an unknown channel', { channel_code: 'NEW_BANK' }, 'held', null],
     ['through no channel', { channel_code: null }, 'held', null],
   ] as const)('a payment %s', async (_, change, state, reason) => {
     const { paymentId, anomalies } = await paid('10000', change)
@@ -129,7 +129,7 @@ describe('what is ours', () => {
     expect(now).toEqual({ state, reason })
   })
 
-  test('a card payment that has captures and says neither request nor channel is held', async () => {
+  test('a card payment that has captures but no request or channel is held', async () => {
     const { paymentId } = await paid('115100', {}, 'payment-capture-card')
     expect(await endOf(paymentId)).toEqual({ state: 'held', reason: null })
   })
@@ -141,7 +141,7 @@ describe('what is ours', () => {
     ['passed', verified('SUCCESS'), 'credited', null],
     ['is asked for and has no answer in it', { verification_data: {} }, 'credited', null],
     ['failed', verified('FAILED'), 'review', 'sender_unverified'],
-    ['says what nobody knows', verified('NAME_DIFFERS'), 'review', 'sender_unverified'],
+    ['has an unknown status', verified('NAME_DIFFERS'), 'review', 'sender_unverified'],
     [
       'failed, elsewhere in the body',
       { sender_verification: { result: 'MISMATCH' } },
@@ -152,7 +152,7 @@ describe('what is ours', () => {
     expect(await endOf(paymentId)).toEqual({ state, reason })
   })
 
-  test('a payment whose sender is still being looked into waits, and is looked at again', async () => {
+  test('a payment whose sender is still being verified waits, and is checked again', async () => {
     const checkout = await openCheckout(person, {
       pair: 'USD/IDR',
       amount: '10000',
@@ -180,7 +180,7 @@ describe('what is ours', () => {
   })
 
   test.each([['NEW_WORD'], [null], [7]])(
-    'a payment of status %p is kept for a person, and its checkout stays open',
+    'a payment of status %p is stored for manual review, and its checkout stays open',
     async (status) => {
       const { paymentId, payment_id, anomalies } = await paid('10000', { status })
       expect(anomalies).toEqual([`status_unknown ${payment_id}`])
@@ -188,7 +188,7 @@ describe('what is ours', () => {
     },
   )
 
-  test('a look-up of our own checkout that is answered 400 ends nothing and calls a person', async () => {
+  test('a lookup of our own checkout that is answered 400 ends nothing and raises an alarm', async () => {
     const checkout = await openCheckout(person, {
       ...{ pair: 'USD/IDR', amount: '10000', method: 'bank' },
     } as const)
@@ -249,7 +249,7 @@ describe('what is ours', () => {
         },
       }),
     ],
-  ] as const)('a refund that names %s takes the top-up back', async (_, ids) => {
+  ] as const)('a refund that names %s revokes the top-up', async (_, ids) => {
     expect(await refunded(ids)).toMatchObject({ reason: 'refunded_during_hold' })
   })
 })
@@ -276,7 +276,7 @@ describe('the list of transactions', () => {
     ['a payment of another product', 'PAYMENT', 'ewc_168b969b-1cb1-42f5-a723-b02e5aef02cc'],
     ['a refund of another product', 'REFUND', 'ewr_168b969b-1cb1-42f5-a723-b02e5aef02cc'],
     ['a chargeback of another product', 'CHARGEBACK', '5f21361959ba2b788cbde0ad'],
-  ])('with %s is read whole: the row is recorded', async (_, type, product_id) => {
+  ])('with %s is read completely: the row is recorded', async (_, type, product_id) => {
     const id = `txn_${crypto.randomUUID()}`
     for (const path of ['/v3/payments', '/refunds'])
       stack.served.serve(`GET ${path}/${product_id}`, invalid, 400)
@@ -284,7 +284,7 @@ describe('the list of transactions', () => {
     await noted(`money_unmatched ${id}`)
   })
 
-  test('with rows of types, words and forms that nobody knows is read whole', async () => {
+  test('with rows of unknown types, words and formats is read completely', async () => {
     const last = `txn_${crypto.randomUUID()}`
     serve(
       { id: `txn_${crypto.randomUUID()}`, type: 'NEW_TYPE', status: 'NEW_WORD', amount: null },
@@ -296,7 +296,7 @@ describe('the list of transactions', () => {
   })
 })
 
-test('an address that is not on the allow-list of the account refuses nobody: 503, an alarm, and the same call goes through later', async () => {
+test('an address missing from the allow-list refuses no user for good: 503, an alarm, and the same request succeeds later', async () => {
   const error_code = 'UNAUTHORIZED_SENDER_IP'
   stack.served.serve('POST /sessions', { error_code, message: 'the IP is not allowed' }, 403)
   const quote = await person.quote('USD/IDR')
@@ -309,7 +309,7 @@ test('an address that is not on the allow-list of the account refuses nobody: 50
   expect(opened.body).toMatchObject({ fiat: '20000' })
 })
 
-test('nothing was given up on, and nothing is repeated', async () => {
+test('after the recorded payment bodies no dead letter is left and nothing is repeated', async () => {
   expect(await stack.deadLetters()).toEqual([])
   const open = await stack.sql`
     select message_id, last_error from payments.inbox where done_at is null union all

@@ -6,8 +6,8 @@ import { fields, guardsFrom } from '../../services/pricing/config'
 import { decideRate } from '../../services/pricing/decide'
 import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
 
-// What the sources of rates were seen to answer, served over HTTP as they serve it, read by the
-// adapters of pricing as configured, and decided. README.md says where each body is from.
+// Recorded responses of rate sources, served over HTTP as they serve them, read by the
+// adapters of pricing as configured, and decided. README.md names the source of each body.
 
 const body = (name: string) => readFileSync(`${import.meta.dir}/rates/${name}.json`, 'utf8')
 
@@ -49,7 +49,7 @@ async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: s
 }
 const fresh = ({ localE8PerUsd }: { localE8PerUsd: bigint }) => `(${localE8PerUsd} e-8)`
 
-describe('a recorded answer', () => {
+describe('a recorded response', () => {
   test.each([
     ['bnm', 'USD/MYR', 'bnm-usd-session-1200', 200, '409 (408700000 e-8)'],
     ['bnm', 'USD/MYR', 'bnm-usd-session-1130', 200, '409 (408150000 e-8)'],
@@ -63,7 +63,7 @@ describe('a recorded answer', () => {
     expect(await outcomeOf(name, pair, { name: file, status }, at)).toBe(outcome)
   })
 
-  test('is asked of the session whose middle is published', async () => {
+  test('is requested for the session that has a middle rate', async () => {
     await outcomeOf('bnm', 'USD/MYR', { name: 'bnm-usd-session-1200', status: 200 }, '2026-10-08')
     expect(asked.at(-1)!.searchParams.get('session')).toBe('1200')
   })

@@ -7,7 +7,7 @@ const terminalMs = 1_000
 const logMs = 20_000
 
 /**
- * Shows a run while it goes on: elapsed time, suites and tests so far, an estimate of the time left, and
+ * Shows the progress of a run: elapsed time, suites and tests, an estimate of the time left, and
  * each failure in full when it happens. On a terminal one line is replaced every second. `suites` has the
  * recorded seconds of each suite; `now` returns seconds.
  */

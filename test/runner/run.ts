@@ -18,7 +18,7 @@ Proof is run by \`bun run prove\`.`
 
 /** Suites wait for processes more than they compute: two cores are busy with five workers. */
 const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
-/** Ends a test that hangs. What a test waits for has a deadline of its own. */
+/** Ends a test that hangs. Each wait of a test has its own deadline. */
 const testTimeoutMs = 300_000
 
 const { tiers, patterns, flags } = readWords(process.argv.slice(2))

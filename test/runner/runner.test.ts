@@ -31,14 +31,14 @@ function read(text: string) {
   return { counts: reader.end(), blocks }
 }
 
-test('the output of bun is split into suites that run at the same time, and counted once', () => {
+test('the output of bun is split into concurrent suites, and counted once', () => {
   const { counts, blocks } = read(output)
   expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
   const suites = ['shared/a.test.ts', 'services/b.ci.test.ts', 'shared/a.test.ts']
   expect(blocks.map(({ path }) => path)).toEqual(suites)
 })
 
-test('a failure is shown in full, without the tests that passed', () => {
+test('a failure is shown in full, without the passed tests', () => {
   const shown = read(output).blocks.flatMap((block) => failureIn(block) ?? [])
   expect(shown).toEqual([
     'services/b.ci.test.ts:\n12 |   expect(1).toBe(2)\nerror: expect(received).toBe(expected)\n(fail) a hold > ends once [3.00ms]',
@@ -81,7 +81,7 @@ test('times are minutes and seconds', () => {
   expect([0, 9.9, 187].map(clockText)).toEqual(['0:00', '0:09', '3:07'])
 })
 
-test('a suite has the tier of its name', () => {
+test('the tier of a suite follows from its name', () => {
   expect(['a/b.test.ts', 'a/b.ci.test.ts', 'a/b.proof.test.ts'].map(tierOf)).toEqual([
     'quick',
     'ci',
@@ -89,7 +89,7 @@ test('a suite has the tier of its name', () => {
   ])
 })
 
-test('suites are chosen by tier, or by a part of their path in every tier', () => {
+test('suites are selected by tier, or by part of their path in every tier', () => {
   const all = ['a/one.test.ts', 'a/two.ci.test.ts', 'b/three.proof.test.ts']
   expect(select(all, { tiers: ['quick'], patterns: [] })).toEqual(['a/one.test.ts'])
   expect(select(all, { tiers: ['quick', 'ci'], patterns: [] })).toEqual(all.slice(0, 2))

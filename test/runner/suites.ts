@@ -6,7 +6,7 @@ import { repositoryDir } from '#infra/local/folders'
 /** Who runs a suite: a newcomer (`bun run test`), CI (`bun run test:all`), or `bun run prove`. */
 export type Tier = 'quick' | 'ci' | 'proof'
 
-/** The tier of a suite, which its name says: `topup.test.ts`, `holds.ci.test.ts`, `restore.proof.test.ts`. */
+/** The tier of a suite, from its name: `topup.test.ts`, `holds.ci.test.ts`, `restore.proof.test.ts`. */
 export const tierOf = (path: string): Tier =>
   /\.proof\.test\.ts$/.test(path) ? 'proof' : /\.ci\.test\.ts$/.test(path) ? 'ci' : 'quick'
 

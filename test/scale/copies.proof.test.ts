@@ -29,7 +29,7 @@ const { stack } = world
 
 /** Four requests at each step, some of them two or three one after the other. */
 const paceMs = 250
-/** So long the load goes on undisturbed between two steps. */
+/** How long the load continues undisturbed between two steps. */
 const betweenMs = 1_000
 const copies = [1, 2] as const
 /** A request that a dead or frozen gateway has taken is lost: that is its balancer's to know. */
@@ -54,7 +54,7 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
   return load
 }
 
-describe('two copies of every service under load', () => {
+describe('two instances of every service under load', () => {
   test('are all restarted one after the other: no request fails, none is lost', async () => {
     await underLoad('rolling restart', async () => {
       for (const name of serviceNames)
@@ -94,7 +94,7 @@ describe('two copies of every service under load', () => {
   })
 })
 
-describe('the same question, asked of both copies at the same moment, is answered the same and done once', () => {
+describe('the same request, sent to both instances at once, is answered the same and takes effect once', () => {
   const person = world.people[0]!
   const { wallet } = person
   /** What both answered, when it was the same. */
@@ -107,7 +107,7 @@ describe('the same question, asked of both copies at the same moment, is answere
   }
   const quote = async (): Promise<string> => (await person.quote('USD/IDR')).id
 
-  test('a quote that is taken', async () => {
+  test('a taken quote', async () => {
     await same(QuoteTake, { quoteId: await quote(), takenBy: 'a' })
   })
 
@@ -122,7 +122,7 @@ describe('the same question, asked of both copies at the same moment, is answere
   })
 
   test('a settlement: one checkout', async () => {
-    await kept(promised, 30_000) // What was topped up may be drawn from.
+    await kept(promised, 30_000) // The top-up allows a draw.
     await person.draw(1_000_000n)
     const { paymentId } = await same(SettlementCreate, { wallet, quoteId: await quote() })
     const { sessions } = await world.outside.book()
@@ -144,28 +144,31 @@ describe('the same question, asked of both copies at the same moment, is answere
     promised.push({ kind: 'send', person, id: sendId, ends: 'sent' })
   })
 
-  test('and every question that has an effect is among these', () => {
+  test('and every request with an effect is among these', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
     const tried = [QuoteTake, TopupCreate, SettlementCreate, CashoutCreate, SendCreate]
     expect(new Set(keyed)).toEqual(new Set<Question>([...tried, ...deeds]))
   })
 })
 
-describe('what an operator has both copies do at the same moment is done once', () => {
+describe("an operator's command, sent to both instances at once, takes effect once", () => {
   test.each(pauses)('a pause, and its end (%p)', async (question) => {
     for (const to of ['paused', 'running'] as const)
       expect(await outcomeOf(stack, question, { ...deedOf(), to })).toBe('done')
   })
 
-  test.each(decisions)('what %s gave up on is left as it is', async (service, question) => {
-    const death = await giveUpOne(stack, service)
-    const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
-    expect(await outcomeOf(stack, question, dismiss)).toBe('done')
-    const again = { ...dismiss, decision: 'redrive' as const }
-    expect(await outcomeOf(stack, question, again)).toBe('refused')
-  })
+  test.each(decisions)(
+    'dead letters of %s are left unchanged by an empty decision',
+    async (service, question) => {
+      const death = await giveUpOne(stack, service)
+      const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
+      expect(await outcomeOf(stack, question, dismiss)).toBe('done')
+      const again = { ...dismiss, decision: 'redrive' as const }
+      expect(await outcomeOf(stack, question, again)).toBe('refused')
+    },
+  )
 
-  test('a payment in review goes back at the provider', async () => {
+  test('a payment in review is refunded', async () => {
     const person = world.people[1]!
     const { id: quoteId } = await person.quote('USD/IDR')
     const { paymentId } = okOf(await person.api.topUp({ amount: '500000', method: 'qr', quoteId }))
@@ -190,7 +193,7 @@ describe('what an operator has both copies do at the same moment is done once', 
     expect(refunds[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
   })
 
-  test('a freeze that there is not, and a transfer that there is not', async () => {
+  test('a freeze or transfer that does not exist changes nothing', async () => {
     const { wallet } = world.people[1]!
     expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
@@ -213,7 +216,7 @@ describe('the lanes', () => {
       return held.length === 2 && new Set(held).size === byCopies
     })
 
-  test('are one copy each’s, the other’s after a stop and after a kill, and shared again', async () => {
+  test('belong to one instance each, move after a stop and after a kill, and are shared again', async () => {
     const one = stack.process('chain-relayer', 2)
     await shared(2)
     await one.stop('SIGTERM')
@@ -227,7 +230,7 @@ describe('the lanes', () => {
   })
 })
 
-test('in the end nothing was done twice, and the books close', async () => {
+test('after the restarts nothing was done twice, and the books balance', async () => {
   await kept(promised, 30_000)
   await expectOnceEach(world, promised)
   await booksClose(stack)

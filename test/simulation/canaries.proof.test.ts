@@ -20,7 +20,7 @@ test.each([
   ],
   ['payouts', 'a refusal believed too early', orderTwice, 'given back, and the bank pays'],
 ] as const)(
-  'the canary in %s is found: %s',
+  'the simulation finds the planted defect in %s: %s',
   async (name, _, args, finding) => {
     copy.apply(name)
     const { code, out } = await copy.run('test/simulation/simulate.ts', ...args)

@@ -17,11 +17,11 @@ async function simulate(...args: string[]) {
   return { code: await run.exited, out: `${out}${error}` }
 }
 
-/** All that a run says but for how long it took. */
+/** The output of a run without its duration. */
 const withoutTimes = (out: string): string[] =>
   out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 
-test('in many flows nothing is lost or doubled, over however many processes they are spread', async () => {
+test('many flows lose or double nothing, with any number of processes', async () => {
   const args = ['--flows', '320', '--seed', '1', '--once']
   const spread = await simulate(...args, '--workers', '2')
   expect(spread.out).toContain('nothing lost, nothing doubled, everything accounted for')
@@ -36,7 +36,7 @@ test('every interleaving of a payment and of a cash-out ends well', async () => 
   expect(code).toBe(0)
 })
 
-test('a walk ends with the command that ordered it', async () => {
+test('a walk ends with the command that repeats it', async () => {
   const words = ['--walk', 'paid by QR, refunded, every webhook twice, a crash', '--workers', '1']
   const run = Bun.spawn([process.execPath, script, ...words], { stdout: 'ignore' })
   const stateOf = (pid: number) =>

@@ -24,7 +24,7 @@ const readerOf = (rpcUrl: string) => createPublicClient({ transport: http(rpcUrl
 const visits = Array.from({ length: 24 }, (_, index) => index)
 
 describe('the planned history', () => {
-  test('has every act there is', () => {
+  test('has every kind of act', () => {
     const kinds = wallets.flatMap((wallet) =>
       visits.flatMap((visit) => actsOf(wallet, visit).map(({ kind }) => kind)),
     )
@@ -41,7 +41,7 @@ describe('the planned history', () => {
     ])
   })
 
-  test('emits exactly the events it says, and has every outcome, by the real contract', async () => {
+  test('emits exactly the planned events, with every outcome, from the real contract', async () => {
     using dir = benchDir()
     const chain = await fillChain(dir.path, 6_000)
     try {

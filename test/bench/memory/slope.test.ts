@@ -9,11 +9,11 @@ test.each([
   ['shrinks', points(6, 5, 4), -1],
   ['goes up and down evenly', points(1, 3, 3, 1), 0],
   ['is one jump', points(0, 0, 3, 3), 1.2],
-])('a line that %s', (_, line, slope) => {
+])('the slope of a line that %s', (_, line, slope) => {
   expect(slopeOf(line)).toBeCloseTo(slope, 12)
 })
 
-test('a single moment has no slope', () => {
+test('a single sample has no slope', () => {
   expect(slopeOf([])).toBeNaN()
   expect(slopeOf(points(7))).toBeNaN()
 })
