@@ -26,7 +26,7 @@ const encoded = abiEvents.flatMap((item) => {
 })
 const followed = encoded.filter(({ topics }) => followedTopics.includes(topics[0]!))
 
-test.each(followed)('$name is read as viem wrote it', ({ name, args, topics, data }) => {
+test.each(followed)('$name is decoded as viem encodes it', ({ name, args, topics, data }) => {
   const texts = Object.entries(args).map(([key, value]) => [
     key,
     typeof value === 'boolean' ? value : String(value),
@@ -34,13 +34,13 @@ test.each(followed)('$name is read as viem wrote it', ({ name, args, topics, dat
   expect(decodeArgs(topics, data)).toEqual({ name, args: Object.fromEntries(texts) } as never)
 })
 
-test('every event that names an account is followed', () => {
+test('every event with an account is read', () => {
   const named = abiEvents.filter((item) => item.inputs.some((input) => input.name === 'account'))
   const ours = named.filter((item) => !/^(Role|Paused|Unpaused)/.test(item.name))
   expect(followed.map(({ name }) => name).sort()).toEqual(ours.map(({ name }) => name).sort())
 })
 
-test('an event that is not followed is passed over', () => {
+test('other events are skipped', () => {
   expect(decodeArgs([numberToHex(1, { size: 32 })], '0x')).toBeNull()
 })
 

@@ -102,8 +102,8 @@ const untilRecordsAgree = async (context: Context, deadlineMs = 60_000) => {
   }
 }
 
-describe('the record equals the chain', () => {
-  test('after the whole story, with every outcome', async () => {
+describe('the record matches the chain', () => {
+  test('after a history with every outcome', async () => {
     const context = start({})
     await untilRecordsAgree(context)
     const history = (await historyNow(context, ana)) as { cycles: { outcome: string | null }[] }
@@ -149,7 +149,7 @@ describe('the record equals the chain', () => {
     },
   )
 
-  test('although the endpoint lags, and then only as far as it goes', async () => {
+  test('although the endpoint lags, up to the block it has', async () => {
     const context = start({ headLagBlocks: 10 })
     const latest = Number(await chain.client.getBlockNumber())
     await waitUntil('the cursor', async () => (await cursor())?.blockNumber === latest - 12)
@@ -158,7 +158,7 @@ describe('the record equals the chain', () => {
   })
 })
 
-describe('logs that were left out', () => {
+describe('missing logs', () => {
   test('are found by the recheck', async () => {
     const context = start({ lateLogsReads: 1 })
     await waitUntil('an empty projection', async () => (await cursor())?.state === 'serving')
@@ -168,7 +168,7 @@ describe('logs that were left out', () => {
     await untilEventsAgree()
   })
 
-  test('are found at once when an event does not follow', async () => {
+  test('are found at once when a later event does not fit', async () => {
     await chain.draw(ana, 5n)
     await chain.mine(2)
     const context = start({ lateLogsReads: 1 })
@@ -180,7 +180,7 @@ describe('logs that were left out', () => {
     await untilEventsAgree()
   })
 
-  test('twice are found at once when an event does not follow', async () => {
+  test('missing twice are found at once when a later event does not fit', async () => {
     const context = start({ partialLogsRate: 1 })
     await waitUntil('confirmed emptiness', async () => (await cursor())!.confirmedTo > 50)
     expect((await cursor())?.eventCount).toBe(0)
@@ -192,7 +192,7 @@ describe('logs that were left out', () => {
     await untilEventsAgree()
   })
 
-  test('by a node that clamps are found through the other node', async () => {
+  test('of a node that clamps ranges are found through the other node', async () => {
     const context = start({ logsClampBlocks: 8 }, { rpcUrls: proxies.map((proxy) => proxy.url) })
     await waitUntil('the reader getting on', () => context.figures.lastOkAtMs !== null)
     await playMore(chain, 4)
@@ -201,7 +201,7 @@ describe('logs that were left out', () => {
     expect(context.figures.repaired).toBeGreaterThan(0)
   })
 
-  test('by a recheck change nothing, and confirm nothing', async () => {
+  test('in a recheck change nothing, and confirm nothing', async () => {
     await playMore(chain, 2)
     const context = start({})
     await untilRecordsAgree(context)
@@ -218,8 +218,8 @@ describe('logs that were left out', () => {
   })
 })
 
-describe('the record equals the chain', () => {
-  test('although the endpoint dies, by the other one', async () => {
+describe('the record matches the chain', () => {
+  test('although the endpoint dies, through the other one', async () => {
     const context = start({}, { rpcUrls: proxies.map((proxy) => proxy.url) })
     await untilRecordsAgree(context)
     await proxies[0][Symbol.asyncDispose]()
@@ -240,7 +240,7 @@ describe('the record equals the chain', () => {
 })
 
 describe('a reader that was stopped', () => {
-  test('goes on where it was', async () => {
+  test('continues where it was', async () => {
     const first = start({})
     await untilRecordsAgree(first)
     await running.stop()
@@ -252,8 +252,8 @@ describe('a reader that was stopped', () => {
   })
 })
 
-describe('while blocks wait to be noted', () => {
-  test('an endpoint that fails makes the reader ask its rows again: it may have been replaced', async () => {
+describe('while blocks wait to be written', () => {
+  test('a failing endpoint makes the reader read its rows again, because another may have replaced it', async () => {
     // Time stands still: what waits is never due, so nothing else makes it ask.
     const now = Date.now()
     let reads = 0
@@ -285,7 +285,7 @@ describe('another chain', () => {
     expect(proxies[0].journal.calls.eth_getLogs).toBeUndefined()
   })
 
-  test('under the address of the one that was read is not read on', async () => {
+  test('at the same contract address is not read further', async () => {
     await untilRecordsAgree(start({}))
     await running.stop()
     const other = await openTestChain()
@@ -302,7 +302,7 @@ describe('another chain', () => {
     }
   })
 
-  test('another contract in the configuration stops the reader with a message', async () => {
+  test('or another contract in the configuration stops the reader with a message', async () => {
     await untilRecordsAgree(start({}))
     await running.stop()
     const moved = {

@@ -177,7 +177,7 @@ describe('a record', () => {
     [1, 'Short'],
     [2, 'Late'],
     [4, 'Reversed'],
-  ] as const)('calls outcome %d %s', (number, outcome) => {
+  ] as const)('names outcome %d %s', (number, outcome) => {
     const standing = fold([verified(1), ...cycle, closed(6, number, 150, 150)])
     expect(standing.closed).toEqual([
       {
@@ -194,11 +194,11 @@ describe('a record', () => {
     ])
   })
 
-  test('counts what was seized at the default as repaid in that cycle', () => {
+  test('counts collateral seized at the default as repaid in that cycle', () => {
     expect(fold(inDefault).closed).toMatchObject([{ outcome: 'Defaulted', totalRepaidMicro: 60n }])
   })
 
-  test('is the same however the events are cut into steps', () => {
+  test('is the same however the events are split into steps', () => {
     const events = [...drawnAgain, reversed(8, 30, 0), revoked(8, 7, 30, 35, 1_003)]
     for (let cut = 0; cut <= events.length; cut++) {
       const before = events.slice(0, cut).reduce(evolve, unseen)
@@ -207,8 +207,8 @@ describe('a record', () => {
   })
 })
 
-describe('a repayment that is taken back', () => {
-  test('while its cycle is open, no longer counts in it, and the debt may peak anew', () => {
+describe('a revoked repayment', () => {
+  test('during its cycle no longer counts in it, and the debt may reach a new peak', () => {
     const events = [...partHeld, drawn(6, 20, 90), revoked(8, 7, 30, 120, 1_003)]
     expect(fold(events)).toMatchObject({
       drawnMicro: 120n,
@@ -220,7 +220,7 @@ describe('a repayment that is taken back', () => {
     expect(end.closed).toMatchObject([{ outcome: 'Reversed', totalRepaidMicro: 120n }])
   })
 
-  test('after its cycle closed, reverses that one and opens another that is as old', () => {
+  test('after its cycle closed, reverses that cycle and opens another of the same age', () => {
     expect(fold([...closedHeld, ...reopened])).toMatchObject({
       drawnMicro: 30n,
       score: 0n,
@@ -247,7 +247,7 @@ describe('a repayment that is taken back', () => {
     })
   })
 
-  test('while a later cycle is open, makes that one as old as the debt', () => {
+  test('during a later cycle makes that cycle as old as the debt', () => {
     const events = [...drawnAgain, reversed(8, 30, 0), revoked(8, 7, 30, 35, 1_003)]
     expect(fold(events)).toMatchObject({
       cyclesOpened: 2,
@@ -256,7 +256,7 @@ describe('a repayment that is taken back', () => {
     })
   })
 
-  test('into a later cycle that is older on its own, leaves its age', () => {
+  test('does not change the age of a later cycle that is older', () => {
     const [first, second] = [opened(3, 1, 1_003), opened(9, 2, 1_003)]
     const events = [
       ...[verified(1), first, drawn(3, 100, 100), held(4, 7, 40), repaid(4, 40, 60)],
@@ -280,7 +280,7 @@ describe('a repayment that is taken back', () => {
     expect(end).toMatchObject({ score: 0n, closed: [{ outcome: 'Reversed' }] })
   })
 
-  test('after the default of its cycle, was not repaid, and the default stays one', () => {
+  test('after the default of its cycle was not repaid, and the default stays', () => {
     const events = [...partHeld, defaulted(6, 60, 10), closed(6, 3, 100, 90, 1, 0)]
     expect(fold([...events, revoked(8, 7, 30, 40, 0)])).toMatchObject({
       drawnMicro: 40n,
@@ -290,7 +290,7 @@ describe('a repayment that is taken back', () => {
     })
   })
 
-  test('after a default it was itself made after, counts in no cycle', () => {
+  test('made after a default counts in no cycle', () => {
     const events = [...inDefault, held(6, 7, 30), repaid(6, 30, 10), revoked(8, 7, 30, 40, 0)]
     expect(fold(events)).toMatchObject({
       drawnMicro: 40n,
@@ -300,7 +300,7 @@ describe('a repayment that is taken back', () => {
   })
 })
 
-describe('events that do not follow from each other prove a hole', () => {
+describe('events that do not follow from each other prove a gap', () => {
   test.each([
     ['a draw without its cycle', [], drawn(3, 5, 5)],
     ['a draw after a missing draw', owing, drawn(4, 5, 110)],
@@ -314,16 +314,16 @@ describe('events that do not follow from each other prove a hole', () => {
     ['a close of another number', [...owing, repaid(4, 100, 0)], closed(4, 0, 100, 100, 2)],
     ['a close as defaulted without the default', owing, closed(4, 3, 100, 0)],
     ['a default of more than was owed', owing, defaulted(4, 10, 80)],
-    ['a verification of who was verified', [verified(1)], verified(2)],
-    ['a withdrawal of who was not', [], verified(2, false)],
-    ['an outcome nobody has heard of', [...owing, repaid(4, 100, 0)], closed(4, 5, 100, 100)],
+    ['a verification of a verified wallet', [verified(1)], verified(2)],
+    ['a withdrawal of an unverified wallet', [], verified(2, false)],
+    ['an unknown outcome', [...owing, repaid(4, 100, 0)], closed(4, 5, 100, 100)],
     ['a cycle older than its opening', [verified(1)], opened(4, 1, 1_003)],
-    ['a freeze of who was frozen', [frozen(1)], frozen(2)],
+    ['a freeze of a frozen wallet', [frozen(1)], frozen(2)],
     ['an end of a freeze that never began', [], frozen(2, false)],
     ['more held than was owed', owing, held(4, 7, 110)],
     ['a ref held twice', partHeld, held(6, 7, 10)],
     ['a hold put off to the past', partHeld, extended(6, 7, 1_006)],
-    ['a revocation of what was never held', owing, revoked(5, 7, 30, 130, 1_003)],
+    ['a revocation of a payment that was never held', owing, revoked(5, 7, 30, 130, 1_003)],
     ['a revocation after the hold', partHeld, revoked(65, 7, 30, 100, 1_003)],
     ['a revocation of another amount', partHeld, revoked(6, 7, 20, 90, 1_003)],
     ['a revocation after a missing draw', partHeld, revoked(6, 7, 30, 110, 1_003)],
@@ -338,20 +338,20 @@ describe('events that do not follow from each other prove a hole', () => {
     ['a reversal of an open cycle', partHeld, reversed(6, 30, 0)],
     ['a reversal of a default', inDefault, reversed(6, 30, 0)],
     ['a reversal that gives a score', closedHeld, reversed(8, 30, 20)],
-    ['a reversal that takes what was not given', shortHeld, reversed(8, 30, 5)],
+    ['a reversal of an amount that was not given', shortHeld, reversed(8, 30, 5)],
   ])('%s', (_what, given, when) => {
     const before = given.reduce(evolve, unseen)
     expect(() => evolve(before, when)).toThrow(Impossible)
   })
 
-  test('a reversal that nothing follows', () => {
+  test('a reversal without a successor', () => {
     const ends = [...drawnAgain, reversed(8, 30, 0)].reduce(evolve, unseen)
     expect(() => whole(ends)).toThrow(/without restoring its debt/)
   })
 })
 
 describe('a history', () => {
-  test('of a wallet never seen is empty and whole', () => {
+  test('of an unknown wallet is empty and complete', () => {
     expect(historyOf(unseen, [])).toEqual({
       score: '0',
       cycleCount: 0,
@@ -364,7 +364,7 @@ describe('a history', () => {
     })
   })
 
-  test('says null for what an open cycle has not come to yet', () => {
+  test('has null for what an open cycle has not reached yet', () => {
     const standing = fold(owing)
     expect(historyOf(standing, [standing.open!]).cycles).toEqual([
       {

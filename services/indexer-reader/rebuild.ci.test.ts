@@ -47,7 +47,7 @@ const answered = async () => {
   return 'ok' in answer ? answer.ok : undefined
 }
 
-test('a first projection refuses until it has reached the head', async () => {
+test('a first projection refuses requests until it has reached the head', async () => {
   proxy.setFaults({ hangRate: 1 })
   await waitUntil('a generation', async () => (await states()).length === 1)
   expect(await ask()).toEqual({ refused: 'indexer_lags' })
@@ -55,7 +55,7 @@ test('a first projection refuses until it has reached the head', async () => {
   await waitUntil('an answer', answered)
 })
 
-test('a rebuild fills a new generation while the old one answers, then takes its place', async () => {
+test('a rebuild fills a new generation while the old one answers, then replaces it', async () => {
   const before = await waitUntil('an answer', answered)
   proxy.setFaults({ delayMs: 25 })
   await beginGeneration(store.database, running.context.origin)
@@ -72,7 +72,7 @@ test('a rebuild fills a new generation while the old one answers, then takes its
   expect(fresh!.eventCount).toBe(old!.eventCount)
 })
 
-test('a rebuild asked for twice is one rebuild', async () => {
+test('a rebuild requested twice is one rebuild', async () => {
   proxy.setFaults({ delayMs: 50 })
   const [first, second] = await Promise.all([
     beginGeneration(store.database, running.context.origin),
@@ -83,7 +83,7 @@ test('a rebuild asked for twice is one rebuild', async () => {
   await waitUntil('its end', async () => (await states()).join() === 'retired,retired,serving')
 })
 
-test('the command waits until the new generation serves, and cleans when it may', async () => {
+test('the command waits until the new generation serves, and cleans up if it may', async () => {
   const command = Bun.spawn([process.execPath, join(import.meta.dir, 'rebuild.ts'), '--clean'], {
     env: {
       DATABASE_URL: store.adminUrl,
@@ -104,7 +104,7 @@ test('the command waits until the new generation serves, and cleans when it may'
   expect(await answered()).toBeDefined()
 })
 
-describe('a chain that is some blocks shorter after a kill', () => {
+describe('a chain that is shorter after a kill', () => {
   const serving = async () => (await generations()).find(({ state }) => state === 'serving')
   /** Goes back some final blocks and on with others, until they are final. */
   const putBack = async (blocks: number) => {
@@ -123,14 +123,14 @@ describe('a chain that is some blocks shorter after a kill', () => {
     running = startReader(options)
   }
 
-  test('is refused, because what is final is never undone elsewhere', async () => {
+  test('is refused, because final blocks are never undone elsewhere', async () => {
     await putBack(10)
     const said = () => running.context.figures.lastError?.match(/does not continue our block/)
     await waitUntil('the refusal', said)
     expect(await states()).toEqual(['serving'])
   })
 
-  test('is read anew where it is told that this may be; each time', async () => {
+  test('is read again each time if the configuration allows it', async () => {
     await restart(true)
     const first = (await serving())!.generation
     for (const further of [1, 2]) {
@@ -152,7 +152,7 @@ test('the service itself may delete nothing', async () => {
   await expect(attempt).rejects.toThrow()
 })
 
-test('an answer is refused once nothing has moved for longer than the limit', async () => {
+test('a request is refused once nothing has moved for longer than the limit', async () => {
   const { moved_at } = (
     await store.database.read((db) =>
       db.execute<{ moved_at: string }>(

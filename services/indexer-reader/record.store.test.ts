@@ -36,7 +36,7 @@ const spanTo = (from: number, events: readonly ChainEvent[]): Span => ({
   finalized: 10 ** 9,
 })
 
-test('a wallet written block by block stands where one fold of all its events stands', async () => {
+test('a wallet written block by block equals one fold of all its events', async () => {
   const events = await chain.eventsOf(ana)
   const origin = { chainId: 1, contract: '0x', deployBlock: 1 }
   const generation = await beginGeneration(store.database, origin)
@@ -61,7 +61,7 @@ test('a wallet written block by block stands where one fold of all its events st
   expect(cycles).toHaveLength(9)
 })
 
-test('a step that ends within a reversal is refused, and leaves nothing behind', async () => {
+test('a step that ends within a reversal is refused and leaves no rows', async () => {
   const events = await chain.eventsOf(ana)
   const origin = { chainId: 2, contract: '0x', deployBlock: 1 }
   const generation = await beginGeneration(store.database, origin)

@@ -12,7 +12,7 @@ const cursor = (
   movedAt: new Date(nowMs - movedAgoMs),
 })
 
-describe('an answer', () => {
+describe('whether the reader may answer', () => {
   test.each([
     ['is given at the head', cursor('serving', 1_000, 300), true],
     ['is given just within the limit', cursor('serving', 15_000, 300), true],

@@ -55,17 +55,17 @@ function writer(generation: number) {
 const standingIn = async (generation: number): Promise<Standing> =>
   (await store.database.read((db) => loadStandings(db, generation, wallets))).get(wallet)!
 
-/** What the rows of a wallet can say of it. */
+/** The rows of a wallet. */
 const stored = ({ closed: _, reversing: __, ...standing }: Standing) => standing
 
-test('what was written with a memory is what was written without one', async () => {
+test('records written with cached rows equal those written without', async () => {
   const generation = await newGeneration()
   const write = writer(generation)
   for (const events of blocks) await write(events)
   expect(await standingIn(generation)).toMatchObject(stored(fold(blocks.flat())))
 })
 
-test('a step after a recheck of another reader begins from what that one wrote', async () => {
+test("a step after another reader's recheck starts from the rows of that recheck", async () => {
   const generation = await newGeneration()
   const write = writer(generation)
   const lost = blocks.findIndex((events) => events.every(({ name }) => name === 'CollateralAdded'))
@@ -92,7 +92,7 @@ test('a step after a recheck of another reader begins from what that one wrote',
   expect((await standingIn(generation)).repayCount).toBe(77 + repaid)
 })
 
-test('a step that is refused is not remembered', async () => {
+test('a refused step is not cached', async () => {
   const generation = await newGeneration()
   const write = writer(generation)
   const lost = blocks.findIndex((events) => events.some(({ name }) => name === 'Drawn'))

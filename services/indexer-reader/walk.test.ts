@@ -36,7 +36,7 @@ function dice() {
   }
 }
 
-/** Acts of three wallets, as they come. What the contract refuses leaves no trace: how many. */
+/** Random acts of three wallets, without those that the contract refuses; returns their number. */
 async function walk(chain: TestChain, refsBack: number): Promise<number> {
   const roll = dice()
   const refs: Hex[] = []

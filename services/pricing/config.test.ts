@@ -12,7 +12,7 @@ const bus = {
 const good = { ...bus, PROVIDER_KIND: 'sandbox' }
 
 describe('the configuration of pricing', () => {
-  test('names the sources in the order of trust', () => {
+  test('lists the sources in the order of trust', () => {
     const env = { ...good, RATE_SOURCES: 'bnm, frankfurter,open-er-api' }
     const sources = sourcesFrom(readConfig('pricing', fields, env), Date.now)
     expect(sources.map((source) => source.name)).toEqual(['bnm', 'frankfurter', 'open-er-api'])

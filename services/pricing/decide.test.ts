@@ -55,7 +55,7 @@ describe('a rate is used', () => {
       warnings: [],
     })
   })
-  test('from the next source when the first is stale, and then it wants no second opinion', () => {
+  test('from the next source if the first is out of date, without a cross-check', () => {
     expect(decide([seen('a', '4.00', '2026-11-10'), seen('b', '4.00')])).toMatchObject({
       reference: { source: 'b' },
       spreadBps: 40n,
@@ -66,15 +66,12 @@ describe('a rate is used', () => {
     ['4.04', 100n, 20n, 0],
     ['4.0404', 101n, 40n, 1],
     ['4.12', 300n, 40n, 1],
-  ])(
-    'beside a source that says %s (%p bps), with %p bps of spread',
-    (rate, bps, spread, warned) => {
-      const verdict = decide([seen('a', '4.00'), seen('b', rate)])
-      expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
-      expect('warnings' in verdict && verdict.warnings.length).toBe(warned)
-    },
-  )
-  test('without widening where one rate serves both directions', () => {
+  ])('next to a source with %s (%p bps), with a spread of %p bps', (rate, bps, spread, warned) => {
+    const verdict = decide([seen('a', '4.00'), seen('b', rate)])
+    expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
+    expect('warnings' in verdict && verdict.warnings.length).toBe(warned)
+  })
+  test('without a wider spread if one rate serves both directions', () => {
     const verdict = decide([
       seen('a', '16250', '2026-11-18', 'USD/IDR'),
       seen('b', '16550', '2026-11-18', 'USD/IDR'),
@@ -83,18 +80,18 @@ describe('a rate is used', () => {
   })
 })
 
-describe('a second opinion', () => {
-  test('is compared with', () => {
+describe('a cross-check', () => {
+  test('is compared', () => {
     const checks = [seen('b', '4.12')]
     expect(decide([seen('a', '4.00')], { checks })).toMatchObject({ deviationBps: 300n })
   })
-  test('stops a rate that lies too far from it', () => {
+  test('prevents a rate that differs too much', () => {
     const checks = [seen('b', '4.1204')]
     expect(decide([seen('a', '4.00')], { checks })).toHaveProperty('unavailable')
   })
   test.each([
     ['alone', []],
-    ['beside one that is stale', [seen('a', '4.00', '2026-11-10')]],
+    ['next to one that is out of date', [seen('a', '4.00', '2026-11-10')]],
   ])('is never quoted: %s', (_, sightings) => {
     expect(decide(sightings, { checks: [seen('b', '4.00')] })).toHaveProperty('unavailable')
   })
@@ -142,7 +139,7 @@ describe('the age of a rate is counted from its own date', () => {
   })
 })
 
-describe('a jump of more than 4% against the last rate used', () => {
+describe('a jump of more than 4% from the last used rate', () => {
   const accepted = seen('a', '4.00', '2026-11-17')
   test.each([
     ['4.16', undefined, true],
@@ -154,7 +151,7 @@ describe('a jump of more than 4% against the last rate used', () => {
     const verdict = decide([seen('a', rate)], { accepted, releasedDay })
     expect('minorPerUsd' in verdict).toBe(used)
   })
-  test('needs no release when an operator set the rate', () => {
+  test('needs no release if an operator configured the rate', () => {
     expect(decide([seen('fixed', '5.00')], { accepted })).toHaveProperty('minorPerUsd')
   })
 })

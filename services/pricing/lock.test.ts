@@ -28,7 +28,7 @@ const by = (quoteId: string, takenBy = 'me') => ({ quoteId, takenBy })
 const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 
 let made = 0
-/** A quote of ours that ends so many ms from now, by the clock of the database; of no copy that runs. */
+/** A valid quote that expires this many ms from now by the clock of the database, of no running instance. */
 function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
   const mark = { copy: 63, count: made++ % 16 }
   return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, mark)
@@ -53,7 +53,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(Date.parse(quote.expiresAt)).toBeLessThan(Date.now() + 60_100)
   })
 
-  test('gives the taker the same answer again, and refuses everybody else', async () => {
+  test('gives the taker the same response again, and refuses others', async () => {
     const quote = await locked()
     const answer = { ok: { ...quote, spreadBps: 0 } }
     expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
@@ -64,7 +64,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await fixture.ask(QuoteFind, by(quote.id, 'you'))).toEqual({ refused: 'quote_used' })
   })
 
-  test('tells who takes a quote how much of its rate is spread', async () => {
+  test('gives the taker of a quote the spread in its rate', async () => {
     const { context } = fixture
     const spreadsBps = new Map([['USD/MYR', 50n]] as const)
     await using board = await openRateBoard({
@@ -80,7 +80,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
   })
 
-  test('keeps nothing of a quote that nobody takes, and one row of one that was', async () => {
+  test('stores nothing for an unused quote, and one row for a used one', async () => {
     const before = await countTaken()
     const [quote] = [await locked(), await locked('USD/MYR')]
     await fixture.ask(QuoteFind, by(quote.id))
@@ -91,13 +91,13 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     expect(await takersOf(quote.id)).toEqual(['me'])
   })
 
-  test('finding does not take', async () => {
+  test('does not take a quote that is only looked up', async () => {
     const quote = await locked()
     await fixture.ask(QuoteFind, by(quote.id, 'you'))
     expect(await fixture.ask(QuoteTake, by(quote.id))).toMatchObject({ ok: { id: quote.id } })
   })
 
-  test('locks nothing when its rate has grown too old', async () => {
+  test('locks nothing if its rate is too old', async () => {
     fixture.time.aheadMs = 97 * 3_600_000
     const answer = await fixture.ask(QuoteCreate, { pair: 'USD/IDR' })
     fixture.time.aheadMs = 0
@@ -105,23 +105,32 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   })
 })
 
-describe('the end of a quote', () => {
+describe('the expiry of a quote', () => {
   test.each([
     ['right', 0],
     ['an hour late', -3_600_000],
     ['an hour early', 3_600_000],
-  ])('is by the clock of the database, while those of the copies are %s', async (_, aheadMs) => {
-    const [free, ended] = [endingIn(60_000), endingIn(-1)]
-    fixture.time.aheadMs = aheadMs
-    const found = [await fixture.ask(QuoteFind, by(free)), await fixture.ask(QuoteFind, by(ended))]
-    const taken = [await fixture.ask(QuoteTake, by(free)), await fixture.ask(QuoteTake, by(ended))]
-    fixture.time.aheadMs = 0
-    for (const answers of [found, taken])
-      expect(answers).toMatchObject([{ ok: { id: free } }, { refused: 'quote_expired' }])
-    expect(await takersOf(ended)).toEqual([])
-  })
+  ])(
+    'follows the clock of the database while those of the instances are %s',
+    async (_, aheadMs) => {
+      const [free, ended] = [endingIn(60_000), endingIn(-1)]
+      fixture.time.aheadMs = aheadMs
+      const found = [
+        await fixture.ask(QuoteFind, by(free)),
+        await fixture.ask(QuoteFind, by(ended)),
+      ]
+      const taken = [
+        await fixture.ask(QuoteTake, by(free)),
+        await fixture.ask(QuoteTake, by(ended)),
+      ]
+      fixture.time.aheadMs = 0
+      for (const answers of [found, taken])
+        expect(answers).toMatchObject([{ ok: { id: free } }, { refused: 'quote_expired' }])
+      expect(await takersOf(ended)).toEqual([])
+    },
+  )
 
-  test('changes nothing for who took it in time, and who took it not', async () => {
+  test('does not change the response to its taker, nor that to a late caller', async () => {
     const quoteId = endingIn(-1)
     await admin`insert into pricing.quotes_taken (id, taken_by, expires_at)
       values (${quoteId}, 'me', now())`
@@ -129,14 +138,14 @@ describe('the end of a quote', () => {
     expect(await fixture.ask(QuoteTake, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })
   })
 
-  test('is told of one made long ago, whatever happened since', async () => {
+  test('is reported for a quote made long ago, whatever happened since', async () => {
     const quoteId = endingIn(-86_400_000)
     expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_expired' })
   })
 })
 
 describe('security: a quote', () => {
-  test('serves a top-up or a cash-out, never both, nor one of them twice', async () => {
+  test('serves a top-up or a cash-out, never both, and neither of them twice', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await locked()
       const written = (at: number) => (at % 3 === 0 ? id.toUpperCase() : id)
@@ -165,12 +174,12 @@ describe('security: a quote', () => {
 
   test.each<[string, () => string]>([
     ['a random one', () => crypto.randomUUID()],
-    ['one of a secret of somebody else', () => endingIn(60_000, 'not a secret of ours at all')],
+    ["one of another service's secret", () => endingIn(60_000, 'not a secret of ours at all')],
     [
       'one that was altered',
       () => endingIn(60_000).replace(/.$/, (last) => (last === '0' ? '1' : '0')),
     ],
-    ['one of a version that nobody makes', () => endingIn(60_000).replace(/^(.{14})8/, '$17')],
+    ['one of an unknown version', () => endingIn(60_000).replace(/^(.{14})8/, '$17')],
   ])('that is %s is refused as unknown, and stores nothing', async (_, make) => {
     const quoteId = make()
     const before = await countTaken()
@@ -179,7 +188,7 @@ describe('security: a quote', () => {
     expect(await countTaken()).toBe(before)
   })
 
-  test('of the secret before is taken while that is known, and of no copy that has forgotten it', async () => {
+  test('of the previous secret can be taken while that secret is configured, and not afterwards', async () => {
     const [old] = fixture.context.quoteSecrets
     const answersWith = (quoteSecrets: readonly [string, ...string[]]) => {
       const nobody = { rateOf: () => ({ unavailable: 'suite' }), mint: () => undefined }
@@ -195,7 +204,7 @@ describe('security: a quote', () => {
     expect(await rotating(QuoteTake, endingIn(60_000, next))).toMatchObject({ ok: {} })
   })
 
-  test('that the release before made is taken once, until it ends', async () => {
+  test('of the previous release can be taken once, until it expires', async () => {
     const [free, ended] = [madeBefore(Date.now() + 60_000), madeBefore(Date.now() - 1)]
     expect(await fixture.ask(QuoteFind, by(free))).toMatchObject({ ok: { rate: '16250' } })
     expect(await fixture.ask(QuoteTake, by(free))).toMatchObject({ ok: { id: free } })
@@ -217,14 +226,14 @@ function madeBefore(expiresAtMs: number): string {
 }
 
 describe('the rates bucket', () => {
-  test('keeps the rate last used, with its source and date, for the next start', async () => {
+  test('stores the rate last used, with its source and date, for the next start', async () => {
     const store = fixture.context.rates
     const accepted = await store.findAccepted('USD/MYR')
     expect(accepted).toMatchObject({ source: 'fixed', localE8PerUsd: 421_000_000n })
     expect(await store.recall('fixed', 'USD/MYR')).toEqual(accepted)
   })
 
-  test('lets a board whose sources are all down quote what was last seen', async () => {
+  test('allows quotes from the last rate while all sources are down', async () => {
     const down = {
       name: 'bnm',
       pairs: ['USD/MYR'] as const,
@@ -245,7 +254,7 @@ describe('the rates bucket', () => {
     })
   })
 
-  test('lets an operator release a jump by one put of the NATS CLI', async () => {
+  test('lets an operator release a jump with one put of the NATS CLI', async () => {
     const asOf = new Date(Date.now()).toISOString().slice(0, 10)
     const jumped = {
       source: 'bnm',

@@ -35,8 +35,8 @@ const occupyOthers = () =>
   admin`update pricing.copies set holder = 'nobody', ends_until = now() + interval '1 day'
     where holder is null`
 
-describe('quotes that are made', () => {
-  test('prove themselves, and live for as long as the configuration says', async () => {
+describe('new quotes', () => {
+  test('prove themselves, and live as long as configured', async () => {
     await using mint = await open()
     const before = Date.now()
     const [quote] = some(mint, 1)
@@ -46,7 +46,7 @@ describe('quotes that are made', () => {
     expect(lock.expiresAtMs - Date.now()).toBeLessThanOrEqual(60_000)
   })
 
-  test('in one millisecond by two copies are all different', async () => {
+  test('of two instances in one millisecond are all different', async () => {
     const stopped = Date.now()
     await using one = await open(() => stopped)
     await using other = await open(() => stopped)
@@ -54,7 +54,7 @@ describe('quotes that are made', () => {
     expect(new Set(ids).size).toBe(1_000)
   })
 
-  test('beyond what one moment has room for end in the next one', async () => {
+  test('beyond the capacity of one moment expire in the next one', async () => {
     const stopped = Date.now()
     await using mint = await open(() => stopped)
     const ends = some(mint, 2 * countEnd).map(({ expiresAtMs }) => expiresAtMs - stopped)
@@ -64,7 +64,7 @@ describe('quotes that are made', () => {
     ])
   })
 
-  test('never end much later than they should, also when the clock was set back', async () => {
+  test('never expire much later than they should, also when the clock was set back', async () => {
     let nowMs = Date.now()
     await using mint = await open(() => nowMs)
     some(mint, 1)
@@ -73,8 +73,8 @@ describe('quotes that are made', () => {
   })
 })
 
-describe('the number of a copy', () => {
-  test('is handed back at an orderly end, for quotes that end later', async () => {
+describe('the id of an instance', () => {
+  test('is released at an orderly end, for quotes that expire later', async () => {
     const first = await open()
     const [quote] = some(first, 1)
     await first[Symbol.asyncDispose]()
@@ -84,7 +84,7 @@ describe('the number of a copy', () => {
     expect(row!.until.getTime()).toBe(quote!.expiresAtMs + 1)
   })
 
-  test('is its own while its holder may still use it, and then no id is made twice', async () => {
+  test('belongs to its holder while it is leased, and then no quote id is issued twice', async () => {
     const stopped = Date.now()
     // It stands still after this, and its clock with it: it never renews.
     await using frozen = await open(() => stopped, { leaseMs: 10_000, renewEveryMs: 3_600_000 })
@@ -103,7 +103,7 @@ describe('the number of a copy', () => {
     expect(new Set([...before, ...after].map(({ id }) => id)).size).toBe(150)
   })
 
-  test('is no use to a copy that was away for longer than its lease', async () => {
+  test('is unusable for an instance that was paused for longer than its lease', async () => {
     let nowMs = Date.now()
     await using frozen = await open(() => nowMs, { leaseMs: 30_000, renewEveryMs: 3_600_000 })
     some(frozen, 1)
@@ -113,7 +113,7 @@ describe('the number of a copy', () => {
     expect(frozen.mint(rate)).toBeUndefined()
   })
 
-  test('is replaced by another when somebody else has it', async () => {
+  test('is replaced by another if another instance has it', async () => {
     await using mint = await open(Date.now, { leaseMs: 30_000, renewEveryMs: 20 })
     const [held] = await heldNow()
     await admin`update pricing.copies set holder = 'another' where number = ${held!.number}`
@@ -125,7 +125,7 @@ describe('the number of a copy', () => {
     await waitUntil('a quote', async () => mint.mint(rate), 60_000)
   })
 
-  test('is renewed for as long as its copy lives', async () => {
+  test('is renewed as long as its instance lives', async () => {
     await using _mint = await open(Date.now, { leaseMs: 30_000, renewEveryMs: 20 })
     const [first] = await heldNow()
     await waitUntil(
@@ -136,7 +136,7 @@ describe('the number of a copy', () => {
     expect((await heldNow()).map(({ holder }) => holder)).toEqual([first!.holder])
   })
 
-  test('is held by each of many copies that start at once', async () => {
+  test('is different for each of many instances that start at once', async () => {
     await using closing = new AsyncDisposableStack()
     const opened = await Promise.all(Array.from({ length: 8 }, () => open()))
     for (const mint of opened) closing.use(mint)

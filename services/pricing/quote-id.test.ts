@@ -29,14 +29,14 @@ describe('the id of a quote', () => {
       { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, expiresAtMs: endsFromMs },
     ],
     ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
-  ] as const)('says what was locked: %s', (_, locked) => {
+  ] as const)('contains the locked values: %s', (_, locked) => {
     const id = mintQuoteId(secret, locked, mark)
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(readQuoteId([secret], id)).toEqual(locked)
     expect(readQuoteId(['the next', secret], id.toUpperCase())).toEqual(locked)
   })
 
-  test('is another for each copy and each count of one moment', () => {
+  test('differs for each instance and each counter of one moment', () => {
     const marks = Array.from({ length: copyEnd * countEnd }, (_, at) => ({
       ...{ copy: Math.floor(at / countEnd), count: at % countEnd },
     }))
@@ -51,11 +51,11 @@ describe('the id of a quote', () => {
     ['a time before all times', { ...lock, expiresAtMs: endsFromMs - 1 }, mark],
     ['a copy', lock, { ...mark, copy: copyEnd }],
     ['a count', lock, { ...mark, count: countEnd }],
-  ] as const)('has no room for %s beyond its bits, and says so', (_, locked, given) => {
+  ] as const)('refuses a value beyond its bits: %s', (_, locked, given) => {
     expect(() => mintQuoteId(secret, locked, given)).toThrow('does not fit into a quote id')
   })
 
-  test('security: a forger changes any digit, and it proves nothing', () => {
+  test('security: with any changed digit is invalid', () => {
     const id = mintQuoteId(secret, lock, mark)
     const forged = [...id].flatMap((digit, at) =>
       [...'0123456789abcdef']
@@ -72,7 +72,7 @@ describe('the id of a quote', () => {
       '194a4fb4-c007-4ef4-803f-0d73d8a56283',
       { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
     ],
-  ] as const)('of the layout before still says what was locked: %s', (id, locked) => {
+  ] as const)('of the previous layout still contains the locked values: %s', (id, locked) => {
     expect(readQuoteId([secret], id)).toEqual(locked)
     expect(readQuoteId([secret], id.toUpperCase())).toEqual(locked)
     expect(readQuoteId(['the next'], id)).toBeUndefined()
@@ -82,11 +82,11 @@ describe('the id of a quote', () => {
     ['the layout before', '194a4fb4-c080-434a-8c87-f25dca1c06cd', '8'],
     ['this layout', mintQuoteId(secret, lock, mark), '4'],
     ['this layout', mintQuoteId(secret, lock, mark), '7'],
-  ])('security: one of %s proves nothing under another version', (_, id, version) => {
+  ])('security: of %s is invalid under another version', (_, id, version) => {
     expect(readQuoteId([secret], id.slice(0, 14) + version + id.slice(15))).toBeUndefined()
   })
 
-  test('security: one of other widths proves nothing, instead of another rate', () => {
+  test('security: of other widths is invalid, instead of another rate', () => {
     const hex = mintQuoteId(secret, lock, mark).replaceAll('-', '')
     const said = BigInt(`0x${hex.slice(0, 12)}${hex.slice(13, 16)}`)
     const packed = (said << 18n) | ((BigInt(`0x${hex.slice(16)}`) >> 44n) & ((1n << 18n) - 1n))
@@ -103,7 +103,7 @@ describe('the id of a quote', () => {
     ['a random one', '7f9c24e8-3b1a-4d52-9e0f-1c2d3e4f5a6b'],
     ['one of zeros', '00000000-0000-4000-8000-000000000000'],
     ['a word', 'quote'],
-  ])('security: %s proves nothing', (_, id) => {
+  ])('security: %s is invalid', (_, id) => {
     expect(readQuoteId([secret], id)).toBeUndefined()
   })
 })

@@ -19,7 +19,7 @@ describe('a quote', () => {
     ['mine already, and expired', ended(nowMs - 1), 'me', 'ok'],
     ["somebody else's", fresh, 'you', 'quote_used'],
     ["somebody else's, and expired", ended(nowMs - 1), 'you', 'quote_used'],
-  ] as const)('that is %s answers its taker as the table says', (_, quote, takenBy, answer) => {
+  ] as const)('that is %s gets the response in the table', (_, quote, takenBy, answer) => {
     expect(judgeTaker(quote, 'me', { takenBy, nowMs })).toEqual(
       answer === 'ok' ? { ok: quote } : { refused: answer },
     )

@@ -9,7 +9,7 @@ const sighting = (pair: Pair, localE8PerUsd: bigint) => ({
   asOfMs: 0,
 })
 
-describe('a number of a rate source', () => {
+describe('a number from a rate source', () => {
   test.each([
     [16_250.5, 1_625_050_000_000n],
     [4.2135, 421_350_000n],
@@ -22,7 +22,7 @@ describe('a number of a rate source', () => {
     [null, undefined],
     ['4,2', undefined],
     [[4.2], undefined],
-  ])('%p is read as %p hundred-millionths', (value, expected) => {
+  ])('%p is %p hundred-millionths', (value, expected) => {
     expect(localE8From(value)).toBe(expected)
   })
 })
@@ -53,6 +53,6 @@ test.each([
   [10_000n, 10_100n, 100n],
   [10_000n, 9_900n, 100n],
   [1_000_000n, 1_010_001n, 101n],
-])('%p and %p lie %p basis points apart', (from, to, bps) => {
+])('%p and %p differ by %p basis points', (from, to, bps) => {
   expect(distanceBpsCeil(sighting('USD/IDR', from), sighting('USD/IDR', to))).toBe(bps)
 })

@@ -17,7 +17,7 @@ const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
   max: 1_000,
 })
 
-describe('after an answer, the next range', () => {
+describe('after a success, the next range', () => {
   test.each([
     ['grows by a tenth', range(100), 0, 110],
     ['grows from one block', range(1), 0, 2],
@@ -36,10 +36,10 @@ describe('after a refusal, the next range', () => {
   const refused = (message: string) => ({ kind: 'range', message })
   test.each([
     ['is half', range(100), 100, refused('block range too large'), 50, 99],
-    ['is half of what was tried', range(100), 40, refused('too wide'), 20, 39],
+    ['is half of the tried one', range(100), 40, refused('too wide'), 20, 39],
     ['is never nothing', range(1), 1, refused('too wide'), 1, 1],
     [
-      'is what the endpoint says',
+      "is the endpoint's own limit",
       range(1_000),
       1_000,
       refused('eth_getLogs is limited to a 100 range'),
@@ -58,7 +58,7 @@ describe('after a refusal, the next range', () => {
     expect(afterRefusal(before, tried, fault, 1_000)).toMatchObject({ blocks, cap })
   })
 
-  test('comes down to one block whatever happens, and up again when it is over', () => {
+  test('shrinks to one block at worst, and grows again afterwards', () => {
     let now = startRange(100)
     for (let times = 0; times < 10; times++) now = afterRefusal(now, now.blocks, refused('no'), 0)
     expect(now.blocks).toBe(1)
@@ -67,7 +67,7 @@ describe('after a refusal, the next range', () => {
   })
 })
 
-describe('a fault is known by its code and message', () => {
+describe('an RPC error is classified by code and message', () => {
   test.each([
     [-32614, 'eth_getLogs is limited to a 100 range', 'range'],
     [-32602, 'block range too large', 'range'],
@@ -116,12 +116,12 @@ describe('a plan of spans', () => {
         [105, 150],
       ],
     ],
-  ])('from %d to %d by %d', (first, head, blocks, spans) => {
+  ])('from %d to %d by %d blocks', (first, head, blocks, spans) => {
     expect(plan(first, head, blocks)).toEqual(spans as [number, number][])
   })
 })
 
-test('a batch is the last one when it reached the head it began with, however far that moved', async () => {
+test('a batch is the last one when it reaches the head at its start, however far the head has moved since', async () => {
   let head = 100
   const endpoint = {
     range: () => range(10),
@@ -162,7 +162,7 @@ describe('with several endpoints', () => {
     },
   )
 
-  test('the one that works rechecks itself while all others rest', () => {
+  test('the working endpoint rechecks itself while all others are paused', () => {
     const { all, endpoints } = open()
     for (const one of all.slice(0, 2)) endpoints.blame(one, new RpcFault('late', 'no'))
     expect([endpoints.current().host, endpoints.other().host]).toEqual(['c', 'c'])

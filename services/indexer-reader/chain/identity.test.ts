@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain.close())
 
-/** What the service would say to an operator, and whether it ended over it. */
+/** The message to the operator, and whether the service ended. */
 async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
   const said: string[] = []
   let ended = false
@@ -24,13 +24,13 @@ async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
   return { began, ended, said }
 }
 
-describe('the reader begins', () => {
+describe('the reader starts', () => {
   test('with a credit line of its own version', async () => {
     const begun = { began: true, ended: false, said: [] }
     expect(await start(chain.deployment.creditLine)).toEqual(begun)
   })
 
-  test('although another endpoint is away', async () => {
+  test('although another endpoint is down', async () => {
     const urls = ['http://127.0.0.1:1', chain.rpcUrl]
     expect(await start(chain.deployment.creditLine, urls)).toMatchObject({ began: true })
   })
@@ -39,7 +39,7 @@ describe('the reader begins', () => {
 /** Runtime code that answers every call with this one word. */
 const answering = (word: number): Hex => `0x60${word.toString(16).padStart(2, '0')}60005260206000f3`
 
-describe('the reader ends, and says why, at a contract', () => {
+describe('the reader ends with a reason at a contract', () => {
   test.each([
     [
       'of an older version',

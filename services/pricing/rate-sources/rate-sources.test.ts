@@ -39,7 +39,7 @@ const good = {
 const names = Object.keys(sources) as (keyof typeof sources)[]
 const asOfMs = Date.parse('2026-11-20')
 
-describe('a source answers in its own format', () => {
+describe('a rate source with its own response format', () => {
   test.each([
     ['frankfurter', 'USD/IDR', 1_625_050_000_000n, '/v2/rate/usd/idr?providers=BI'],
     ['bnm', 'USD/MYR', 421_350_000n, '/public/exchange-rate/USD?session=1130&quote=rm'],
@@ -50,7 +50,7 @@ describe('a source answers in its own format', () => {
     expect(asked.at(-1)).toBe(path)
   })
 
-  test('bnm names the unit its rate is for', async () => {
+  test('bnm names the unit of its rate', async () => {
     const data = { ...good.bnm.data, unit: 100, rate: { date: '2026-11-20', middle_rate: 421.35 } }
     answer = () => Response.json({ data })
     expect((await sources.bnm()).localE8PerUsd).toBe(421_350_000n)
@@ -62,7 +62,7 @@ describe('a source answers in its own format', () => {
     expect((await sources.bnm()).localE8PerUsd).toBe(408_150_000n)
   })
 
-  test('bnm wants its own media type', async () => {
+  test('bnm requires its own media type', async () => {
     answer = (request) =>
       request.headers.get('Accept') === 'application/vnd.BNM.API.v1+json'
         ? Response.json(good.bnm)
@@ -70,14 +70,14 @@ describe('a source answers in its own format', () => {
     expect((await sources.bnm()).source).toBe('bnm')
   })
 
-  test('the fixed source is as of now', async () => {
+  test('the fixed source is always current', async () => {
     const fixed = fixedSource(new Map([['USD/MYR', 421n]]), () => 1_234)
     expect(await fixed.ask('USD/MYR')).toMatchObject({ localE8PerUsd: 421_000_000n, asOfMs: 1_234 })
     await expect(fixed.ask('USD/IDR')).rejects.toThrow('no fixed rate')
   })
 })
 
-describe.each(names)('%s is refused', (name) => {
+describe.each(names)('source %s is refused', (name) => {
   const html = { headers: { 'Content-Type': 'text/html' } }
   test.each([
     ['200 with HTML', () => new Response('<html>', html)],
@@ -91,12 +91,12 @@ describe.each(names)('%s is refused', (name) => {
     ['another form', () => Response.json([good[name]])],
     ['nothing', () => Response.json({})],
     ['more than it could need', () => Response.json({ ...good[name], pad: 'x'.repeat(300_000) })],
-  ] as const)('when it answers %s', async (_, reply) => {
+  ] as const)('when it responds with %s', async (_, reply) => {
     answer = reply
     await expect(sources[name]()).rejects.toThrow()
   })
 
-  test('when its body comes too slowly', async () => {
+  test('when its body arrives too slowly', async () => {
     answer = () =>
       new Response(
         new ReadableStream({
@@ -108,7 +108,7 @@ describe.each(names)('%s is refused', (name) => {
   })
 })
 
-describe('a source that answers something else than asked is refused', () => {
+describe('a source that responds about something else is refused', () => {
   test.each([
     ['frankfurter', 'an inverted pair', { ...good.frankfurter, base: 'IDR', quote: 'USD' }],
     ['frankfurter', 'another currency', { ...good.frankfurter, quote: 'MYR' }],

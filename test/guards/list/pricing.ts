@@ -18,7 +18,7 @@ export const pricingGuards: readonly Guard[] = [
     ],
     test: {
       file: at('quote-id.test.ts'),
-      name: 'security: a forger changes any digit, and it proves nothing',
+      name: 'security: with any changed digit is invalid',
     },
   },
   {
@@ -27,7 +27,7 @@ export const pricingGuards: readonly Guard[] = [
     edits: [edit(at('taking.store.ts'), 'return won.length === 1', 'return won.length < 2')],
     test: {
       file: at('lock.test.ts'),
-      name: 'serves a top-up or a cash-out, never both, nor one of them twice',
+      name: 'serves a top-up or a cash-out, never both, and neither of them twice',
     },
   },
   {
@@ -38,7 +38,7 @@ export const pricingGuards: readonly Guard[] = [
     ],
     test: {
       file: at('lock.test.ts'),
-      name: 'is by the clock of the database, while those of the copies are %s',
+      name: 'follows the clock of the database while those of the instances are %s',
       row: 'right',
     },
   },
@@ -46,7 +46,7 @@ export const pricingGuards: readonly Guard[] = [
     guard: 'a taken quote is used for every other taker',
     kind: 'quote',
     edits: [edit(at('quote.ts'), "if (takenBy !== null) return refuse('quote_used')", '')],
-    test: { file: at('quote.test.ts'), name: 'that is %s answers its taker as the table says' },
+    test: { file: at('quote.test.ts'), name: 'that is %s gets the response in the table' },
   },
   {
     guard: 'an expired quote is refused',
@@ -56,7 +56,7 @@ export const pricingGuards: readonly Guard[] = [
     ],
     test: {
       file: at('quote.test.ts'),
-      name: 'that is %s answers its taker as the table says',
+      name: 'that is %s gets the response in the table',
       row: 'expired and free',
     },
   },
@@ -66,7 +66,7 @@ export const pricingGuards: readonly Guard[] = [
     edits: [edit(at('mint.ts'), 'next.endMs >= copy.endsUntilMs || ', '')],
     test: {
       file: at('mint.test.ts'),
-      name: 'is no use to a copy that was away for longer than its lease',
+      name: 'is unusable for an instance that was paused for longer than its lease',
     },
   },
   {
@@ -81,7 +81,7 @@ export const pricingGuards: readonly Guard[] = [
     ],
     test: {
       file: at('mint.test.ts'),
-      name: 'is its own while its holder may still use it, and then no id is made twice',
+      name: 'belongs to its holder while it is leased, and then no quote id is issued twice',
     },
   },
   {
@@ -94,7 +94,7 @@ export const pricingGuards: readonly Guard[] = [
         `and(eq(copies.number, number), sql\`\${holder}::text is not null\`)`,
       ),
     ],
-    test: { file: at('mint.test.ts'), name: 'is replaced by another when somebody else has it' },
+    test: { file: at('mint.test.ts'), name: 'is replaced by another if another instance has it' },
   },
   {
     guard: 'a rate is within its band',
