@@ -30,8 +30,10 @@ export function openProgress(
   const show = () => {
     // As many suites run as there are workers: those heard of last.
     const done = [...heard].slice(0, Math.max(0, heard.size - workers))
+    const running = [...heard].slice(done.length)
     const elapsed = now() - begun
-    const left = secondsLeft({ elapsed, done: sum(done), all: sum(suites.keys()), workers })
+    const seconds = { done: sum(done), running: sum(running), all: sum(suites.keys()) }
+    const left = secondsLeft({ elapsed, workers, ...seconds })
     const failed = tests.failed > 0 ? `, ${tests.failed} failed` : ''
     const line =
       `  ${clockText(elapsed)}  ${done.length} of ${suites.size} suites, ` +
@@ -72,17 +74,20 @@ export const clockText = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
 /**
- * Estimates the seconds left from the recorded seconds of the suites that are done and of all. The recorded
- * times decide at first, the pace of this run later.
+ * Estimates the seconds left from the recorded seconds of the suites that are done, that run, and of all.
+ * The recorded times decide until a suite is done, the pace of this run later. Of the suites that run,
+ * half counts as done.
  */
 export function secondsLeft(run: {
   elapsed: number
   done: number
+  running: number
   all: number
   workers: number
 }): number {
-  const share = run.all > 0 ? run.done / run.all : 1
-  const asRecorded = (run.all - run.done) / run.workers
-  const atThisPace = share > 0 ? (run.elapsed * (1 - share)) / share : asRecorded
+  if (run.done === 0) return Math.max(0, run.all / run.workers - run.elapsed)
+  const share = (run.done + run.running / 2) / run.all
+  const asRecorded = ((1 - share) * run.all) / run.workers
+  const atThisPace = (run.elapsed * (1 - share)) / share
   return share * atThisPace + (1 - share) * asRecorded
 }

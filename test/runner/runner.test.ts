@@ -63,16 +63,22 @@ test('progress shows elapsed time, suites, tests and the time left', () => {
   progress.show()
   progress.end({ passed: 2, failed: 1, skipped: 1 }, (line) => texts.push(line))
   expect(texts.slice(1)).toEqual([
-    '  1:05  1 of 2 suites, 2 tests passed, 1 failed, about 0:18 left\n',
+    '  1:05  1 of 2 suites, 2 tests passed, 1 failed, about 0:08 left\n',
     '2 suites in 1:05, 1 tests skipped\n',
     '2 passed, 1 failed',
   ])
 })
 
 test.each([
-  ['nothing done yet: the recorded times of five workers', { elapsed: 5, done: 0 }, 60],
-  ['half done at twice the recorded time: between both', { elapsed: 60, done: 150 }, 45],
-  ['all done', { elapsed: 90, done: 300 }, 0],
+  ['nothing done yet: the recorded times of five workers', { elapsed: 0, done: 0, running: 0 }, 60],
+  ['nothing done after 5 s: 5 s less', { elapsed: 5, done: 0, running: 50 }, 55],
+  ['nothing done after the recorded time', { elapsed: 61, done: 0, running: 50 }, 0],
+  [
+    'half done at twice the recorded time: between both',
+    { elapsed: 60, done: 130, running: 40 },
+    45,
+  ],
+  ['all done', { elapsed: 90, done: 300, running: 0 }, 0],
 ])('the time left with %s', (_, run, left) => {
   expect(secondsLeft({ ...run, all: 300, workers: 5 })).toBe(left)
 })
