@@ -6,7 +6,7 @@ import { faultOfServer } from '#infra/local/postgres'
 import { assertOwnUrls, placeOf } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
 import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
-import { adviceOnInstall, isOlderBun, triedBun } from './install'
+import { adviceOnInstall, isOlderBun, lockInstallation, triedBun } from './install'
 import { openProgress } from './progress'
 
 const dir = mkdtempSync(join(tmpdir(), 'faults-'))
@@ -142,9 +142,28 @@ describe('installation', () => {
     ['ENOSPC: No space left on device', 'The disk is full'],
     ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not match'],
     ['EACCES: Permission denied while installing', 'cannot be written'],
+    ['EEXIST: failed copying files from cache for package viem', 'Remove node_modules'],
   ])('an installation that fails with "%s" prints the fix', (said, advice) => {
     expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
   })
+})
+
+test('an installation waits for another one in the same checkout', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'install-'))
+  try {
+    const order: string[] = []
+    const first = await lockInstallation(root)
+    const second = lockInstallation(root).then((lock) => {
+      order.push('second began')
+      lock[Symbol.dispose]()
+    })
+    order.push('first ended')
+    first[Symbol.dispose]()
+    await second
+    expect(order).toEqual(['first ended', 'second began'])
+  } finally {
+    rmSync(root, { recursive: true })
+  }
 })
 
 describe('progress', () => {

@@ -1,5 +1,6 @@
 // Runs before packages are installed, so it imports only modules that come with Bun.
-import { readFileSync } from 'node:fs'
+import { Database } from 'bun:sqlite'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openProgress } from './progress'
 
@@ -27,8 +28,31 @@ export function adviceOnInstall(said: string, registry: string | undefined): str
   const name = registry ?? 'that Bun uses'
   if (/40[134]/.test(said))
     return `The registry ${name} denied a package or does not have it: sign in, or set BUN_CONFIG_REGISTRY to another registry.`
+  if (!/Refused|Resolve|ENOTFOUND|Timeout|TimedOut|Connection|network|fetch/i.test(said))
+    return 'Remove node_modules, then start again.'
   return `The registry ${name} does not respond: check the network, set HTTPS_PROXY if you need a proxy, or set BUN_CONFIG_REGISTRY to another registry.`
 }
+
+/**
+ * Waits until no other installation runs in this checkout: two at once copy the same files, and Bun
+ * fails with EEXIST. SQLite takes a kernel lock, which ends with its process.
+ */
+export async function lockInstallation(root: string): Promise<Disposable> {
+  const folder = join(root, 'node_modules')
+  mkdirSync(folder, { recursive: true })
+  const lock = new Database(join(folder, '.installing'))
+  for (;;) {
+    try {
+      lock.run('begin exclusive')
+      return { [Symbol.dispose]: () => lock.close() }
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+      await Bun.sleep(retryMs)
+    }
+  }
+}
+
+const retryMs = 50
 
 async function install(): Promise<number> {
   if (isOlderBun(Bun.version)) {
@@ -37,10 +61,13 @@ async function install(): Promise<number> {
     return 1
   }
   const root = join(import.meta.dir, '../../..')
+  using progress = openProgress()
+  // A folder that cannot be written has no lock; the installation says so itself.
+  const waited = lockInstallation(root).catch(() => undefined)
+  using _lock = await progress.during('waiting for another installation', waited)
   const run = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
     ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
   })
-  using progress = openProgress()
   const texts = [run.stdout, run.stderr].map((stream) => new Response(stream).text())
   const [said, code] = await progress.during(
     'installing packages',
