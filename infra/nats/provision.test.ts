@@ -47,6 +47,17 @@ describe('provisioning', () => {
     expect(names.toSorted()).toEqual(streams.map(({ name }) => name).toSorted())
   })
 
+  test('connects again if this process was too busy to sign in within two seconds', async () => {
+    const provisioned = provision()
+    await new Promise<void>((resolve) =>
+      setTimeout(() => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
+        resolve()
+      }),
+    )
+    await provisioned
+  })
+
   test('restores a setting that was changed, and keeps the messages', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await manager.streams.update('EVENTS', { duplicate_window: nanos(1_000) })

@@ -1,4 +1,11 @@
-import { connect, ErrorCode, type JetStreamManager, type NatsError, nanos } from 'nats'
+import {
+  connect,
+  ErrorCode,
+  type JetStreamManager,
+  type NatsConnection,
+  type NatsError,
+  nanos,
+} from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
@@ -32,15 +39,7 @@ const agreesWithinMs = 120_000
  * change, for example to an immutable setting.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
-  const nc = await connect({
-    servers: options.url.split(','),
-    user: options.user,
-    pass: options.password,
-    name: 'provisioning',
-    inboxPrefix: `_INBOX_${options.user}`,
-    reconnect: false,
-    timeout: 5_000,
-  })
+  const nc = await signIn(options)
   try {
     // Without the client's own check for JetStream, which fails while a cluster has no leader.
     const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
@@ -53,6 +52,32 @@ export async function provisionNats(options: Provisioning): Promise<void> {
     )
   } finally {
     await nc.close()
+  }
+}
+
+const signInTries = 5
+
+/**
+ * Connects again after a failure: nats-server closes a connection whose password comes later than two
+ * seconds after it, as from a busy machine.
+ */
+async function signIn(options: Provisioning): Promise<NatsConnection> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await connect({
+        servers: options.url.split(','),
+        user: options.user,
+        pass: options.password,
+        name: 'provisioning',
+        inboxPrefix: `_INBOX_${options.user}`,
+        reconnect: false,
+        timeout: 5_000,
+      })
+    } catch (error) {
+      const isRefused = (error as NatsError).code === ErrorCode.AuthorizationViolation
+      if (isRefused || tries === signInTries) throw error
+      await pause(100)
+    }
   }
 }
 
