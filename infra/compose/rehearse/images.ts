@@ -39,7 +39,9 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   say('no registry responds: building stand-ins under the official tags')
   const programs = join(engine.dir, 'programs')
   mkdirSync(programs, { recursive: true })
-  await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm])
+  // With the proxy and the certificates of this machine.
+  const env = { ...process.env } as Record<string, string>
+  await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm], { env })
   const inPackages = (path: string) => join(programs, 'node_modules', path)
   for (const [root, tag] of [
     ['base-trixie', 'debian:trixie-slim'],

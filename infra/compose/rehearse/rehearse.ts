@@ -12,6 +12,11 @@ import { layStack } from './stack'
  * exits with 0 if every step succeeded.
  */
 const parts = process.argv.slice(2)
+const unknown = parts.find((part) => part !== 'local' && part !== 'runbook')
+if (unknown) {
+  console.log('bun run prove rehearsal [local] [runbook]    both parts unless one is named')
+  process.exit(unknown === '--help' ? 0 : 2)
+}
 const isAsked = (part: string) => parts.length === 0 || parts.includes(part)
 
 await runCommand(
