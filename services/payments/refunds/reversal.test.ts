@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
-import { notePayment } from '../payment.store'
+import { lockWallet, notePayment } from '../payment.store'
 import { outbox } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { wallets as walletsTable } from './refund.store'
@@ -268,7 +268,24 @@ describe('a frozen wallet', () => {
   test('is freed once by two operators at once, and whoever asks again is told', async () => {
     const wallet = await frozen()
     const of = wallet as `0x${string}`
-    const answers = await Promise.all(['sari', 'dewi'].map((by) => fixture.clear(of, by)))
+    const locked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const locking = fixture.database.transaction(async (tx) => {
+      await lockWallet(tx, wallet)
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    const both = Promise.all(['sari', 'dewi'].map((by) => fixture.clear(of, by)))
+    both.catch(() => {}) // Without the lock it fails before it is awaited.
+    const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
+    await waitUntil(
+      'both operators waiting for the wallet',
+      async () => (await fixture.database.read((db) => db.execute(waiting))).length >= 2,
+      6_000, // The transaction that holds the lock ends after 8 s.
+    ).finally(release.resolve)
+    await locking
+    const answers = await both
     const words = answers.map(({ ok }) => ok!.done!)
     expect(words.filter((one) => one.includes('is no longer frozen'))).toHaveLength(1)
     expect(words.filter((one) => one.includes('is not frozen'))).toHaveLength(1)
