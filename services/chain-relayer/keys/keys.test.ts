@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { eq } from 'drizzle-orm'
+import type { Hex } from 'viem'
 import { actors } from '#test/support/contracts'
 import { attempts } from '../lanes/lane.store'
 import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.store'
 import { round } from '../rounds'
-import { newRefId, openFixture, until } from '../test-support'
+import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
 import { spent } from './spent.store'
 
 const fixture = await openFixture()
@@ -123,6 +124,51 @@ describe('security: above a limit', () => {
       await fixture.finish(await fixture.begin(), task)
     }
     expect((await fixture.balanceOf(ana)) - before).toBe(2_900_001n)
+  })
+})
+
+describe('security: a return of a final take', () => {
+  const treasury = fixture.treasury.address
+  /** Takes 2 AUSD of a new wallet and returns its order and the order of a return. */
+  async function taken(context: Awaited<ReturnType<typeof begin>>, to: Hex = treasury) {
+    const wallet = await newWallet(fixture)
+    const signed = await fixture.sign(wallet.key, { to, value: 2_000_000n, nonce: newNonce() })
+    const task = take(signed)
+    await fixture.command(task)
+    await fixture.finish(context, task)
+    const back = (ausd: bigint, payoutId = task.payload.payoutId, to: Hex = wallet.address) => ({
+      ...{ kind: 'return' as const },
+      payload: { payoutId, wallet: to.toLowerCase() as Hex, ausd: String(ausd) },
+    })
+    return { ...wallet, task, back }
+  }
+  const nothingLeft = { return: { most: 100_000_000n, day: 0n } }
+
+  test('is signed although the daily limit is used up, and does not count against it', async () => {
+    const context = await begin(nothingLeft)
+    const before = await sumOf(treasury.toLowerCase())
+    const { address, back } = await taken(context)
+    const task = back(2_000_000n)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(address)).toBe(10_000_000n)
+    expect(await sumOf(treasury.toLowerCase())).toBe(before)
+  })
+
+  test('waits for an operator if it exceeds the take, goes to another wallet or to another payout', async () => {
+    const context = await begin(nothingLeft)
+    const [one, two] = [await taken(context), await taken(context, actors.budi.address)]
+    const tasks = [
+      one.back(2_000_001n),
+      (await taken(context)).back(2_000_000n, undefined, ana),
+      one.back(2_000_000n, crypto.randomUUID()),
+      two.back(2_000_000n),
+    ]
+    for (const task of tasks) await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await Promise.all(tasks.map(isHeld))).every(Boolean)
+    }, 'all being held')
   })
 })
 

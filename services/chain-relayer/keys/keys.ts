@@ -1,6 +1,6 @@
 import { type Hex, keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type AuthorizationTerms, type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import { typedTransfer } from '#shared/chain/erc3009'
 import type { Tx } from '#shared/db/open'
 import {
   type Deed,
@@ -10,6 +10,7 @@ import {
   spendings,
   spendsOfCall,
   spendsOfTransfer,
+  type TreasuryTransfer,
 } from './policy'
 import { countSpent } from './spent.store'
 
@@ -38,7 +39,7 @@ export type LaneKey = {
 export type TreasuryKey = {
   readonly address: Hex
   /** Signs a treasury transfer. Throws `PolicyRefused`, after which `tx` must not commit. */
-  readonly sign: (tx: Tx, domain: TokenDomain, terms: AuthorizationTerms) => Promise<Hex>
+  readonly sign: (tx: Tx, transfer: TreasuryTransfer) => Promise<Hex>
 }
 
 export type Keys = { readonly keys: readonly LaneKey[]; readonly treasury: TreasuryKey }
@@ -80,8 +81,9 @@ function openTreasuryKey(privateKey: Hex, policy: Policy): TreasuryKey {
   const { address } = account
   return {
     address,
-    sign: async (tx, domain, terms) => {
-      await count(tx, policy, address, spendsOfTransfer(policy, address, domain, terms))
+    sign: async (tx, transfer) => {
+      await count(tx, policy, address, spendsOfTransfer(policy, address, transfer))
+      const { domain, terms } = transfer
       return account.signTypedData(typedTransfer(domain, terms))
     },
   }

@@ -4,7 +4,14 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
-import { type Policy, PolicyRefused, spendsOfCall, spendsOfTransfer } from './policy'
+import {
+  type FinalTake,
+  type Policy,
+  PolicyRefused,
+  returnNonce,
+  spendsOfCall,
+  spendsOfTransfer,
+} from './policy'
 
 const hex = (byte: string, bytes: number): Hex => `0x${byte.repeat(bytes)}`
 const [ausd, creditLine, treasury] = [hex('a5', 20), hex('c1', 20), hex('7e', 20)]
@@ -124,7 +131,34 @@ describe('security: of transfers, the treasury signs', () => {
     ['another token', { ...domain, verifyingContract: creditLine }, terms, 'never'],
     ['on another chain', { ...domain, chainId: 1 }, terms, 'never'],
   ] as const)('%s: %#', (_, domain, terms, answer) => {
-    const work = () => spendsOfTransfer(policy, treasury, domain, terms)
+    const work = () => spendsOfTransfer(policy, treasury, { domain, terms })
     expect(judged(work)).toEqual(answer as unknown as Answer)
   })
+
+  const payoutId = 'p1'
+  const back = { ...terms, nonce: returnNonce(payoutId) }
+  const moved = { from: wallet, to: treasury, value: '100' }
+  const take: FinalTake = { payoutId, moved, ageSeconds: 604_800n }
+  test.each([
+    ['the whole take', back, take, []],
+    ['a part of the take', { ...back, value: '1' }, take, []],
+    ['more than the take', back, { ...take, moved: { ...moved, value: '99' } }, ['return:100']],
+    ['to another wallet', { ...back, to: creditLine }, take, ['return:100']],
+    ['of another cash-out', back, { ...take, payoutId: 'p2' }, ['return:100']],
+    ['of a giveback', terms, take, ['return:100']],
+    ['not paid to us', back, { ...take, moved: { ...moved, to: ausd } }, ['return:100']],
+    ['older than a week', back, { ...take, ageSeconds: 604_801n }, ['return:100']],
+    [
+      'above the limit of one return',
+      { ...back, value: '101' },
+      { ...take, moved: { ...moved, value: '101' } },
+      'limit',
+    ],
+  ] as const)(
+    'a return against its final take counts as it should: %s',
+    (_, terms, take, answer) => {
+      const work = () => spendsOfTransfer(policy, treasury, { domain, terms, take })
+      expect(judged(work)).toEqual(answer as unknown as Answer)
+    },
+  )
 })

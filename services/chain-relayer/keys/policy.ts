@@ -15,6 +15,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { encoderOf } from '#shared/chain/encoder'
 import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
+import { refOf } from '#shared/chain/ref'
 
 // The signing policy is decided from the decoded bytes that would be signed, never from the order,
 // which may come from a compromised service. Everything not listed here is refused.
@@ -106,24 +107,62 @@ export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei
   return spends.map((spend) => withinMost(policy, spend))
 }
 
+/** Returns the authorization nonce of a return; the token refuses a second use. */
+export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
+
+/** A take that moved its AUSD, as read from its final transaction. */
+export type FinalTake = {
+  /** The only cash-out whose take used this authorization. */
+  readonly payoutId: string
+  readonly moved: Pick<AuthorizationTerms, 'from' | 'to' | 'value'>
+  /** Age of its block, in seconds. */
+  readonly ageSeconds: bigint
+}
+
 /**
- * Returns the spendings of a transfer signed by the treasury. Throws `PolicyRefused` if it is not
- * allowed.
+ * Maximum age of a take whose return is not counted, in seconds. A compromised payouts service can
+ * have no older take returned without limit.
+ */
+const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
+
+/**
+ * Returns the spendings of a transfer signed by the treasury. A return to the wallet of its final
+ * take, of no more than was taken, costs the treasury nothing and does not count against the daily
+ * limit, which other users share. Throws `PolicyRefused` if the transfer is not allowed.
  */
 export function spendsOfTransfer(
   policy: Policy,
   treasury: Hex,
-  domain: TokenDomain,
-  { from, to, value, nonce }: AuthorizationTerms,
+  { domain, terms, take }: TreasuryTransfer,
 ): Spend[] {
+  const { from, to, value, nonce } = terms
   if (domain.verifyingContract.toLowerCase() !== policy.ausd.toLowerCase())
     throw never(`a transfer of the token ${domain.verifyingContract}`)
   if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
   if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
   // It may be signed again with a later expiry; the token executes its nonce once.
   const spend = { identity: hashOf(to, value, nonce), amount: BigInt(value) }
-  return [withinMost(policy, { spending: 'return', ...spend })]
+  const counted = withinMost(policy, { spending: 'return', ...spend })
+  return take && undoes(terms, take, treasury) ? [] : [counted]
 }
+
+/** A transfer for the treasury to sign; `take`: the final take that it returns, if proven. */
+export type TreasuryTransfer = {
+  readonly domain: TokenDomain
+  readonly terms: AuthorizationTerms
+  readonly take?: FinalTake | undefined
+}
+
+const undoes = (
+  { to, value, nonce }: AuthorizationTerms,
+  { payoutId, moved, ageSeconds }: FinalTake,
+  treasury: Hex,
+): boolean =>
+  nonce === returnNonce(payoutId) &&
+  moved.to.toLowerCase() === treasury.toLowerCase() &&
+  moved.from.toLowerCase() === to.toLowerCase() &&
+  BigInt(value) <= BigInt(moved.value) &&
+  ageSeconds <= takeAgeMaxSeconds
 
 function withinMost({ limits }: Policy, spend: Spend): Spend {
   const { most } = limits[spend.spending]

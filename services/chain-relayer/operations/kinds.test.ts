@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { pause } from '#shared/deadline'
 import { actorKeys } from '#test/support/contracts'
+import { returnNonce } from '../keys/policy'
 import { holdLanes } from '../lanes/lease'
 import { round } from '../rounds'
 import {
@@ -20,7 +21,6 @@ import {
 } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
 import { renewStuck } from '../transactions/broadcast'
-import { returnNonce } from '../transactions/transaction'
 import type { Task } from './operation'
 import { operations } from './operation.store'
 

@@ -110,6 +110,18 @@ export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<
   return new Set(orders.filter((order) => taken.has(uses(order))).map(({ id }) => id))
 }
 
+/** Returns the take of a cash-out. */
+export const findTake = async (
+  db: Db,
+  payoutId: string,
+): Promise<Extract<Operation, { kind: 'take' }> | undefined> => {
+  const rows = await db
+    .select()
+    .from(operations)
+    .where(and(eq(operations.kind, 'take'), eq(operations.cause, payoutId)))
+  return rows[0] as Extract<Operation, { kind: 'take' }> | undefined
+}
+
 /** Returns the takes of a wallet by authorization nonce or, without one, by transaction. */
 export const findTakesBy = (
   db: Db,

@@ -14,12 +14,14 @@ import type { AuthorizationTerms, GivenAuthorization } from '#shared/chain/erc30
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
-import { movesIn, needsContract } from '../chain/authorization'
+import { movesIn, needsContract, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
 import { givebackNonce } from '../givebacks/giveback'
 import type { Call, Fees } from '../keys/keys'
+import { type FinalTake, returnNonce } from '../keys/policy'
 import { type BatchableTask, isBatchable, type Kind, type Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.store'
+import { findTake } from '../operations/wallet.store'
 
 /**
  * Builds the call of an operation sent alone, with more gas for each failed try. `foreign` is the
@@ -73,9 +75,10 @@ async function returnCall(
 ): Promise<Call> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
+  const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
   // Anyone who sees this signature can use it, so it counts towards the limits once it is signed.
   const signature = await context.database.transaction((tx) =>
-    context.treasury.sign(tx, domain, terms),
+    context.treasury.sign(tx, { domain, terms, take }),
   )
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
@@ -86,8 +89,23 @@ type Owed = 'return' | 'giveback'
 /** Validity of a return; afterwards it is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
-/** Returns the authorization nonce of a return; the token refuses a second use. */
-export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
+/**
+ * Returns the take that a return gives back, if its transaction is final and moved its AUSD. An
+ * authorization belongs to one take and a take to one return, by the keys of their rows.
+ */
+async function finalTakeOf(
+  context: Context,
+  { payload: { payoutId } }: Extract<Operation, { kind: 'return' }>,
+): Promise<FinalTake | undefined> {
+  const take = await context.database.read((db) => findTake(db, payoutId))
+  if (take?.state !== 'settled' || !take.txHash) return undefined
+  const { authorization } = take.payload
+  const head = await context.node.finalizedHead()
+  const place = await placeOfMove(context, authorization, take.txHash)
+  if (!place || place === 'unknown' || place.blockNumber > head.number) return undefined
+  const { timestamp } = await context.node.headAt(place.blockNumber)
+  return { payoutId, moved: authorization, ageSeconds: head.timestamp - timestamp }
+}
 
 /** Returns the terms of the transfer of a take, send, return or giveback; else undefined. */
 export function transferTerms(
