@@ -1,5 +1,6 @@
 import type { Log } from '#shared/log'
 import type { App } from '../app'
+import { hostFault, readTarget } from '../http/target'
 import { pageFiles, securityHeaders } from './files'
 import { strangeIn, tokenChecker } from './guard'
 import type { Items } from './items'
@@ -50,9 +51,13 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
     if (!carriesToken(request)) return refusal(401, 'The console token is missing or wrong.')
     return route(request)
   }
-  return async (request, address) => {
+  const guarded: App = async (request, address) => {
+    if (readTarget(request) === undefined) return refusal(400, hostFault)
     const strange = strangeIn(request, parts.hosts)
-    const response = strange ? refusal(403, refusals[strange]) : await answer(request, address)
+    return strange ? refusal(403, refusals[strange]) : answer(request, address)
+  }
+  return async (request, address) => {
+    const response = await guarded(request, address)
     for (const [name, value] of Object.entries(securityHeaders))
       if (!response.headers.has(name)) response.headers.set(name, value)
     return response

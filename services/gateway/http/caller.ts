@@ -5,6 +5,8 @@ import { type Origin, requestIdOf } from '#shared/tracing/origin'
 /** Caller of a request; `route` is set once a route matches. */
 export type Caller = {
   readonly address: string
+  /** Normalized path; empty if the request has no valid target. */
+  readonly path: string
   route?: string
   /** Releases the slot that the request holds. */
   leave?: () => void
@@ -16,7 +18,7 @@ const callers = new WeakMap<Request, Caller>()
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
 /** Returns the caller of a request. */
-export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown' }
+export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown', path: '' }
 
 /** True if an address is one of our own proxies. */
 export type IsProxy = (address: string) => boolean

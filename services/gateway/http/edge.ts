@@ -5,8 +5,9 @@ import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { inFirstSpan, noteInSpan, spanOf, traceHeader } from '#shared/tracing/spans'
 import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
-import { failureHeaders, failureOf } from './failure'
+import { badRequest, failureHeaders, failureOf } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
+import { hostFault, readTarget } from './target'
 
 /** Longer than any request may take, so a request still open then is stuck. */
 const requestDeadlineMs = 15_000
@@ -34,28 +35,33 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   const { handle, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
   const isProxy = proxiesOf(config.trustedProxies)
+  const failed = (request: Request, error: unknown): Response => {
+    const failure = failureOf(error)
+    const headers = { ...headersFor(request), ...failureHeaders(failure) }
+    return Response.json({ error: failure.message }, { status: failure.status, headers })
+  }
   const answer = async (request: Request): Promise<Response> => {
     try {
       return await within(handle(request), deadlineMs, 'the request')
     } catch (error) {
       log.error({ err: error }, 'request failed')
-      const failure = failureOf(error)
-      const headers = { ...headersFor(request), ...failureHeaders(failure) }
-      return Response.json({ error: failure.message }, { status: failure.status, headers })
+      return failed(request, error)
     }
   }
   return async (request: Request, socketAddress: string): Promise<Response> => {
     const startedMs = performance.now()
     const forwardedFor = request.headers.get('x-forwarded-for')
     const address = addressOf(socketAddress, forwardedFor, isProxy)
-    const caller: Caller = { address }
+    const path = readTarget(request)
+    const caller: Caller = { address, path: path ?? '' }
     introduce(request, caller)
     const { method } = request
     const parent = request.headers.get(traceHeader)
     const id = requestIdFrom(request.headers.get(requestIdHeader), spanOf(parent))
     const first = { kind: 'server', requestId: id, parent: parent ?? undefined } as const
     const work = async () => {
-      const response = await answer(request)
+      const isHost = path !== undefined
+      const response = isHost ? await answer(request) : failed(request, badRequest(hostFault))
       caller.leave?.()
       const { status } = response
       const route = caller.route ?? 'none'

@@ -1,5 +1,6 @@
 import { requestId, requestIdHeader } from '#shared/request-id'
 import type { Config } from '../config'
+import { callerOf } from './caller'
 
 /** Header names in lower case, as Elysia merges them. */
 type HeaderValues = Record<string, string>
@@ -14,7 +15,7 @@ export function answerHeaders(config: Config) {
   const corsHeaders = corsOf(config.corsOrigins)
   return (request: Request): HeaderValues => ({
     ...security,
-    ...corsHeaders(new URL(request.url).pathname, request.headers.get('origin')),
+    ...corsHeaders(callerOf(request).path, request.headers.get('origin')),
     [requestIdHeader.toLowerCase()]: requestId() ?? '',
   })
 }
