@@ -138,6 +138,7 @@ export const generalRefusals = {
   forbidden: 403,
   not_found: 404,
   too_large: 413,
+  unsupported_encoding: 415,
   too_many_requests: 429,
   internal: 500,
   unavailable: 503,

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from './context'
 import { everyAnswer, openEdge } from './http/edge'
+import { openAddressLimits } from './http/limit'
 import { openApiDocument } from './openapi/document'
 import { activityRoute } from './routes/activity'
 import { cashoutsRoute } from './routes/cashouts'
@@ -38,12 +39,13 @@ export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 /** Assembles the routes, the document, and the handling common to all requests. */
 export async function openApp(context: Context): Promise<App> {
-  const access = openAccess(context)
+  const limits = openAddressLimits(context.config, context.clock)
+  const access = openAccess(context, limits)
   const served = new Elysia()
   for (const route of routes) served.use(route(context, access))
-  served.use(healthRoutes(context))
+  served.use(healthRoutes(context, access))
   const document = await openApiDocument(served, context.config.publicUrl)
-  const router = new Elysia().use(everyAnswer(context)).use(served)
-  router.use(docsRoutes(document)).use(guideRoutes(context.config.publicUrl))
+  const router = new Elysia().use(everyAnswer(context, limits)).use(served)
+  router.use(docsRoutes(document, access)).use(guideRoutes(context.config.publicUrl, access))
   return openEdge(context, { handle: async (request) => router.fetch(request) })
 }

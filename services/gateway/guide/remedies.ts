@@ -13,6 +13,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   not_found: 'No such route. Check the path and the method.',
   too_large:
     'The limit is 64 KiB, far above any valid body. Bodies over 1 MiB get a 413 without a body or a code.',
+  unsupported_encoding: 'Send the body without compression.',
   too_many_requests: 'Wait for `Retry-After` seconds, then send the same request again.',
   internal:
     'Internal error (logged). The request may or may not have been processed; retrying it is safe. If it ' +

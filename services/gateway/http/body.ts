@@ -7,11 +7,12 @@ export const bodyBytesMax = 64 * 1024
 const bodyDeadlineMs = 5_000
 
 const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
+const encoded = () => new Refused(415, 'Content-Encoding is not supported: send the body as it is')
 
 /** Requests whose body we stopped reading before the end. */
 const cut = new WeakSet<Request>()
 
-/** Reads the raw body; throws a 413 above the limit, also for chunked bodies. */
+/** Reads the raw body; throws a 413 above the limit, also for chunked bodies, and a 415 if it is encoded. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return await readWhole(request)
@@ -39,6 +40,7 @@ export async function isBodyOver(request: Request): Promise<boolean> {
 }
 
 async function readWhole(request: Request): Promise<Uint8Array> {
+  if (!/^(identity)?$/i.test(request.headers.get('content-encoding') ?? '')) throw encoded()
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()

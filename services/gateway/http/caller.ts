@@ -18,7 +18,8 @@ const callers = new WeakMap<Request, Caller>()
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
 /** Returns the caller of a request. */
-export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown', path: '' }
+export const callerOf = (request: Request): Caller =>
+  callers.get(request) ?? { address: 'unknown', path: '' }
 
 /** True if an address is one of our own proxies. */
 export type IsProxy = (address: string) => boolean

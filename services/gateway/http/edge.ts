@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import { within } from '#shared/deadline'
 import { requestSeconds, timer } from '#shared/metrics/measures'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
@@ -7,6 +7,7 @@ import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { badRequest, failureHeaders, failureOf } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
+import { type AddressLimits, takeFrom } from './limit'
 import { hostFault, readTarget } from './target'
 
 /** Longer than any request may take, so a request still open then is stuck. */
@@ -83,20 +84,30 @@ const leavesALine = (method: string, route: string, status: number): boolean =>
   method === 'POST' && status < 400 && route !== '/quote'
 
 /** Adds headers and error handling to every response, including those for unknown routes. */
-export function everyAnswer({ config, log }: Context) {
+export function everyAnswer({ config, log }: Context, limits: AddressLimits) {
   const headersFor = answerHeaders(config)
+  /** Returns the failure of a request; one for an unknown route takes from the public limit. */
+  const failureIn = (request: Request, error: unknown) => {
+    try {
+      if (error instanceof NotFoundError) takeFrom(limits.public, callerOf(request).address)
+      return failureOf(error)
+    } catch (refused) {
+      return failureOf(refused)
+    }
+  }
   return new Elysia({ name: 'every answer' })
     .onRequest(({ request, set }) => {
       Object.assign(set.headers, headersFor(request))
       if (!isPreflight(request)) return
+      takeFrom(limits.probe, callerOf(request).address)
       Object.assign(set.headers, preflightHeaders)
       return new Response(null, { status: 204 })
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       callerOf(request).route = route
     })
-    .onError({ as: 'global' }, ({ error, route, set }) => {
-      const failure = failureOf(error)
+    .onError({ as: 'global' }, ({ error, request, route, set }) => {
+      const failure = failureIn(request, error)
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { outgoing } from './outgoing'
 
 /** A JSON body with its entity tag. */
 export type Tagged = { readonly body: string; readonly etag: string }
@@ -9,7 +10,7 @@ export const tagged = (value: unknown): Tagged => {
 }
 
 /** A request with Elysia's response headers. */
-type Exchange = {
+export type Exchange = {
   readonly request: Request
   readonly set: { headers: Record<string, string | number>; status?: number | string }
 }
@@ -18,12 +19,12 @@ type Exchange = {
 export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged) {
   set.headers.etag = etag
   set.headers['content-type'] = 'application/json'
-  if (!noneMatch(request.headers.get('if-none-match'), etag)) return body
+  if (!noneMatch(request.headers.get('if-none-match'), etag)) return outgoing(body)
   set.status = 304
 }
 
 /** Returns a strong entity tag. */
-export const etagOf = (body: string): string =>
+export const etagOf = (body: string | Uint8Array): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 
 /** Returns true if If-None-Match has this tag. Weak comparison, as RFC 9110 section 13.1.2 requires. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#shared/clock'
+import type { Config } from '../config'
 import { Refused } from './failure'
 
 /** Throws a 429 if the key has no requests left. */
@@ -41,6 +42,22 @@ export function openLimiter(options: {
       buckets.set(key, { tokens: waitSeconds === 0 ? tokens - 1 : tokens, at: now })
       return waitSeconds
     },
+  }
+}
+
+/** Rate limiters by address; every request takes from one of them before it costs anything. */
+export type AddressLimits = Readonly<Record<'public' | 'delivery' | 'signed' | 'probe', Limiter>>
+
+export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
+  const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
+  return {
+    /** Without sign-in, and unknown routes. */
+    public: limiter(config.rateLimitPublicPerMinute),
+    /** Webhooks. */
+    delivery: limiter(config.rateLimitDeliveriesPerMinute),
+    signed: limiter(config.rateLimitSignedPerAddressPerMinute),
+    /** Health checks and CORS preflights, which ask no other service. */
+    probe: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
 }
 

@@ -142,6 +142,11 @@ const failures: readonly [number, string, string][] = [
     'the body is larger than 64 KiB',
   ],
   [
+    415,
+    'The body is compressed or encoded in another way.',
+    'Content-Encoding is not supported: send the body as it is',
+  ],
+  [
     429,
     'Too many requests, or a daily limit was reached; Retry-After has the wait in seconds.',
     'too many requests, slow down',

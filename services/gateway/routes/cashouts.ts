@@ -44,7 +44,7 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
               fiat: '81250',
             },
           },
-          errors: [400, 401, 403, 413, 429, 503],
+          errors: [400, 401, 403, 413, 415, 429, 503],
         }),
       },
     )

@@ -1,57 +1,27 @@
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { Refused } from '../http/failure'
+import { openStatic } from '../http/static'
 import { undocumented } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 /** `GET /openapi.json` and `/docs`: the API reference as JSON and HTML; `/` redirects to it. */
-export const docsRoutes = (document: string) =>
-  new Elysia()
-    .get(
-      '/',
-      ({ set }) => {
-        set.status = 302 // Browsers cache a 301, and `/` may lead elsewhere one day.
-        set.headers.location = '/docs'
-        return { see: '/docs' }
-      },
-      undocumented,
-    )
-    .get(
-      '/openapi.json',
-      ({ set }) => {
-        set.headers['content-type'] = 'application/json'
-        set.headers['cache-control'] = 'no-cache'
-        return document
-      },
-      undocumented,
-    )
-    .get(
-      '/docs',
-      ({ set }) => {
-        set.headers['content-type'] = 'text/html; charset=utf-8'
-        set.headers['content-security-policy'] = pagePolicy
-        return page
-      },
-      undocumented,
-    )
-    .get(
-      '/docs/start.js',
-      ({ set }) => {
-        set.headers['content-type'] = 'text/javascript; charset=utf-8'
-        return startScript
-      },
-      undocumented,
-    )
-    .get(
-      '/docs/:file',
-      ({ params, set }) => {
-        const type = files.get(params.file)
-        if (!type) throw new Refused(404, 'not found')
-        set.headers['content-type'] = type
-        set.headers['cache-control'] = 'public, max-age=86400'
-        return Bun.file(packaged(params.file)).bytes()
-      },
-      undocumented,
-    )
+export function docsRoutes(document: string, access: Access) {
+  const routes = new Elysia().use(access)
+  for (const { path, ...content } of [
+    { path: '/openapi.json', type: json, read: () => document },
+    ...files,
+  ])
+    routes.get(path, openStatic(content), { limited: 'public', ...undocumented })
+  return routes.get(
+    '/',
+    ({ set }) => {
+      set.status = 302 // Browsers cache a 301, and `/` may lead elsewhere one day.
+      set.headers.location = '/docs'
+      return { see: '/docs' }
+    },
+    { limited: 'public', ...undocumented },
+  )
+}
 
 /** Page that renders the document; it loads nothing from other hosts. */
 const page = `<!doctype html>
@@ -93,11 +63,22 @@ const pagePolicy = [
   "form-action 'none'",
 ].join('; ')
 
-const packaged = (name: string) => fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))
+const json = 'application/json'
+const html = 'text/html; charset=utf-8'
+const script = 'text/javascript; charset=utf-8'
 
-/** Content type by file name; no other file of the package is served. */
-const files = new Map([
-  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['swagger-ui.css', 'text/css; charset=utf-8'],
-  ['favicon-32x32.png', 'image/png'],
-])
+/** A file of the package that the page loads; no other one is served. */
+const packaged = (name: string, type: string) => ({
+  path: `/docs/${name}`,
+  type,
+  cacheControl: 'public, max-age=86400',
+  read: () => Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))).bytes(),
+})
+
+const files = [
+  { path: '/docs', type: html, policy: pagePolicy, read: () => page },
+  { path: '/docs/start.js', type: script, read: () => startScript },
+  packaged('swagger-ui-bundle.js', script),
+  packaged('swagger-ui.css', 'text/css; charset=utf-8'),
+  packaged('favicon-32x32.png', 'image/png'),
+]

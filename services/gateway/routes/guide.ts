@@ -1,8 +1,9 @@
 import { Elysia } from 'elysia'
 import { guideStyles, llmsText, openGuide } from '../guide/guide'
 import { clientPackage } from '../guide/package'
-import { Refused } from '../http/failure'
+import { openStatic } from '../http/static'
 import { undocumented } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 /** Allows the pages only their own style sheet. */
 const pagePolicy = [
@@ -15,42 +16,24 @@ const pagePolicy = [
 
 const html = 'text/html; charset=utf-8'
 const markdown = 'text/markdown; charset=utf-8'
+const plain = 'text/plain; charset=utf-8'
+const css = 'text/css; charset=utf-8'
 
 /** `GET /docs/guide`: the integration guide, each page as HTML and Markdown. */
-export function guideRoutes(publicUrl: string) {
+export function guideRoutes(publicUrl: string, access: Access) {
   const baseUrl = publicUrl.replace(/\/$/, '')
   const guide = openGuide(baseUrl)
-  const files = new Map<string, readonly [type: string, text: string]>([
-    ['/docs/guide.css', ['text/css; charset=utf-8', guideStyles()]],
-    ['/llms.txt', ['text/plain; charset=utf-8', llmsText(guide, baseUrl)]],
+  const files = [
+    { path: '/docs/guide.css', type: css, read: guideStyles },
+    { path: '/docs/client.tgz', type: 'application/gzip', read: clientPackage },
+    { path: '/llms.txt', type: plain, read: () => llmsText(guide, baseUrl) },
     ...guide.flatMap((page) => [
-      [page.path, [html, page.html]] as const,
-      [`${page.path}.md`, [markdown, page.markdown]] as const,
+      { path: page.path, type: html, policy: pagePolicy, read: () => page.html },
+      { path: `${page.path}.md`, type: markdown, read: () => page.markdown },
     ]),
-  ])
-  const answer = ({ request, set }: { request: Request; set: { headers: object } }) => {
-    const file = files.get(new URL(request.url).pathname)
-    if (!file) throw new Refused(404, 'not found')
-    const [type, text] = file
-    Object.assign(set.headers, { 'content-type': type, 'cache-control': 'no-cache' })
-    if (type === html) Object.assign(set.headers, { 'content-security-policy': pagePolicy })
-    return text
-  }
-  let packed: Promise<Uint8Array<ArrayBuffer>> | undefined
-  return new Elysia()
-    .get(
-      '/docs/client.tgz',
-      async ({ set }) => {
-        packed ??= clientPackage()
-        set.headers['content-type'] = 'application/gzip'
-        set.headers['cache-control'] = 'no-cache'
-        return await packed
-      },
-      undocumented,
-    )
-    .get('/docs/guide', answer, undocumented)
-    .get('/docs/guide.md', answer, undocumented)
-    .get('/docs/guide.css', answer, undocumented)
-    .get('/docs/guide/:page', answer, undocumented)
-    .get('/llms.txt', answer, undocumented)
+  ]
+  const routes = new Elysia().use(access)
+  for (const { path, ...content } of files)
+    routes.get(path, openStatic(content), { limited: 'public', ...undocumented })
+  return routes
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context'
 import type { Readiness } from '../health/probes'
 import { Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
 
 const Status = Type.Object(
   {
@@ -19,35 +20,38 @@ const readyForMs = 5_000
 const notReadyForMs = 1_000
 
 /** `GET /health` and `/ready`: public probes. Details are on the operators' port (`health/operators.ts`). */
-export const healthRoutes = ({ health, clock, leaving }: Context) => {
+export const healthRoutes = ({ health, clock, leaving }: Context, access: Access) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()
-    .get(
-      '/health',
-      () => ({ status: 'alive' as const }),
-      operation({
+    .use(access)
+    .get('/health', () => ({ status: 'alive' as const }), {
+      limited: 'probe',
+      ...operation({
         summary: 'Liveness: the process runs',
         tag: 'operations',
         ok: { description: 'Alive.', schema: Status, example: { status: 'alive' } },
-        errors: [],
+        errors: [429],
       }),
-    )
+    })
     .get(
       '/ready',
       async () => {
         if (!leaving.aborted && (await isReady())) return { status: 'ready' }
         throw new Refused(503, 'not ready', notReadyForMs / 1_000)
       },
-      operation({
-        summary: 'Readiness: Postgres, NATS and all six services respond',
-        tag: 'operations',
-        ok: {
-          description: 'Ready within the last 5 seconds, and this instance is not shutting down.',
-          schema: Status,
-          example: { status: 'ready' },
-        },
-        errors: [503],
-      }),
+      {
+        limited: 'probe',
+        ...operation({
+          summary: 'Readiness: Postgres, NATS and all six services respond',
+          tag: 'operations',
+          ok: {
+            description: 'Ready within the last 5 seconds, and this instance is not shutting down.',
+            schema: Status,
+            example: { status: 'ready' },
+          },
+          errors: [429, 503],
+        }),
+      },
     )
 }
 

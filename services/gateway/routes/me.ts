@@ -165,7 +165,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
           schema: PostCountry.answer,
           example: { country: 'MY' },
         },
-        errors: [400, 401, 413, 429, 503],
+        errors: [400, 401, 413, 415, 429, 503],
       }),
     },
   )

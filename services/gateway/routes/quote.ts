@@ -34,7 +34,7 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
               expiresAt: '2026-11-21T07:01:00.000Z',
             },
           },
-          errors: [400, 413, 429, 503],
+          errors: [400, 413, 415, 429, 503],
         }),
       },
     )

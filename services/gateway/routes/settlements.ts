@@ -43,7 +43,7 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
               ausd: '10000000',
             },
           },
-          errors: [400, 401, 413, 429, 503],
+          errors: [400, 401, 413, 415, 429, 503],
         }),
       },
     )

@@ -47,7 +47,7 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
               ausd: '3076923',
             },
           },
-          errors: [400, 401, 403, 413, 429, 503],
+          errors: [400, 401, 403, 413, 415, 429, 503],
         }),
       },
     )

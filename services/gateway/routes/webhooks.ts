@@ -67,7 +67,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
           example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },
         },
         ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-        errors: [400, 401, 413, 429, 503],
+        errors: [400, 401, 413, 415, 429, 503],
       }),
     },
   )
@@ -116,7 +116,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
           example: { type: 'applicantReviewed', reviewResult: { reviewAnswer: 'GREEN' } },
         },
         ok: { description: 'Recorded.', schema: Recorded, example: { status: 'recorded' } },
-        errors: [400, 401, 413, 429, 503],
+        errors: [400, 401, 413, 415, 429, 503],
       }),
     },
   )

@@ -1,28 +1,22 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../context'
 import { callerOf } from '../http/caller'
-import { openLimiter, openPlaces, takeFrom } from '../http/limit'
+import { type AddressLimits, openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
 
 /**
- * Provides two route options: `signed`, and `limited` per address. `health` and `docs` use neither. Both
- * are checked before the body is read.
+ * Provides two route options: `signed`, and `limited` per address. Every route has one of them. Both are
+ * checked before the body is read.
  */
-export function openAccess(context: Context) {
+export function openAccess(context: Context, addresses: AddressLimits) {
   const { config, clock } = context
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   const signIn = openSignIn(context, limiter(config.rateLimitPublicPerMinute))
   const wallets = limiter(config.rateLimitSignedPerMinute)
-  const addresses = {
-    public: limiter(config.rateLimitPublicPerMinute),
-    /** Providers' webhooks. */
-    delivery: limiter(config.rateLimitDeliveriesPerMinute),
-    signed: limiter(config.rateLimitSignedPerAddressPerMinute),
-  }
   const places = openPlaces(config.publicWaitingMax)
   return new Elysia({ name: 'access' }).macro({
     /** No sign-in, limited per address; `public` requests also have a concurrency limit. */
-    limited: (by: 'public' | 'delivery') => ({
+    limited: (by: 'public' | 'delivery' | 'probe') => ({
       beforeHandle: ({ request }) => {
         const caller = callerOf(request)
         takeFrom(addresses[by], caller.address)

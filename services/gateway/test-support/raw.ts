@@ -9,7 +9,7 @@ export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const chunks: Buffer[] = []
   const answered = new Promise<void>((resolve, reject) => {
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       if (isWhole(Buffer.concat(chunks))) resolve()
     })

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test'
+import { gunzipSync } from 'bun'
+import { fixtureOf } from '../test-support/fixture'
+
+const fixture = await fixtureOf()
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fixture.call('GET', path, { headers })
+
+describe.each(['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/guide', '/llms.txt'])(
+  'GET %s',
+  (path) => {
+    test('is compressed for callers that accept gzip, and the same for others', async () => {
+      const plain = await get(path)
+      const text = await plain.text()
+      expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+        null,
+        'Origin, Accept-Encoding',
+      ])
+      const packed = await get(path, { 'accept-encoding': 'br;q=1.0, gzip;q=0.8' })
+      expect(packed.headers.get('content-encoding')).toBe('gzip')
+      const bytes = await packed.bytes()
+      expect(bytes.byteLength).toBeLessThan(text.length * 0.7)
+      expect(new TextDecoder().decode(gunzipSync(bytes))).toBe(text)
+    })
+    test.each(['identity', 'gzip;q=0', 'gzip; q=0.0', 'br'])(
+      'is not compressed for Accept-Encoding: %s',
+      async (accepted) => {
+        const answer = await get(path, { 'accept-encoding': accepted })
+        expect(answer.headers.get('content-encoding')).toBeNull()
+      },
+    )
+    test('returns 304 without a body while the caller has the current one', async () => {
+      const etag = (await get(path)).headers.get('etag')!
+      for (const accepted of ['gzip', 'identity']) {
+        const headers = { 'if-none-match': etag, 'accept-encoding': accepted }
+        const again = await get(path, headers)
+        expect([again.status, await again.text()]).toEqual([304, ''])
+      }
+    })
+  },
+)

@@ -1,0 +1,57 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { type Exchange, etagOf, noneMatch } from './etag'
+
+/** A document that is the same for every caller. */
+type Content = {
+  readonly type: string
+  /** Default: `no-cache`, so that callers revalidate it. */
+  readonly cacheControl?: string
+  /** Content-Security-Policy; the default of all responses allows nothing. */
+  readonly policy?: string
+  /** Reads the content, once. */
+  readonly read: () => Promise<string | Uint8Array<ArrayBuffer>> | string
+}
+
+type Prepared = { readonly plain: Blob; readonly packed: Blob | undefined; readonly etag: string }
+
+/**
+ * Returns a handler that serves the content from one buffer, compressed once, so that a caller who takes
+ * nothing costs no copy of it. A `Response` copies bytes that it is given; it shares those of a `Blob`.
+ */
+export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Content) {
+  let prepared: Promise<Prepared> | undefined
+  return async ({ request, set }: Exchange): Promise<Response | undefined> => {
+    prepared ??= prepare(type, await read())
+    const { plain, packed, etag } = await prepared
+    const { headers } = set
+    headers['content-type'] = type
+    headers['cache-control'] = cacheControl
+    headers.etag = `W/${etag}`
+    headers.vary = [headers.vary, 'Accept-Encoding'].filter(Boolean).join(', ')
+    if (policy) headers['content-security-policy'] = policy
+    if (noneMatch(request.headers.get('if-none-match'), etag)) {
+      set.status = 304
+      return undefined
+    }
+    if (!packed || !takesGzip(request.headers.get('accept-encoding'))) return new Response(plain)
+    headers['content-encoding'] = 'gzip'
+    return new Response(packed)
+  }
+}
+
+/** Types that are compressed already. */
+const packedTypes = /^(image\/png|application\/gzip)/
+
+async function prepare(type: string, content: string | Uint8Array<ArrayBuffer>): Promise<Prepared> {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  const packed = packedTypes.test(type) ? undefined : new Blob([await promisify(gzip)(bytes)])
+  return { plain: new Blob([bytes]), packed, etag: etagOf(bytes) }
+}
+
+const takesGzip = (accepted: string | null): boolean =>
+  (accepted ?? '')
+    .split(',')
+    .some((coding) =>
+      /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.\d*[1-9]\d*)\s*)?$/i.test(coding),
+    )
