@@ -155,6 +155,27 @@ describe('full, the memory forgets the oldest and nothing else', () => {
   })
 })
 
+test('security: sessions with signatures of 4 KiB take as little memory as any other', async () => {
+  const sessions = 4_000
+  const valid: Replies = { 'chain.signature.check': okay({ valid: true }) }
+  const heldBytes = () => {
+    Bun.gc(true)
+    return process.memoryUsage().heapUsed
+  }
+  const tail = 'ab'.repeat(4_090)
+  for (const replies of [valid, foreign]) {
+    const { enter, asked } = open(replies, sessions)
+    const before = heldBytes()
+    for (let session = 1; session <= sessions; session++) {
+      const signature = `0x${String(session).padStart(12, '0')}${tail}`
+      await enter(`Service ${ana.address}.${tomorrow - session}.${signature}`).catch(() => {})
+      asked.length = 0
+    }
+    expect(heldBytes() - before).toBeLessThan(8_000_000) // 4,000 signatures have 32 MB as text.
+    expect(asked).toEqual([])
+  }
+})
+
 describe('a contract wallet', () => {
   const contract = `0x${'c0'.repeat(20)}` as const
   const header = `Service ${contract}.${tomorrow}.0x${'77'.repeat(130)}`

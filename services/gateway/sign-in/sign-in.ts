@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { signInText } from '#shared/api/session'
 import type { Ask } from '#shared/bus/ask'
@@ -24,26 +25,25 @@ const rejectedTtlMs = 60_000
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicWaitingMax)
-  // The signature is cached too, because wallet and until can be guessed.
-  const proven = openMemory<string>(50_000, clock)
-  const rejected = openMemory<true>(10_000, clock)
+  // The signature is part of the key, because wallet and until can be guessed.
+  const proven = openMemory(50_000, clock)
+  const rejected = openMemory(10_000, clock)
   return async (header, address) => {
     const read = parseSession(header, toUnixSeconds(clock()))
     if ('fault' in read) throw signInAgain(read.fault)
     const { session } = read
-    const key = `${session.wallet}.${session.until}`
-    if (proven.peek(key) === session.signature) return session.wallet
-    const whole = `${key}.${session.signature}`
-    if (rejected.peek(whole)) throw notTheirs()
+    const key = digestOf(session)
+    if (proven.peek(key)) return session.wallet
+    if (rejected.peek(key)) throw notTheirs()
     takeFrom(limiter, address)
     const ttlMs = await prove({ ask, places }, session)
     if (ttlMs === 0) {
-      rejected.set(whole, true, { ttl: rejectedTtlMs })
+      rejected.set(key, true, { ttl: rejectedTtlMs })
       throw notTheirs()
     }
     await inTime(users.insert(session.wallet), 'the users')
     const leftMs = Math.min(ttlMs, session.until * 1000 - clock())
-    if (leftMs > 0) proven.set(key, session.signature, { ttl: leftMs }) // A ttl of 0 never expires.
+    if (leftMs > 0) proven.set(key, true, { ttl: leftMs }) // A ttl of 0 never expires.
     return session.wallet
   }
 }
@@ -68,9 +68,13 @@ async function prove(
   }
 }
 
+/** Returns the 32 bytes that stand for a session, whose signature can have 4 KiB. */
+const digestOf = ({ wallet, until, signature }: Session): string =>
+  createHash('sha256').update(`${wallet}.${until}.${signature}`).digest('latin1')
+
 /**
- * Opens a cache whose entries expire by the wall clock, as sessions do. It is read with `peek`, so that
- * use does not delay eviction.
+ * Opens a cache of at most `max` keys of equal size, which expire by the wall clock, as sessions do. It is
+ * read with `peek`, so that use does not delay eviction.
  */
-const openMemory = <V extends string | true>(max: number, clock: Clock) =>
-  new LRUCache<string, V>({ max, perf: { now: clock }, ttlResolution: 0 })
+const openMemory = (max: number, clock: Clock) =>
+  new LRUCache<string, true>({ max, perf: { now: clock }, ttlResolution: 0 })
