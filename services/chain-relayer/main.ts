@@ -9,8 +9,9 @@ import { failpoint } from '#shared/failpoint'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
+import { openContractSignatures } from './chain/contract-signature'
 import { gatherMs, openGathering } from './chain/gathering'
-import { openNode, openNodeForQuestions } from './chain/node'
+import { openNode, openNodeForQuestions, openNodeForStrangers } from './chain/node'
 import { fields } from './config'
 import { bundles, type Context, newProcess } from './context'
 import { startGivingBack } from './givebacks/take-up'
@@ -63,7 +64,11 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)
-  const answers = answersOf({ ...context, node: asked, account, gather })
+  const isAccepted = openContractSignatures({
+    node: openNodeForStrangers({ endpoints, chainId }),
+    ethCallsPerSecond: config.rpcEthCallsPerSecond,
+  })
+  const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
   const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
   const stored = () => {
     failpoint('chain-relayer:operation-stored')

@@ -11,7 +11,7 @@ import { batchMax } from '#shared/chain/batches'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
-import { BudgetSpent } from '#shared/chain/turns'
+import { BudgetSpent, type Urgency } from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
 import { Overdue, within } from '#shared/deadline'
 import { retryAfterMs } from '#shared/provider/answer'
@@ -34,6 +34,8 @@ export type AskerOptions = {
   readonly timeoutMs: number
   /** Whether concurrent calls share a request, if the endpoint allows it. */
   readonly batches: boolean
+  /** Priority of all its calls; default: that of each method. */
+  readonly urgency?: Urgency | undefined
   readonly clock?: Clock
 }
 
@@ -54,7 +56,7 @@ const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLo
  * has done nothing, so it may be retried once it is open again. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): Asker {
-  const { endpoints, timeoutMs, clock = systemClock } = options
+  const { endpoints, timeoutMs, urgency, clock = systemClock } = options
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
@@ -65,7 +67,8 @@ export function openAsker(options: AskerOptions): Asker {
     for (;;) {
       const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
       if (among.length === 0) throw last
-      const endpoint = await turnAmong(endpoints, call, among, until - clock()).catch((spent) => {
+      const turn = { calls: [call], among, patienceMs: until - clock(), urgency }
+      const endpoint = await turnAmong(endpoints, turn).catch((spent) => {
         throw last ?? spent
       })
       const shared = endpoint.takesBatches
@@ -100,12 +103,10 @@ export function openAsker(options: AskerOptions): Asker {
 
 async function turnAmong(
   endpoints: RpcEndpoints,
-  call: RpcCall,
-  among: readonly RpcEndpoint[],
-  patienceMs: number,
+  turn: Parameters<RpcEndpoints['turn']>[0],
 ): Promise<RpcEndpoint> {
   try {
-    return await endpoints.turn({ calls: [call], among, patienceMs })
+    return await endpoints.turn(turn)
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
     throw new BaseError(error.message, { cause: error })

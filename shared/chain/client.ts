@@ -1,6 +1,7 @@
 import { createPublicClient, createTransport, defineChain, type PublicClient } from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
+import type { Urgency } from '#shared/chain/turns'
 
 /** Multicall3 has the same address on every public chain and on the local one. */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const
@@ -23,10 +24,11 @@ export function openChainReader(options: {
   chainId: number
   timeoutMs?: number
   batches?: boolean
+  urgency?: Urgency | undefined
 }): PublicClient {
-  const { endpoints, chainId, timeoutMs = 3_000, batches = false } = options
+  const { endpoints, chainId, timeoutMs = 3_000, batches = false, urgency } = options
   const chain = chainOf(chainId)
-  const ask = openAsker({ endpoints, chain, timeoutMs, batches })
+  const ask = openAsker({ endpoints, chain, timeoutMs, batches, urgency })
   return createPublicClient({
     chain,
     transport: () =>

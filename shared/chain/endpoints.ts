@@ -1,5 +1,5 @@
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
-import { ethCallsIn, openTurns, type RpcBudget } from '#shared/chain/turns'
+import { ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
 import type { Log } from '#shared/log'
 import { type Outage, openOutage } from '#shared/outages/outage'
@@ -26,6 +26,7 @@ export type RpcEndpoints = {
     calls: readonly RpcCall[]
     among: readonly RpcEndpoint[]
     patienceMs: number
+    urgency?: Urgency | undefined
   }) => Promise<RpcEndpoint>
   /** Closes an endpoint that has reported its rate limit. */
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
@@ -85,10 +86,10 @@ export function openRpcEndpoints(options: {
       const inTurn = all.map((_, step) => all[(first + step) % all.length]!)
       return [...inTurn.filter((one) => !isShunned(one)), ...inTurn.filter(isShunned)]
     },
-    turn: async ({ calls, among, patienceMs }) => {
+    turn: async ({ calls, among, patienceMs, urgency }) => {
       const methods = calls.map(({ method }) => method)
       const urls = among.map(({ url }) => url)
-      const { url, waited } = await turns.next({ methods, among: urls, patienceMs })
+      const { url, waited } = await turns.next({ methods, among: urls, patienceMs, urgency })
       const endpoint = among.find((one) => one.url === url)!
       const ethCalls = ethCallsIn(methods)
       endpoint.counts.requests += methods.length

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Address, Hex } from 'viem'
+import { type Address, type Hex, parseErc6492Signature } from 'viem'
 import type { Authorization } from '#shared/messages/fields'
 
 // An authorization is a transfer signed by its owner, which any account may submit once.
@@ -25,7 +25,29 @@ export type AuthorizationTerms = Omit<GivenAuthorization, 'signature'>
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
-/** Normalizes an authorization: hex in lower case, numbers without leading zeros. */
+/**
+ * Returns the signature inside an ERC-6492 wrapper, which some apps add for a deployed contract wallet too;
+ * any other signature as it is. The code that the wrapper would run to deploy the wallet is never run.
+ * https://eips.ethereum.org/EIPS/eip-6492
+ */
+export function unwrapped(signature: Hex): Hex {
+  try {
+    return parseErc6492Signature(signature).signature
+  } catch {
+    return signature // It only ends like a wrapper.
+  }
+}
+
+/**
+ * Returns a signature by a key with v 27 or 28, which the token demands. Ledger and MPC wallets sign with 0
+ * or 1. Only for a signature that is not a contract's: there these bytes have another meaning.
+ */
+export const withTokenV = (signature: Hex): Hex =>
+  /^0x[0-9a-f]{128}0[01]$/i.test(signature)
+    ? `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
+    : signature
+
+/** Normalizes an authorization: hex in lower case, numbers without leading zeros, no ERC-6492 wrapper. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   from: lower(given.from),
   to: lower(given.to),
@@ -33,7 +55,7 @@ export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   validAfter: digits(given.validAfter),
   validBefore: digits(given.validBefore),
   nonce: lower(given.nonce),
-  signature: lower(given.signature),
+  signature: unwrapped(lower(given.signature)),
 })
 
 /** EIP-712 domain of the token, as read from the chain. */

@@ -10,9 +10,12 @@ export type RpcBudget = {
   readonly ethCallsPerSecond: number
 }
 
-/** Priority when budgets are spent: sending transactions, then finality, reads and log sweeps. */
-const urgencies = ['send', 'finality', 'read', 'sweep'] as const
-type Urgency = (typeof urgencies)[number]
+/**
+ * Priority when budgets are spent: sending transactions, then finality, reads and log sweeps, and last
+ * what strangers can cause.
+ */
+const urgencies = ['send', 'finality', 'read', 'sweep', 'stranger'] as const
+export type Urgency = (typeof urgencies)[number]
 
 const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_sendRawTransaction', 'send'],
@@ -23,8 +26,10 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
 ])
 
 /** Returns the rank of a batch: that of its least urgent call; 0 goes first. */
-export const rankOf = (methods: readonly string[]): number =>
-  Math.max(...methods.map((method) => urgencies.indexOf(urgencyByMethod.get(method) ?? 'read')))
+export const rankOf = (methods: readonly string[], urgency?: Urgency): number => {
+  const each = methods.map((method) => urgency ?? urgencyByMethod.get(method) ?? 'read')
+  return Math.max(...each.map((one) => urgencies.indexOf(one)))
+}
 
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
@@ -45,6 +50,8 @@ type Asked = {
   /** URLs of the candidate endpoints, in order of preference. */
   readonly among: readonly string[]
   readonly patienceMs: number
+  /** Default: that of the methods. */
+  readonly urgency?: Urgency | undefined
 }
 export type Turn = { readonly url: string; readonly waited: boolean }
 
@@ -111,7 +118,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
 
   return {
     next: (asked) => {
-      const rank = rankOf(asked.methods)
+      const rank = rankOf(asked.methods, asked.urgency)
       const isFirst = waiting.every((one) => one.rank > rank)
       const url = isFirst ? freeAmong(asked) : undefined
       if (url !== undefined) return take(asked, url, false)

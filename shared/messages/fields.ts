@@ -84,6 +84,17 @@ export const UnixSeconds = Type.String({
   says: 'must be unix seconds as a string of digits',
   examples: ['1790000000'],
 })
+/**
+ * Unix seconds of an authorization, which the token reads as a uint256: any number of 77 digits, or the
+ * largest one, which wallets use for "never expires".
+ */
+export const AuthorizationTime = Type.String({
+  title: 'AuthorizationTime',
+  description: 'Unix time in seconds, as a string of digits; the largest uint256 never comes.',
+  pattern: `^(?:[0-9]{1,77}|${2n ** 256n - 1n})$`,
+  says: 'must be unix seconds as a string of digits, at most 2^256 - 1',
+  examples: ['1790000000'],
+})
 /** ISO 8601 in UTC, milliseconds. */
 export const Timestamp = Type.String({
   title: 'Timestamp',
@@ -103,8 +114,8 @@ export const Authorization = Type.Object(
     from: Address,
     to: Address,
     value: AusdAmount,
-    validAfter: UnixSeconds,
-    validBefore: UnixSeconds,
+    validAfter: AuthorizationTime,
+    validBefore: AuthorizationTime,
     nonce: Hash,
     signature: Type.Decode(
       Type.String({

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import {
   encodeEventTopics,
-  encodeFunctionData,
   type Hex,
   hashTypedData,
   type Log,
@@ -18,7 +17,9 @@ import {
   type GivenAuthorization,
   type TokenDomain,
   typedTransfer,
+  withTokenV,
 } from '#shared/chain/erc3009'
+import { acceptedByContract } from './contract-signature'
 import type { Head, Node } from './node'
 
 /** The contracts used by this service. */
@@ -39,18 +40,19 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Returns true if the signer's own key made this signature (65 bytes, low s, v 27 or 28, as in
- * OpenZeppelin's ECDSA). Takes 1 ms and makes no chain call.
+ * Returns true if the signer's own key made this signature: 65 bytes, low s, v 27 or 28 as in OpenZeppelin's
+ * ECDSA, or 0 or 1, which `withTokenV` replaces. Takes 1 ms and makes no chain call.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
-  const { from, signature } = signed
+  const { from } = signed
+  const signature = withTokenV(signed.signature as Hex)
   if (!/^0x[0-9a-f]{128}(1b|1c)$/i.test(signature)) return false
   if (BigInt(`0x${signature.slice(66, 130)}`) > halfOrder) return false
   const words = [domain.chainId, domain.verifyingContract, ...Object.values(canonical(signed))]
   const asked = words.join(':')
   const known = foundByKey.get(asked)
   if (known !== undefined) return known
-  const found = await recoversTo(from, transferDigest(domain, signed), signature as Hex)
+  const found = await recoversTo(from, transferDigest(domain, signed), signature)
   foundByKey.set(asked, found)
   return found
 }
@@ -72,42 +74,6 @@ export const needsContract = async (
   signed: GivenAuthorization,
 ): Promise<boolean> => !(await signedByKey(domain, signed))
 
-/** https://eips.ethereum.org/EIPS/eip-1271 */
-const acceptedMagic = '0x1626ba7e'
-const signatureAbi = [
-  {
-    type: 'function',
-    name: 'isValidSignature',
-    stateMutability: 'view',
-    inputs: [
-      { name: 'hash', type: 'bytes32' },
-      { name: 'signature', type: 'bytes' },
-    ],
-    outputs: [{ name: 'magicValue', type: 'bytes4' }],
-  },
-] as const
-
-/** Gas limit of a check: enough for a contract wallet, too little to load an endpoint. */
-const checkGas = 1_000_000n
-
-/** Returns true if the contract at `signer` accepts the signature; false without a contract. */
-export async function acceptedByContract(
-  node: Node,
-  signer: Hex,
-  digest: Hex,
-  signature: Hex,
-): Promise<boolean> {
-  const code = await node.reader.getCode({ address: signer })
-  if (!code || code === '0x') return false
-  const data = encodeFunctionData({
-    abi: signatureAbi,
-    functionName: 'isValidSignature',
-    args: [digest, signature],
-  })
-  const answer = await node.call({ to: signer, data, gas: checkGas }, 'latest')
-  return 'returned' in answer && answer.returned === acceptedMagic.padEnd(66, '0')
-}
-
 /** Verifies a signature as the token does: by the key first, then by the contract, if any. */
 export async function isSignedByOwner(
   { node, contracts: { domain } }: Chain,
@@ -115,7 +81,8 @@ export async function isSignedByOwner(
 ): Promise<boolean> {
   if (await signedByKey(domain, signed)) return true
   const digest = transferDigest(domain, signed)
-  return acceptedByContract(node, signed.from as Hex, digest, signed.signature as Hex)
+  const { from: signer, signature } = signed as { from: Hex; signature: Hex }
+  return acceptedByContract(node, { signer, digest, signature })
 }
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }

@@ -9,6 +9,7 @@ import {
 import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
+import type { Urgency } from '#shared/chain/turns'
 import { textOf } from './errors'
 
 export type Head = {
@@ -61,13 +62,22 @@ type Chain = { endpoints: RpcEndpoints; chainId: number }
 export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
+/** Opens a client for calls that strangers cause: every other call goes first. */
+export const openNodeForStrangers = ({ endpoints, chainId }: Chain): Node =>
+  open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false, 'stranger')
+
 /** Opens a client for rounds, with a longer deadline and batched concurrent calls if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
   open(chain, timeoutMs, true)
 
 /** Opens a client; `timeoutMs` applies to one call to one endpoint. */
-function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean): Node {
-  const reader = openChainReader({ endpoints, chainId, timeoutMs, batches })
+function open(
+  { endpoints, chainId }: Chain,
+  timeoutMs: number,
+  batches: boolean,
+  urgency?: Urgency,
+): Node {
+  const reader = openChainReader({ endpoints, chainId, timeoutMs, batches, urgency })
   const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
     const { number, hash, timestamp, baseFeePerGas, transactions } = block

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
+import { concat, encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { canonical } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
+import { readerOf } from '#shared/schema'
 import {
   actorKeys,
   actors,
@@ -22,6 +23,7 @@ import {
   recipient,
   take,
   transferData,
+  until,
   verify,
 } from '../test-support'
 import { answersOf } from './answers'
@@ -185,6 +187,51 @@ describe('a send', () => {
     expect(answer).toEqual({ refused: 'not_verified' })
   })
 
+  test('signed with v 0 or 1 is settled alone and in a bundle, and is the same send as with 27 or 28', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const sign = async () => {
+      const terms = { to: recipient, value: 5n, nonce: newNonce() }
+      const signed = canonical(await fixture.sign(key, terms))
+      const bare = signed.signature.endsWith('1b') ? '00' : '01'
+      return { signed, bare: { ...signed, signature: `${signed.signature.slice(0, -2)}${bare}` } }
+    }
+    for (const count of [1, 3]) {
+      const sends = await Promise.all(Array.from({ length: count }, sign))
+      for (const { signed, bare } of sends) {
+        const answer = await createSend(context, address, bare as typeof signed)
+        expect(answer).toMatchObject({ ok: { ausd: '5' } })
+        expect(await createSend(context, address, signed)).toEqual(answer)
+      }
+      for (const { signed } of sends) {
+        const { ok } = (await createSend(context, address, signed)) as { ok: { sendId: string } }
+        const payload = { sendId: ok.sendId, authorization: signed }
+        const done = await fixture.finish(context, { kind: 'send', payload })
+        expect(done.state).toBe('settled')
+      }
+    }
+  })
+
+  test('that is valid for ever is accepted, and settled', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const terms = { to: recipient, value: 5n, nonce: newNonce() }
+    const validBefore = String(2n ** 256n - 1n)
+    const unsigned = { ...(await fixture.sign(key, terms)), validBefore }
+    const hash = transferDigest(contracts.domain, unsigned)
+    const signature = await privateKeyToAccount(key).sign({ hash })
+    const read = readerOf(questions.SendCreate.request)
+    const request = read({ wallet: address, authorization: { ...unsigned, signature } })
+    expect(request).not.toHaveProperty('fault')
+    const signed = canonical(
+      (request as { value: { authorization: typeof unsigned } }).value.authorization,
+    )
+    const answer = await createSend(context, address, signed)
+    const { sendId } = (answer as { ok: { sendId: string } }).ok
+    const task: Task = { kind: 'send', payload: { sendId, authorization: signed } }
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    const above = { ...unsigned, signature, validBefore: String(2n ** 256n) }
+    expect(read({ wallet: address, authorization: above })).toHaveProperty('fault')
+  })
+
   test('security: signed by another key, or mirrored to a high s, is refused', async () => {
     const { key, address } = await verifiedWallet()
     const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
@@ -192,7 +239,8 @@ describe('a send', () => {
     const s = order - BigInt(`0x${signed.signature.slice(66, 130)}`)
     const v = signed.signature.endsWith('1b') ? '1c' : '1b'
     const mirrored = `${signed.signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${v}`
-    for (const signature of [mirrored, `0x${'11'.repeat(64)}1b`])
+    const bare = `${mirrored.slice(0, -2)}${v === '1b' ? '00' : '01'}`
+    for (const signature of [mirrored, bare, `0x${'11'.repeat(64)}1b`, `0x${'11'.repeat(64)}00`])
       expect(await createSend(context, address, canonical({ ...signed, signature }))).toEqual({
         refused: 'signature_invalid',
       })
@@ -313,6 +361,79 @@ describe('a contract wallet', () => {
         canonical(sign(recipient)),
       ),
     ).toHaveProperty('ok')
+  })
+
+  /** Wraps a signature as for a wallet that is not deployed yet (ERC-6492). */
+  const for6492 = (signature: Hex): Hex =>
+    concat([
+      encodeAbiParameters(
+        [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
+        [recipient, '0xdeadbeef', signature],
+      ),
+      `0x${'6492'.repeat(16)}`,
+    ])
+
+  test('that is deployed may wrap its signatures by ERC-6492, to cash out and to sign in', async () => {
+    const context = await fixture.begin()
+    const { account, wallet, wrap } = await ownedWallet()
+    const window = { validAfter: '0', validBefore: '4000000000', nonce: newNonce() }
+    const terms = { from: wallet, to: treasury, value: '3000000', ...window }
+    const own = wrap(await account.sign({ hash: transferDigest(contracts.domain, terms) }))
+    const authorization = { ...terms, signature: for6492(own) }
+    expect(await ask(questions.AuthorizationCheck, { authorization })).toEqual({ ok: {} })
+    const forged = { ...authorization, value: '3000001' }
+    const refused = { refused: 'signature_invalid' }
+    expect(await ask(questions.AuthorizationCheck, { authorization: forged })).toEqual(refused)
+    const task = take(authorization)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    const text = 'Sign in to Service'
+    const signature = for6492(wrap(await account.signMessage({ message: text })))
+    const check = (of: string) => ask(questions.SignatureCheck, { wallet: of, text, signature })
+    expect(await check(wallet)).toEqual({ ok: { valid: true } })
+    expect(await check(recipient)).toEqual({ ok: { valid: false } })
+  })
+
+  test('security: 300 forged sign-ins take few chain calls, and a contract wallet still signs in', async () => {
+    const { account, wallet, wrap } = await ownedWallet()
+    // Its code is the invalid instruction, which uses up all gas of its call.
+    const deployed = {
+      account,
+      data: '0x60fe60005360016000f3',
+      chain: null,
+      gas: 100_000n,
+    } as const
+    const hash = await chain.sendTransaction(deployed)
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const calls: string[] = []
+    fixture.endpoint.intercept = (method) => void calls.push(method)
+    const answers = answersOf(context)
+    const text = 'Sign in to Service'
+    const check = (of: string, signature: Hex) =>
+      answers
+        .find(({ question }) => question === questions.SignatureCheck)!
+        .answer({ wallet: of, text, signature })
+    const late = { refused: 'chain_unavailable' }
+    const forged = `0x${'11'.repeat(64)}1b` as Hex
+    const strangers = Array.from({ length: 300 }, () => newNonce().slice(0, 42))
+    const startedAt = Date.now()
+    const flood = Promise.all(strangers.map((one) => check(one, forged)))
+    const burning = check(receipt.contractAddress!, forged)
+    const refused = { ok: { valid: false } }
+    const others = (await flood).filter((answer) => !Bun.deepEquals(answer, late))
+    expect(others.length).toBeGreaterThan(40)
+    for (const answer of others) expect(answer).toEqual(refused)
+    expect([refused, late]).toContainEqual(await burning)
+    const own = wrap(await account.signMessage({ message: text }))
+    await until(
+      async () => Bun.deepEquals(await check(wallet, own), { ok: { valid: true } }),
+      'the sign-in of a contract wallet',
+    )
+    expect(new Set(calls)).toEqual(new Set(['eth_call']))
+    expect(calls.length).toBeLessThanOrEqual(2 + (Date.now() - startedAt) / 500)
+    const before = calls.length
+    for (const one of strangers.slice(0, 40)) expect(await check(one, forged)).toEqual(refused)
+    expect(calls).toHaveLength(before)
   })
 
   test('signs in by its own code; an account without code never does', async () => {

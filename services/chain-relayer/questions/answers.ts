@@ -1,13 +1,13 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
-import { canonical } from '#shared/chain/erc3009'
+import { canonical, unwrapped } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import * as questions from '#shared/messages/chain'
 import { agesOf } from '#shared/overdue'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { acceptedByContract } from '../chain/authorization'
+import { openContractSignatures } from '../chain/contract-signature'
 import type { Context } from '../context'
 import { answerGivebacks } from '../givebacks/take-up'
 import { findLanes } from '../lanes/lane.store'
@@ -21,9 +21,10 @@ import { createSend, refusalOfSigner, signerFacts } from './send'
 import { termsReader } from './terms'
 import { treasuryReader } from './treasury'
 
-/** Handlers of every request this service answers. */
+/** Handlers of every request this service answers; `isAccepted` verifies the signatures of strangers. */
 export const answersOf = (
   context: Context,
+  isAccepted = openContractSignatures({ node: context.node, ethCallsPerSecond: 10 }),
   readTreasury = treasuryReader(context),
   readTerms = termsReader(context),
 ): Answering[] => [
@@ -66,9 +67,9 @@ export const answersOf = (
   answering(questions.SignatureCheck, ({ wallet, text, signature }) =>
     unlessUnreadable(context, async () => {
       if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(signature)) return ok({ valid: false })
-      const digest = hashMessage(text)
-      const valid = await acceptedByContract(context.node, wallet as Hex, digest, signature as Hex)
-      return ok({ valid })
+      const signer = wallet.toLowerCase() as Hex
+      const asked = { signer, digest: hashMessage(text), signature: unwrapped(signature as Hex) }
+      return ok({ valid: await isAccepted(asked) })
     }),
   ),
   answering(questions.SendCreate, ({ wallet, authorization }) =>

@@ -10,7 +10,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { encoderOf } from '#shared/chain/encoder'
-import type { AuthorizationTerms, GivenAuthorization } from '#shared/chain/erc3009'
+import { type AuthorizationTerms, type GivenAuthorization, withTokenV } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
@@ -41,7 +41,8 @@ export async function callOf(
       case 'take':
       case 'send': {
         const { authorization } = operation.payload
-        return transferCall(authorization, contracts.ausd, transferGas(foreign))
+        const signed = foreign ? authorization : signedByKey(authorization)
+        return transferCall(signed, contracts.ausd, transferGas(foreign))
       }
       case 'return':
       case 'giveback':
@@ -58,6 +59,12 @@ export async function callOf(
     }
   }
 }
+
+/** Returns the authorization as the token accepts it from the owner of a key. */
+const signedByKey = (authorization: GivenAuthorization): GivenAuthorization => ({
+  ...authorization,
+  signature: withTokenV(authorization.signature as Hex),
+})
 
 const transferGas = (byContract: boolean) =>
   byContract ? gasLimits.transferWithAuthorizationFromContract : gasLimits.transferWithAuthorization
@@ -165,11 +172,11 @@ export type SignedOperation = Operation & { kind: 'take' | 'send' }
 export const isSigned = (operation: Operation): operation is SignedOperation =>
   operation.kind === 'take' || operation.kind === 'send'
 
-/** Builds the Multicall3 entry of a transfer; one that reverts does not stop the others. */
+/** Builds the Multicall3 entry of a plain account's transfer; one that reverts does not stop the others. */
 export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   target: ausd,
   allowFailure: true,
-  callData: transferData(payload.authorization),
+  callData: transferData(signedByKey(payload.authorization)),
 })
 
 /**

@@ -1,0 +1,182 @@
+import { LRUCache } from 'lru-cache'
+import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
+import { type Clock, systemClock } from '#shared/clock'
+import { pause } from '#shared/deadline'
+import { multicall3 } from './multicall'
+import type { Node } from './node'
+
+/** A signature that only the code at the signer's address can verify. */
+export type ContractSignature = {
+  readonly signer: Hex
+  readonly digest: Hex
+  readonly signature: Hex
+}
+
+/** https://eips.ethereum.org/EIPS/eip-1271 */
+const acceptedMagic = '0x1626ba7e'.padEnd(66, '0')
+const signatureAbi = [
+  {
+    type: 'function',
+    name: 'isValidSignature',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'hash', type: 'bytes32' },
+      { name: 'signature', type: 'bytes' },
+    ],
+    outputs: [{ name: 'magicValue', type: 'bytes4' }],
+  },
+] as const
+const dataOf = ({ digest, signature }: ContractSignature): Hex =>
+  encodeFunctionData({
+    abi: signatureAbi,
+    functionName: 'isValidSignature',
+    args: [digest, signature],
+  })
+
+/** Gas limit of a check: enough for a contract wallet, too little to load an endpoint. */
+const checkGas = 1_000_000n
+
+/** Returns true if the contract at `signer` accepts the signature; false without a contract. */
+export async function acceptedByContract(node: Node, asked: ContractSignature): Promise<boolean> {
+  const code = await node.reader.getCode({ address: asked.signer })
+  return !code || code === '0x' ? false : isAccepted(node, asked)
+}
+
+async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): Promise<boolean> {
+  const call = { to: asked.signer, data: dataOf(asked), gas: checkGas }
+  const answer = await node.call(call, 'latest')
+  return 'returned' in answer && answer.returned === acceptedMagic
+}
+
+/** Maximum checks and bytes of signatures per call, for public endpoints. */
+const checksMax = 40
+const bytesMax = 12_288
+/** Gas of a call with several checks: contract wallets take 10,000 to 300,000 each. */
+const togetherGas = 5_000_000n
+/** Minimum time between two calls, and the share of the `eth_call` budget that they may use. */
+const everyMsMin = 500
+const shareOfBudget = 0.2
+/** Maximum wait of a check. Callers give up soon after. */
+const patienceMs = 1_500
+const waitingMax = 400
+/** How long an address without code is remembered. Deploying a wallet takes its owner longer. */
+const codelessMs = 30_000
+
+type Waiting = ContractSignature & {
+  readonly until: number
+  readonly resolve: (accepted: boolean) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Opens a verifier for signatures that strangers present, who can claim any address at no cost. It makes at
+ * most two calls a second, however many ask: each call checks all that wait, by Multicall3, and an address
+ * without code is remembered. A check that fails there is repeated alone, because the code of another one may
+ * have used up the gas; such repeats alternate with the calls for all others. Throws viem's `BaseError` if a
+ * check cannot be made in time.
+ */
+export function openContractSignatures(options: {
+  node: Pick<Node, 'call'>
+  ethCallsPerSecond: number
+  clock?: Clock
+}): (asked: ContractSignature) => Promise<boolean> {
+  const { node, ethCallsPerSecond, clock = systemClock } = options
+  const everyMs = Math.max(everyMsMin, 1_000 / (ethCallsPerSecond * shareOfBudget))
+  const codeless = new LRUCache<Hex, true>({ max: 10_000, ttl: codelessMs, perf: { now: clock } })
+  let fresh: Waiting[] = []
+  const halves: Waiting[][] = []
+  const doubtful: Waiting[] = []
+  let isRunning = false
+  let isAloneNext = false
+  let notBefore = 0
+
+  /** Returns the checks of the next call. */
+  const nextChecks = (): Waiting[] => {
+    const others = halves.length > 0 || fresh.length > 0
+    const alone = doubtful.length > 0 && (isAloneNext || !others)
+    isAloneNext = !alone
+    if (alone) return doubtful.splice(0, 1)
+    const half = halves.shift()
+    if (half) return half
+    let [count, bytes] = [0, 0]
+    for (const { signature } of fresh.slice(0, checksMax)) {
+      bytes += signature.length / 2
+      if (count > 0 && bytes > bytesMax) break
+      count++
+    }
+    const checks = fresh.slice(0, count)
+    fresh = fresh.slice(count)
+    return checks
+  }
+
+  const checkTogether = async (checks: readonly Waiting[]): Promise<void> => {
+    const answer = await node.call(
+      { to: multicall3, data: togetherData(checks), gas: togetherGas },
+      'latest',
+    )
+    if ('reverted' in answer) {
+      const middle = Math.ceil(checks.length / 2)
+      halves.push(checks.slice(0, middle), checks.slice(middle))
+      return
+    }
+    const results = decodeFunctionResult({
+      ...{ abi: multicall3Abi, functionName: 'aggregate3', data: answer.returned },
+    })
+    const areSound = results.every(({ success }) => success)
+    for (const [at, check] of checks.entries()) {
+      const { success, returnData } = results[at]!
+      if (success && returnData === '0x') codeless.set(check.signer, true)
+      const isSure = success && (areSound || returnData === '0x' || returnData === acceptedMagic)
+      if (isSure) check.resolve(returnData === acceptedMagic)
+      else doubtful.push(check)
+    }
+  }
+
+  const check = async (checks: readonly Waiting[]): Promise<void> => {
+    try {
+      const [only, another] = checks
+      if (only && !another) only.resolve(await isAccepted(node, only))
+      else await checkTogether(checks)
+    } catch (error) {
+      for (const { reject } of checks) reject(error)
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    isRunning = true
+    while (fresh.length + halves.length + doubtful.length > 0) {
+      await pause(Math.max(1, notBefore - clock())) // At least a turn, in which more can arrive.
+      const checks = nextChecks()
+      const inTime = checks.filter(({ until }) => until > clock())
+      for (const late of checks) if (!inTime.includes(late)) late.reject(busy())
+      if (inTime.length === 0) continue
+      notBefore = clock() + everyMs
+      await check(inTime)
+    }
+    isRunning = false
+  }
+
+  return async (asked) => {
+    if (codeless.has(asked.signer)) return false
+    if (fresh.length >= waitingMax) throw busy()
+    return new Promise((resolve, reject) => {
+      fresh.push({ ...asked, until: clock() + patienceMs, resolve, reject })
+      if (!isRunning) void run()
+    })
+  }
+}
+
+const busy = () => new BaseError('too many signatures of contract wallets are waiting')
+
+const togetherData = (checks: readonly ContractSignature[]): Hex =>
+  encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [
+      checks.map((check) => ({
+        target: check.signer,
+        allowFailure: true,
+        callData: dataOf(check),
+      })),
+    ],
+  })
