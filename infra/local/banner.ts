@@ -37,7 +37,7 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     '  Try:  curl -s -X POST -H "Content-Type: application/json" \\',
     `             -d '{"pair":"USD/IDR"}' ${stack.gateway}/quote`,
     `        ${bunRun} demo         plays a whole customer journey, step by step`,
-    `        ${bunRun} ops status   what an operator sees`,
+    `        ${bunRun} ops status   the operator's view`,
     '',
   ].join('\n')
 }

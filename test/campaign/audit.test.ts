@@ -114,7 +114,7 @@ test('the audit of a correct world finds nothing and assigns every unit of its t
 })
 
 describe('the audit finds', () => {
-  const spoilt: [string, (world: World) => void, RegExp][] = [
+  const changed: [string, (world: World) => void, RegExp][] = [
     ['a credit made twice', (w) => underPay(w, { added: [3n, 3n] }), /added 2 times/],
     ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4 instead of 3/],
     ['money that did not arrive', (w) => w.refs.clear(), /credited 3 too little/],
@@ -184,7 +184,7 @@ describe('the audit finds', () => {
       /its transfers add up to/,
     ],
   ]
-  test.each(spoilt)('%s', (_, spoil, words) => {
+  test.each(changed)('%s', (_, spoil, words) => {
     const { findings } = foundIn(spoil)
     expect(findings.some((one) => words.test(one)) || findings).toBe(true)
   })

@@ -4,11 +4,11 @@ import type { Stack } from '#infra/local/stack'
 import { signIn } from '#shared/client/client'
 import { pause } from '#shared/deadline'
 import { type Operation, readOperations } from './document'
-import { hostileBodies, hostileHeaders, hostilePaths, spoiltOf, validOf } from './values'
+import { hostileBodies, hostileHeaders, hostilePaths, invalidOf, validOf } from './values'
 
 /** A generated request: valid, with one field wrong, or hostile. */
 type Ask = {
-  readonly mood: 'valid' | 'spoilt' | 'hostile'
+  readonly mood: 'valid' | 'invalid' | 'hostile'
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -78,10 +78,10 @@ function asksOf(
     ...(security ? credentials[security] : {}),
     ...(body ? { 'content-type': 'application/json' } : {}),
   })
-  const described = (mood: 'valid' | 'spoilt') =>
+  const described = (mood: 'valid' | 'invalid') =>
     operation.chain((one) => {
       const body = one.body
-        ? (mood === 'valid' ? validOf(one.body) : spoiltOf(one.body)).map((value) =>
+        ? (mood === 'valid' ? validOf(one.body) : invalidOf(one.body)).map((value) =>
             JSON.stringify(value),
           )
         : fc.constant(undefined)
@@ -113,7 +113,7 @@ function asksOf(
         operation: undefined,
       }
     })
-  return fc.oneof(described('valid'), described('spoilt'), hostile)
+  return fc.oneof(described('valid'), described('invalid'), hostile)
 }
 
 /** Fills the path and query parameters with values their schemas allow. */

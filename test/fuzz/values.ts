@@ -57,7 +57,7 @@ const strange: readonly unknown[] = [
 ]
 
 /** Generates a body with one error: a field missing, a field added, or a wrong value. */
-export const spoiltOf = (schema: Schema): Arbitrary<unknown> =>
+export const invalidOf = (schema: Schema): Arbitrary<unknown> =>
   fc
     .tuple(validOf(schema), fc.nat(), fc.constantFrom('less', 'more', 'other'), fc.nat())
     .map(([value, at, how, which]) => spoil(value, at, how, strange[which % strange.length]))
