@@ -41,39 +41,39 @@ export const fields = {
     about: 'private keys of the lanes; deploy grants each RELAYER_ROLE and VERIFIER_ROLE',
   }),
   CREDIT_MAX_AUSD: amount({
-    about: 'maximum per credited top-up signed by a lane, in whole AUSD',
+    about: 'maximum credited top-up (whole AUSD)',
     fallback: '100000',
   }),
   CREDIT_DAY_MAX_AUSD: amount({
-    about: 'maximum of credited top-ups per lane and UTC day, in whole AUSD',
+    about: 'credited top-ups per lane and UTC day (whole AUSD)',
     fallback: '10000000',
   }),
   REPAY_MAX_AUSD: amount({
-    about: 'maximum per repayment signed by a lane, in whole AUSD; above it the repayment waits',
+    about: 'maximum repayment (whole AUSD); above it the repayment waits',
     fallback: '100000',
   }),
   REPAY_DAY_MAX_AUSD: amount({
-    about: 'maximum of repayments per lane and UTC day, in whole AUSD',
+    about: 'repayments per lane and UTC day (whole AUSD)',
     fallback: '10000000',
   }),
   RETURN_MAX_AUSD: amount({
-    about: 'maximum per return signed by the treasury, in whole AUSD',
+    about: 'maximum return (whole AUSD)',
     fallback: '100000',
   }),
   RETURN_DAY_MAX_AUSD: amount({
-    about: 'maximum of returns per UTC day, in whole AUSD',
+    about: 'returns per UTC day (whole AUSD)',
     fallback: '10000000',
   }),
   DRIP_DAY_MAX_WEI: amount({
-    about: 'maximum of drips per lane and UTC day, in wei',
+    about: 'drips per lane and UTC day (wei)',
     fallback: '1000000000000000000000',
   }),
   DRIP_WEI: amount({
-    about: 'native coin sent to a newly verified wallet, in wei',
+    about: 'native coin sent to a newly verified wallet (wei)',
     fallback: '50000000000000000',
   }),
   DRIP_BELOW_WEI: amount({
-    about: 'skip the drip if the wallet already holds at least this much (wei)',
+    about: 'skip the drip if the wallet already holds this much (wei)',
     fallback: '20000000000000000',
   }),
   LANE_FLOOR_WEI: amount({

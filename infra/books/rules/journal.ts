@@ -31,7 +31,6 @@ export const journalRules: readonly Rule[] = [
   {
     name: 'posting_balances',
     says: 'every posting sums to 0 in each asset',
-    invariant: 1,
     graceMs: atOnceMs,
     remedy: 'find the write that bypassed the triggers, and reverse it',
     sql: ({ since }) => `
@@ -47,7 +46,6 @@ export const journalRules: readonly Rule[] = [
   {
     name: 'assets_balance',
     says: 'all journals together sum to 0 in each asset',
-    invariant: 1,
     graceMs: atOnceMs,
     remedy: '`reconcile --whole` names the posting',
     sql: () => `
@@ -58,9 +56,8 @@ export const journalRules: readonly Rule[] = [
   {
     name: 'account_side',
     says: 'no account has a balance on its wrong side',
-    invariant: 2,
     graceMs: listGraceMs,
-    remedy: 'find the item that overdrew the account; add capital, or book capital that was added',
+    remedy: 'find the item that overdrew it; add capital, or book capital that was added',
     sql: () => `
       select account as item, asset, sum(amount) as amount,
         format('the balance of %s is %s', account, sum(amount)) as about
@@ -72,9 +69,8 @@ export const journalRules: readonly Rule[] = [
   {
     name: 'row_journal',
     says: 'the journal of an item matches its row, account by account',
-    invariant: 9,
     graceMs: atOnceMs,
-    remedy: 'one of them was changed by hand: restore the row, or reverse the posting',
+    remedy: 'restore the row, or reverse the posting',
     sql: () => `
       select item, asset, (array_agg(difference order by abs(difference) desc))[1] as amount,
         string_agg(format('%s: row %s, journal %s', account, by_row, by_journal), '; '
@@ -104,9 +100,8 @@ export const journalRules: readonly Rule[] = [
   {
     name: 'suspense',
     says: 'no money is in suspense, unless an operator has explained it until a date',
-    invariant: 10,
     graceMs: listGraceMs,
-    remedy: 'find its owner and return it; until then, assign it with `reconcile explain`',
+    remedy: 'find its owner and return it, or assign it with `reconcile explain`',
     sql: () => `
       select item, asset, sum(amount) as amount,
         format('%s has no known owner', -sum(amount)) || coalesce((

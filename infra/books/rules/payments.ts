@@ -14,7 +14,6 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_effect',
     says: 'every received payment has one order and one effect on chain, of the same amount',
-    invariant: 3,
     graceMs: chainGraceMs,
     after: 'chain',
     remedy: 'compare the order in chain_relayer.operation with its transaction',
@@ -36,9 +35,8 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'effect_twice',
     says: 'no ref is credited, repaid or revoked twice, and all parts but the last are revoked',
-    invariant: 3,
     graceMs: chainGraceMs,
-    remedy: 'the contract rejects this: check that the configuration names the right deployment',
+    remedy: 'the contract rejects this: check the addresses in the configuration',
     sql: () => `
       select c.item, 'AUSD' as asset, e.given - e.revoked as amount,
         format('%s, part %s: %s effects of %s, %s revocations of %s', c.what, e.part, e.gives, e.given,
@@ -50,10 +48,8 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'effect_fits',
     says: 'the effects of a ref are for the wallet of its payment, and held as in its row',
-    invariant: 4,
     graceMs: chainGraceMs,
-    remedy:
-      'if the row was changed by hand, restore it; otherwise a lane key signs for someone else',
+    remedy: 'restore a row changed by hand; otherwise a lane key signs for someone else',
     sql: () => `
       select c.item, 'AUSD' as asset, sum(m.ausd_micro) as amount,
         string_agg(format('%s: the row has %s, held %s; the chain has a %s for %s, held %s, in %s',
@@ -68,9 +64,8 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'ref_unknown',
     says: 'every effect under a ref belongs to a payment',
-    invariant: 4,
     graceMs: sureMs,
-    remedy: 'stop the relayer: a lane key is compromised. Runbook, "a lane key is stolen"',
+    remedy: 'stop the relayer: a lane key is compromised (runbook, "a lane key is stolen")',
     sql: () => `
       select item, 'AUSD' as asset, ausd_micro as amount,
         format('a %s%s of %s for %s in %s under ref %s belongs to no payment',
@@ -82,10 +77,9 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_provider',
     says: 'the provider lists the amounts in the row of a payment: paid, overpaid, refunded',
-    invariant: 3,
     graceMs: listGraceMs,
     after: 'provider',
-    remedy: 'the services re-read the list automatically; if the break stays, check the dashboard',
+    remedy: 'if the break stays, check the dashboard',
     sql: () => `
       select c.item, f.asset, f.by_outside - f.by_row as amount,
         format('%s: row %s, journal %s, provider %s', f.what, f.by_row,
@@ -101,11 +95,9 @@ export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_chain',
     says: 'the chain moved the amount in the row of a payment',
-    invariant: 4,
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy:
-      'if the row was changed by hand, restore it; otherwise check its operations in the relayer',
+    remedy: 'restore a row changed by hand; otherwise check its operations in the relayer',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
         format('%s, treasury: row %s%s, journal %s, chain %s', what, by_row,

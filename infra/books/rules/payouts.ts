@@ -8,7 +8,6 @@ export const payoutRules: readonly Rule[] = [
   {
     name: 'payout_once',
     says: 'a cash-out has at most one payout that may reach the bank',
-    invariant: 5,
     graceMs: listGraceMs,
     remedy:
       'cancel one in the dashboard while it is pending; otherwise ask the provider to return it',
@@ -22,7 +21,6 @@ export const payoutRules: readonly Rule[] = [
   {
     name: 'payout_ordered',
     says: 'the provider pays only ordered payouts, and only the amount of the row',
-    invariant: 5,
     graceMs: listGraceMs,
     remedy: 'cancel it in the dashboard, rotate the provider key, and find out who used it',
     sql: () => `
@@ -36,11 +34,9 @@ export const payoutRules: readonly Rule[] = [
   {
     name: 'payout_provider',
     says: 'the provider has paid the amount in the row of a cash-out',
-    invariant: 5,
     graceMs: listGraceMs,
     after: 'provider',
-    remedy:
-      'if the row was changed by hand, restore it; otherwise check the payout in the dashboard',
+    remedy: 'restore a row changed by hand; otherwise check the payout in the dashboard',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
         format('%s: row %s%s, journal %s, provider %s', what, by_row,
@@ -53,7 +49,6 @@ export const payoutRules: readonly Rule[] = [
   {
     name: 'provider_unknown',
     says: 'every transaction of the provider belongs to a payment or cash-out, with a known status',
-    invariant: 5,
     graceMs: listGraceMs,
     remedy: 'check the dashboard; if you moved it, run `unexplained accept`, otherwise return it',
     sql: () => `
@@ -77,11 +72,9 @@ export const payoutRules: readonly Rule[] = [
   {
     name: 'payout_chain',
     says: 'AUSD of a cash-out is taken and returned as in its row, once, from and to its wallet',
-    invariant: 5,
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy:
-      'if the row was changed by hand, restore it; otherwise check its operations in the relayer',
+    remedy: 'restore a row changed by hand; otherwise check its operations in the relayer',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_row as amount,
         format('%s of %s, treasury: row %s%s, journal %s, chain %s, in %s takes and %s returns, %s of them not as signed',

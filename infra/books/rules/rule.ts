@@ -4,8 +4,6 @@ import type { Span } from '../span'
 export type Rule = {
   readonly name: string
   readonly says: string
-  /** Number of the invariant group, of ten. */
-  readonly invariant: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
   /** Grace period: a younger break may be an item in progress, so it is shown without an alert. */
   readonly graceMs: number
   /**

@@ -11,7 +11,6 @@ export const treasuryRules: readonly Rule[] = [
   {
     name: 'treasury_moved',
     says: 'every transfer of AUSD to or from the treasury is booked',
-    invariant: 6,
     graceMs: chainGraceMs,
     remedy:
       'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
@@ -29,7 +28,6 @@ export const treasuryRules: readonly Rule[] = [
   {
     name: 'treasury_balance',
     says: 'the AUSD of the treasury equals the sum of its transfers',
-    invariant: 6,
     graceMs: chainGraceMs,
     remedy: 'a transfer was not read: read the chain again from the deployment block',
     sql: ({ block, readToBlock }) => `
@@ -46,7 +44,6 @@ export const treasuryRules: readonly Rule[] = [
   {
     name: 'treasury_books',
     says: 'the booked treasury equals the sum of its transfers, except for items in progress',
-    invariant: 6,
     graceMs: chainGraceMs,
     remedy: '`reconcile --whole` names the item',
     sql: () => `
@@ -60,7 +57,6 @@ export const treasuryRules: readonly Rule[] = [
   {
     name: 'lane_read',
     says: 'every lane has sent only transactions that the relayer has booked',
-    invariant: 6,
     graceMs: chainGraceMs,
     remedy: 'its key is used elsewhere (runbook, "lane is blocked"), or the relayer is stuck',
     sql: () => `
@@ -72,7 +68,6 @@ export const treasuryRules: readonly Rule[] = [
   {
     name: 'provider_balance',
     says: 'the balance at the provider equals the booked one, except for items in progress',
-    invariant: 7,
     graceMs: listGraceMs,
     remedy: 'check fees, settlements and withdrawals in the dashboard, and book them',
     sql: () => `

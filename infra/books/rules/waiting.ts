@@ -41,8 +41,7 @@ const everySender = (one: (schema: (typeof senders)[number]) => string) =>
 export const waitingRules: readonly Rule[] = [
   {
     name: 'overdue',
-    says: 'no item stays in a temporary state for longer than that state may last',
-    invariant: 8,
+    says: 'no item exceeds the time limit of its state',
     graceMs: atOnceMs,
     remedy: 'the log of its service has an alarm with the cause',
     sql: () => `
@@ -70,7 +69,6 @@ export const waitingRules: readonly Rule[] = [
   {
     name: 'unsent',
     says: 'no message waits longer than a minute to be sent',
-    invariant: 9,
     graceMs: 60_000,
     remedy: 'check that NATS responds and that no stream is full',
     sql: () =>
@@ -85,7 +83,6 @@ export const waitingRules: readonly Rule[] = [
   {
     name: 'dead_letter',
     says: 'no message is dead-lettered',
-    invariant: 9,
     graceMs: atOnceMs,
     remedy: 'fix the cause, then run `bun run ops dead-letters redrive`',
     sql: () =>
