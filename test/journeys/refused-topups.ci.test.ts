@@ -72,17 +72,25 @@ const rows: [string, () => unknown, number, string][] = [
 
 describe('a top-up is refused without writing anything for', () => {
   test.each(rows)('%s', async (_, body, status, error) => {
-    await expectNothingWritten(stack, async () => {
-      const reply = await answered(() => person.call('POST', '/topups', body()))
-      expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
-    })
+    await expectNothingWritten(
+      stack,
+      async () => {
+        const reply = await answered(() => person.call('POST', '/topups', body()))
+        expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
+      },
+      person.wallet,
+    )
   })
 
   test('an account that is not verified', async () => {
-    await expectNothingWritten(stack, async () => {
-      const reply = await unverified.insist('/topups', good())
-      expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
-    })
+    await expectNothingWritten(
+      stack,
+      async () => {
+        const reply = await unverified.insist('/topups', good())
+        expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
+      },
+      unverified.wallet,
+    )
   })
 
   test('text that is not JSON', async () => {

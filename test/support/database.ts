@@ -7,8 +7,14 @@ import type { RunningStack } from '#infra/local/stack'
 /** Tables that services write without a request. */
 const ownNotes = ['owed_to_cashouts', 'listings']
 
-/** Returns the number of rows of every table of payments and payouts, by `schema.table`. */
-export async function rowCounts(stack: RunningStack): Promise<Record<string, number>> {
+/**
+ * Returns the number of rows of every table of payments and payouts, by `schema.table`; with a text,
+ * only of the rows that contain it.
+ */
+export async function rowCounts(
+  stack: RunningStack,
+  containing = '',
+): Promise<Record<string, number>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     const tables = await sql<{ name: string }[]>`
@@ -17,7 +23,9 @@ export async function rowCounts(stack: RunningStack): Promise<Record<string, num
     const counts = await Promise.all(
       tables.map(async ({ name }) => {
         const [row] = await sql.unsafe<{ rows: number }[]>(
-          `select count(*)::int as rows from ${name}`,
+          `select count(*)::int as rows from ${name} t
+           where strpos(lower(row_to_json(t)::text), $1) > 0`,
+          [containing.toLowerCase()],
         )
         return [name, row!.rows] as const
       }),
@@ -32,18 +40,20 @@ export async function rowCounts(stack: RunningStack): Promise<Record<string, num
 const atLeast = { tries: 5, ms: 30_000 }
 
 /**
- * Expects an action to write nothing. Services also write on their own, so it repeats the action
+ * Expects an action to write nothing, or, with a wallet, nothing about it: other suites write to a
+ * shared stack. Services also write on their own, so it repeats the action
  * until no other write interferes; an action that writes never passes.
  */
 export async function expectNothingWritten(
   stack: RunningStack,
   act: () => Promise<void>,
+  wallet?: string,
 ): Promise<void> {
   const begunAt = Date.now()
   for (let tries = 1; ; tries++) {
-    const before = await rowCounts(stack)
+    const before = await rowCounts(stack, wallet)
     await act()
-    const after = await rowCounts(stack)
+    const after = await rowCounts(stack, wallet)
     if (Bun.deepEquals(after, before)) return
     const isEnough = tries >= atLeast.tries && Date.now() - begunAt > atLeast.ms
     if (isEnough) expect(after).toEqual(before)
