@@ -14,7 +14,7 @@ const linesOf = (path: string) => read(path).split('\n').length
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
 /** Files that are neither suites nor fixtures. */
-const isSource = (path: string) => !/\.test\.ts$|test-support/.test(path)
+const isSource = (path: string) => !/\.(test|suite)\.ts$|test-support/.test(path)
 const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
 const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))

@@ -3,15 +3,15 @@ import { connect, type Socket } from 'node:net'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { pause } from '#shared/deadline'
+import { groupStack } from '../runner/group'
 import { expectNothingWritten } from '../support/database'
 import { newUser } from '../support/people'
-import { sharedStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
 let stack: RunningStack
 let person: Person
 beforeAll(async () => {
-  stack = await sharedStack()
+  stack = groupStack()
   person = await newUser(stack)
   expect((await person.get('/me')).status).toBe(200)
 })

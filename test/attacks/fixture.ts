@@ -26,12 +26,21 @@ export const watchful: NonNullable<StackOptions['env']> = {
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '1000' },
 }
 
+/**
+ * Hold on the stack of refunds, freezing and silence, in seconds: long enough to reach a hold and to
+ * refund it before its last check, on a busy machine too.
+ */
+export const holdSeconds = 20
+
 /** Returns whether the promise resolves, for a test to judge later. */
 export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   waiting.then(
     () => true,
     () => false,
   )
+
+/** Public requests that may wait at the stack of `service` and `flood`. */
+export const publicWaitingMax = 20
 
 /** Returns whether an attacker's contract call succeeded or reverted. */
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>

@@ -1,5 +1,5 @@
 /** A local stand-in for the Frankfurter rate API, with a rate that a suite sets. */
-export type Market = AsyncDisposable & {
+export type Market = {
   readonly url: string
   /** Sets the rupiah per dollar; `stale` serves only rates that are days old. */
   readonly turn: (idrPerUsd: number | 'stale') => void
@@ -7,8 +7,10 @@ export type Market = AsyncDisposable & {
 
 const dayMs = 86_400_000
 
-/** Opens the server on a free port with Rp 16,250 per dollar. */
-export function openMarket(): Market {
+/** The market of the stack that `rates` uses: on a free port, with Rp 16,250 per dollar. */
+export const market = openMarket()
+
+function openMarket(): Market {
   let idrPerUsd = 16_250
   let ageDays = 0
   const server = Bun.serve({
@@ -20,12 +22,12 @@ export function openMarket(): Market {
       return Response.json({ date, base: 'USD', quote, rate: quote === 'IDR' ? idrPerUsd : 4.21 })
     },
   })
+  server.unref()
   return {
     url: `http://127.0.0.1:${server.port}`,
     turn: (next) => {
       ageDays = next === 'stale' ? 9 : 0
       if (next !== 'stale') idrPerUsd = next
     },
-    [Symbol.asyncDispose]: () => server.stop(true),
   }
 }

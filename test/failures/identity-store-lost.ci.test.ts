@@ -74,6 +74,17 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   afterEach(() => outside.calm())
   afterAll(() => stack?.[Symbol.asyncDispose]())
 
+  test('a user gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
+    const person = await newUser(stack)
+    const link = await person.insist('/me/verification', {})
+    expect(link).toMatchObject({ status: 200, body: { verified: false } })
+    expect((await fetch(link.body.url)).status).toBe(200)
+    await outside.identity(person.wallet, 'approved')
+    await becomes(person, true)
+    await outside.identity(person.wallet, 'rejected')
+    await becomes(person, false)
+  })
+
   test('without webhooks, an approval and its withdrawal still reach the chain', async () => {
     const person = await userWithLink()
     await outside.faults({ webhooks: { drop: 1 } })

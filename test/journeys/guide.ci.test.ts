@@ -6,16 +6,16 @@ import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
-import type { Stack } from '#infra/local/stack'
+import type { RunningStack } from '#infra/local/stack'
 import { findChannel } from '#infra/sandbox/channels/channels'
 import { okOf } from '#shared/client/client'
 import { channelKind } from '../../services/payments/providers/xendit/channel'
 import { browserPath, noBrowser, openBrowser } from '../console/browser'
 import { fund } from '../support/people'
-import { ownStack } from '../support/stack'
+import { sharedStack } from '../support/stack'
 import { waitUntil } from '../support/wait'
 
-let stack: Stack
+let stack: RunningStack
 let person: Person
 /** The reader's tools: the examples, a shell with `bun`, and an environment. */
 let folder: string
@@ -24,7 +24,7 @@ let env: Record<string, string>
 const examplesDir = join(repositoryDir, 'services/gateway/guide/examples')
 
 beforeAll(async () => {
-  stack = await ownStack({ terms: { holdSeconds: 4, minCycleSeconds: 0 } })
+  stack = await sharedStack()
   const { gateway, sandbox, chain, webhooks } = stack.info
   const key = generatePrivateKey()
   person = personOf(stack.info, key)
@@ -36,10 +36,7 @@ beforeAll(async () => {
     ...{ RPC_URL: chain.rpcUrl, WEBHOOK_TOKEN: webhooks.payments.ID },
   }
 })
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await stack?.[Symbol.asyncDispose]()
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const runMs = 100_000
 

@@ -10,7 +10,6 @@ import { ownStack, quickChecks } from '../support/stack'
 import { openServed } from './served'
 
 type Anomaly = { kind: string; object: string }
-type Env = Record<string, string>
 
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
@@ -20,15 +19,15 @@ export const concerned = (body: unknown): number =>
   Number(readByPayouts(textOf(body)).about !== 'other')
 
 /** Starts a stack whose payment services use a provider that serves recorded bodies. */
-export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) {
+async function openRecorded() {
   const place = { sandbox: '' }
   const served = openServed(() => place.sandbox)
   const PROVIDER_URL = served.url
   const stack = await ownStack({
     env: {
       ...quickChecks,
-      payments: { ...quickChecks.payments, PROVIDER_URL, ...env.payments },
-      payouts: { ...quickChecks.payouts, PROVIDER_URL, ...env.payouts },
+      payments: { ...quickChecks.payments, PROVIDER_URL, LIST_EVERY_MS: '1000' },
+      payouts: { ...quickChecks.payouts, PROVIDER_URL },
     },
   })
   place.sandbox = stack.info.sandbox
@@ -87,3 +86,16 @@ export async function openRecorded(env: { payments?: Env; payouts?: Env } = {}) 
   }
 }
 export type RecordedStack = Awaited<ReturnType<typeof openRecorded>>
+
+let current: Promise<RecordedStack> | undefined
+
+/** Returns the stack that both suites of payments use, one after the other. */
+export const recordedStack = (): Promise<RecordedStack> => {
+  current ??= openRecorded()
+  return current
+}
+
+export async function closeRecorded(): Promise<void> {
+  await (await current?.catch(() => undefined))?.[Symbol.asyncDispose]()
+  current = undefined
+}

@@ -4,6 +4,12 @@ import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
 import { recordFromChain } from '#infra/ops/record/chain-record'
 
+/**
+ * Terms of the stack whose records are tested: a cycle counts at once, and a busy machine does not take
+ * longer than the term between a draw and its repayment.
+ */
+export const recordTerms = { minCycleSeconds: 0, termSeconds: 60, graceSeconds: 86_400 }
+
 export { recordFromChain }
 
 // biome-ignore lint/suspicious/noExplicitAny: the record is read by tests, field by field

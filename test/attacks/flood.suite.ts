@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
 import { generatePrivateKey } from 'viem/accounts'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
@@ -6,31 +6,23 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { SignatureCheck } from '#shared/messages/chain'
 import { QuoteCreate } from '#shared/messages/pricing'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
 import { suspend } from '../support/wait'
+import { publicWaitingMax } from './fixture'
 
-const publicWaitingMax = 20
 /** How long the gateway waits for a dependency, before it admits another request. */
 const waitsMs = 1_800
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  // Callers on this machine are trusted as proxies: so the flood comes from many addresses.
-  const gateway = {
-    PUBLIC_WAITING_MAX: String(publicWaitingMax),
-    TRUSTED_PROXIES: '127.0.0.1,::1',
-  }
-  // A quote is held through a flood that takes a busy machine minutes.
-  const pricing = { QUOTE_TTL_MS: '300000' }
-  stack = await ownStack({ env: { ...quickChecks, gateway, pricing } })
+  stack = groupStack()
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const asAdmin = () => {
   const { url, admin } = stack.info.nats

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   createTestClient,
   createWalletClient,
@@ -19,21 +19,18 @@ import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
+import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
-import { servesTruth, verify } from '../support/verify'
+import { servesTruth, recordTerms as terms, verify } from '../support/verify'
 
-/** A term that a busy machine does not outlast between a draw and its repayment. */
-const terms = { minCycleSeconds: 1, termSeconds: 60, graceSeconds: 86_400 }
 let stack: Stack
 
 beforeAll(async () => {
-  stack = await ownStack({ terms })
+  stack = groupStack()
   // `/ready` succeeds before the reader has caught up for the first time.
   await servesTruth(stack, privateKeyToAddress(generatePrivateKey()))
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const digits = expect.stringMatching(/^[0-9]+$/)
 const unixSeconds = expect.stringMatching(/^[0-9]{10}$/)

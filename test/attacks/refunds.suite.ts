@@ -1,37 +1,33 @@
-import { afterAll, afterEach, beforeAll, describe, test } from 'bun:test'
+import { afterEach, beforeAll, describe, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import {
   chainSeconds,
   explained,
+  holdSeconds,
   loseJetStream,
   openBooks,
   passing,
   recorded,
   settleBy,
   tries,
-  watchful,
   withdrawCollateral,
 } from './fixture'
 
-// Long enough to come to a hold, to refund it and only then to be checked a last time: on a machine with
-// four suites on two cores as well.
-const holdSeconds = 20
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms: { holdSeconds } })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.control('faults', {}))
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** A verified person without AUSD. */
 const userWithoutAusd = () => verifiedUser(stack, { wei: 10n ** 19n })

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { serviceNames } from '#shared/messages/topic'
 import { originOf } from '#shared/tracing/origin'
+import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { ownStack } from '../support/stack'
-import { openCollector, type Span } from '../support/telemetry/collector'
+import type { Span } from '../support/telemetry/collector'
+import { collector } from './outside'
 
-const collector = openCollector()
 let stack: Stack
 let person: Person
 beforeAll(async () => {
-  const env = Object.fromEntries(serviceNames.map((name) => [name, { TRACES_URL: collector.url }]))
-  stack = await ownStack({ env })
+  stack = groupStack()
   person = await verifiedUser(stack, { ausdMicro: 30_000_000n })
-})
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]()
-  await collector[Symbol.asyncDispose]()
 })
 
 /** Tops up until it is credited, each try with headers of its own; the id of its request. */

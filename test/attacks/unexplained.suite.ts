@@ -9,25 +9,23 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
-import { operate, ownStack, quickChecks } from '../support/stack'
+import { operate } from '../support/stack'
 import { explained, openBooks, readerOf } from './fixture'
 
 let stack: Stack
 let sql: Sql
 let thief: Person
 beforeAll(async () => {
-  stack = await ownStack({ env: quickChecks })
+  stack = groupStack()
   sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   thief = await newUser(stack, { wei: 10n ** 18n })
 })
-afterAll(async () => {
-  await sql?.end({ timeout: 1 })
-  await stack?.[Symbol.asyncDispose]()
-})
+afterAll(() => sql?.end({ timeout: 1 }))
 
 const hasMicro = 20_000_000n
 const lostMicro = 5_000_000n

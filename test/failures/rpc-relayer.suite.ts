@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
@@ -7,13 +7,11 @@ import { waitUntil } from '#infra/local/wait'
 import { poolWords, type RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { SendOutcome } from '#infra/sandbox/rpc-proxy/journal'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
 import { newUser, verifiedUser } from '../support/people'
-import { ownStack, quickChecks } from '../support/stack'
 
-/** Transactions without a response are resent, and pending ones are bumped, within a second. */
-const hurried = { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' }
 const startWei = 10n ** 16n
 const dripWei = 5n * 10n ** 17n
 
@@ -62,13 +60,12 @@ let outside: Outside
 let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {
-  stack = await ownStack({ proxied: true, env: { ...quickChecks, 'chain-relayer': hurried } })
+  stack = groupStack()
   proxy = stack.rpcProxy!
   outside = outsideOf(stack.info)
   pairs = await Promise.all(Array.from({ length: faults.length + 2 }, newPair))
 })
 afterEach(() => proxy.setFaults({}))
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 async function newPair() {
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })

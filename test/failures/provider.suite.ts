@@ -1,25 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf, creditsOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
 let person: Person
 
 beforeAll(async () => {
-  stack = await ownStack()
+  stack = groupStack()
   outside = outsideOf(stack.info)
   person = await verifiedUser(stack)
 })
 afterEach(() => outside.calm())
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const exactlyOnce = async (paymentId: string, ausd: string) => {
   await waitUntil('the credit', async () => (await creditsOf(stack, paymentId)).length > 0, 60_000)

@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Address, createTestClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf, transfersOf } from '../support/ledger'
 import { newUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
 const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 
-beforeAll(async () => {
-  stack = await ownStack({ env: { ...quickChecks, 'chain-relayer': { WATCH_MS: '500' } } })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** AUSD goes from one wallet to another by a signature; the receiver pays the gas. */
 async function move(from: Person, to: Person, micro: bigint) {

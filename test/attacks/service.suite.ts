@@ -9,10 +9,15 @@ import { type Person, personOf } from '#infra/demo/person'
 import type { ProcessName, Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
+import {
+  type Backbone,
+  startBackbone,
+  startGateway,
+} from '../../services/gateway/test-support/backbone'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'
 import { answered, cashoutBody, openCheckout } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { becomes, suspend } from '../support/wait'
 
@@ -20,11 +25,9 @@ let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  const gateway = { STREAMS_EVERY_MS: '500' }
-  stack = await ownStack({ env: { ...quickChecks, gateway } })
+  stack = groupStack()
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 describe('an attacker forges the cursor of a list', () => {
   const good = '2026-11-21T06:09:00.000Z'
@@ -102,15 +105,20 @@ describe("an attacker overloads the operators' routes", () => {
 
 describe('an attacker with one address', () => {
   const perMinute = 60
-  let limited: Stack
+  /** A gateway with this limit and these proxies; only its NATS and Postgres run beside it. */
+  let backbone: Backbone
+  let limited: { readonly url: string } & AsyncDisposable
   beforeAll(async () => {
-    const gateway = {
-      RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: String(perMinute),
-      TRUSTED_PROXIES: '192.0.2.1,198.51.100.0/24',
-    }
-    limited = await ownStack({ env: { ...quickChecks, gateway } })
+    backbone = await startBackbone()
+    limited = await startGateway(backbone, {
+      rateLimitSignedPerAddressPerMinute: perMinute,
+      trustedProxies: ['192.0.2.1', '198.51.100.0/24'],
+    })
   })
-  afterAll(() => limited?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await limited?.[Symbol.asyncDispose]()
+    await backbone?.[Symbol.asyncDispose]()
+  })
 
   /** How many of 150 calls of signed routes are more than the limit lets through. */
   async function tooMany(call: (number: number) => Promise<{ status: number }>) {
@@ -121,11 +129,12 @@ describe('an attacker with one address', () => {
     const through = statuses.filter((status) => status !== 429).length
     return Math.max(0, through - perMinute - refilled)
   }
-  const withHeaders = (headers: Record<string, string>) =>
-    fetch(`${limited.info.gateway}/me`, { headers })
+  const withHeaders = (headers: Record<string, string>) => fetch(`${limited.url}/me`, { headers })
 
   test('signs in as many wallets, which share one limit', async () => {
-    const wallets = Array.from({ length: 10 }, () => personOf(limited.info, generatePrivateKey()))
+    const wallets = Array.from({ length: 10 }, () =>
+      personOf({ ...stack.info, gateway: limited.url }, generatePrivateKey()),
+    )
     expect(await tooMany((number) => wallets[number % wallets.length]!.get('/me'))).toBe(0)
   })
 
@@ -251,23 +260,11 @@ describe('a dependency of the service hangs', () => {
 })
 
 describe('an attacker with many wallets keeps checkouts open and unpaid', () => {
-  let starved: Stack
-  beforeAll(async () => {
-    // As in production: the last days are read by the hour. Half of 30 looks a minute at checkouts
-    // is for checks, of what ten thousand of them would be among 600.
-    const payments = {
-      ...{ SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
-      ...{ LIST_EVERY_MS: '3600000', LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
-    }
-    starved = await ownStack({ env: { ...quickChecks, payments } })
-  })
-  afterAll(() => starved?.[Symbol.asyncDispose]())
-
   test('but a paid checkout without a webhook is still found', async () => {
-    const outside = outsideOf(starved.info)
-    const payer = await verifiedUser(starved)
+    const outside = outsideOf(stack.info)
+    const payer = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 } })
-    const sql = postgres(starved.adminUrl, { max: 1, onnotice: () => {} })
+    const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
     // The service has run for a while: the last days were read a moment ago.
     await sql`
       insert into payments.listings (account, "window", due_at, read_at)
@@ -302,7 +299,8 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       const isLooked = async () =>
         (
           await sql`
-        select 1 from payments.payments where state = 'expired' and checks > 0`
+        select 1 from payments.payments
+        where id like 'pay_unpaid%' and state = 'expired' and checks > 0`
         ).length === 1
       await waitUntil('a round', isLooked)
       const before = await looks()
@@ -312,6 +310,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       expect((await looks()) - before).toBe(0)
     } finally {
       await outside.calm()
+      await sql`delete from payments.payments where id like 'pay_unpaid%'`
       await sql.end()
     }
   })

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { openRecorded, type RecordedStack } from './fixture'
+import { type RecordedStack, recordedStack } from './fixture'
 import { recorded } from './served'
 
 let stack: RecordedStack
 let person: Person
 beforeAll(async () => {
-  stack = await openRecorded({ payments: { LIST_EVERY_MS: '1000' } })
+  stack = await recordedStack()
   person = await verifiedUser(stack.stack)
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>
 const dataOf = (body: Json): Json => {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { groupStack } from '../runner/group'
 import { expectNothingWritten } from '../support/database'
 import { verifiedUser } from '../support/people'
-import { ownStack } from '../support/stack'
 import { readOperations } from './document'
 import { fuzz } from './fuzz'
 
@@ -11,10 +11,9 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261_122)
 let stack: Stack
 let person: Person
 beforeAll(async () => {
-  stack = await ownStack()
+  stack = groupStack()
   person = await verifiedUser(stack)
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 test('the fuzzer finds a response that differs from the document', async () => {
   const operations = await readOperations(stack.info.gateway)

@@ -2,31 +2,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openRateWorld, type RateWorld } from '../conformance/rates/rate-world'
+import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
 import { becomes } from '../support/wait'
+import { world } from './outside'
 
-let world: RateWorld
 let stack: Stack
 let person: Person
 
 beforeAll(async () => {
-  world = openRateWorld()
-  const pricing = {
-    RATE_SOURCES: 'frankfurter,bnm,open-er-api',
-    ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
-    ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '1000' },
-  }
-  stack = await ownStack({ env: { ...quickChecks, pricing } })
+  stack = groupStack()
   person = await verifiedUser(stack)
 })
 
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]()
-  await world?.[Symbol.asyncDispose]()
-})
+afterAll(() => world.turn('fair'))
 
 const fairRates = [
   ['USD/IDR', '16250'],

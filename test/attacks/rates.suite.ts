@@ -1,37 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
-import { codeOf, explained, openBooks, payCode, settle, statusOf, watchful } from './fixture'
-import { type Market, openMarket } from './market'
+import { codeOf, explained, openBooks, payCode, settle, statusOf } from './fixture'
+import { market } from './market'
 
-let market: Market
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  market = openMarket()
-  const pricing = {
-    ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
-    // Here the test moves the market.
-    RATE_JUMP_MAX_BPS: '10000',
-    // Those of a hundred top-ups at once are used one after the other.
-    QUOTE_TTL_MS: '300000',
-  }
-  stack = await ownStack({ env: { ...watchful, pricing }, terms: { holdSeconds: 20 } })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.calm())
-afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]()
-  await market?.[Symbol.asyncDispose]()
-})
 
 /** Moves the market, and waits until quotes show it. */
 async function moves(person: Person, rate: number | 'stale') {

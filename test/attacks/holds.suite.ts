@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
+import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 import { verify } from '../support/verify'
 import { becomes } from '../support/wait'
 import {
@@ -17,25 +18,18 @@ import {
   settle,
   settleBy,
   tries,
-  watchful,
   withdrawCollateral,
 } from './fixture'
 
-/** One test waits a hold out; in the others a refund has to be dealt with before it ends. */
-const holdSeconds = 25
-const minCycleSeconds = 2
-/** Named here because a pool that can be emptied is part of an attack below. */
-const pool = { liquidityMicro: 200_000_000n, minDebtMicro: 1_000_000n }
-const terms = { holdSeconds, minCycleSeconds, ...pool }
+const { minCycleSeconds } = localTerms
 
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** 32 AUSD for 520,000 rupiah: a limit of 16. */
 const rupiah = '520000'
@@ -223,22 +217,24 @@ describe('a user without funds', () => {
   })
 })
 
-// Last: it empties the lending pool.
+// Last: it empties the lending pool until its end.
 describe('two users who collude', () => {
   test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })
-    await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '8125000')
+    await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '16250000')
     await accomplice.until('collateral', (me) => me.collateral.value !== '0')
     const person = await borrower()
     const books = await openBooks(stack, person, accomplice)
     await person.draw(10_000_000n)
-    await accomplice.draw(await liquidityOf(stack))
+    const poolMicro = await liquidityOf(stack)
+    await accomplice.draw(poolMicro)
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     const { available } = await accomplice.me()
     const lent = await draw(accomplice, 10_000_000n)
     await outside.refund(paymentId)
     const ending = async () => ({ available, lent, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { available: '0', lent: 'reverted', drawn: '10000000', ...asBefore })
+    await accomplice.repay(poolMicro)
   })
 })
 

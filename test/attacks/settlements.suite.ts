@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTestClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { type Checkout, entryIn, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import {
   codeOf,
@@ -16,19 +16,17 @@ import {
   settle,
   statusOf,
   tries,
-  watchful,
   withdrawCollateral,
 } from './fixture'
 
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms: { holdSeconds: 30 } })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.calm())
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** A user with 32 AUSD of final collateral and a debt of 10, and their books. */
 async function debtor() {

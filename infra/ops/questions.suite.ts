@@ -3,9 +3,10 @@ import { outsideOf } from '#infra/demo/outside'
 import { questions } from '#infra/documents/questions'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '#test/runner/group'
 import { verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
-import { operate, ownStack } from '#test/support/stack'
+import { operate } from '#test/support/stack'
 
 const listed = questions.map(({ question, words }) => [question, words] as const)
 
@@ -14,7 +15,7 @@ describe('questions during an incident', () => {
   let stack: Stack
   let paymentId: string
   beforeAll(async () => {
-    stack = await ownStack()
+    stack = groupStack()
     const person = await verifiedUser(stack)
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
     paymentId = checkout.paymentId
@@ -22,7 +23,11 @@ describe('questions during an incident', () => {
     await entryIn(person, paymentId, 'credited')
   })
 
-  afterAll(() => stack?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    for (const name of ['postgres', 'nats-server', 'payments'] as const) stack.process(name).start()
+    const isReady = async () => (await fetch(`${stack.info.ops.gateway}/ready`)).ok
+    await waitUntil('every service being ready', isReady, 60_000)
+  })
 
   const ask = (words: readonly string[], ...more: string[]) =>
     operate(stack, 'main.ts', ...words.map((word) => (word === '<id>' ? paymentId : word)), ...more)

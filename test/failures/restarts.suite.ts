@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  stack = await ownStack()
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** JetStream loses everything it had: the books must not. */
 async function wipeJetStream() {

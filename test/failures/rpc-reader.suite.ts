@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
@@ -7,22 +7,20 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { groupStack } from '../runner/group'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
 import { type Served, servesTruth, truthOf, verify } from '../support/verify'
 import { becomes, suspend } from '../support/wait'
 
-const lagMaxMs = 4_000
 const rebuildScript = 'services/indexer-reader/rebuild.ts'
 let stack: Stack
 let proxy: RpcProxy
 let person: Person
 
 beforeAll(async () => {
-  const env = { ...quickChecks, 'indexer-reader': { LAG_MAX_MS: String(lagMaxMs) } }
-  stack = await ownStack({ proxied: true, env, terms: { minCycleSeconds: 0 } })
+  stack = groupStack()
   proxy = stack.rpcProxy!
   person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
@@ -30,7 +28,6 @@ beforeAll(async () => {
   await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
 })
 afterEach(() => proxy.setFaults({}))
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 /** One more cycle, straight on the chain. */
 async function goThroughCycle() {

@@ -4,10 +4,11 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { operate, ownStack } from '../support/stack'
+import { operate } from '../support/stack'
 
 // Runs operator commands as processes, and reads the user's view afterwards.
 
@@ -16,15 +17,12 @@ let outside: Outside
 let sql: Sql
 let person: Person
 beforeAll(async () => {
-  stack = await ownStack()
+  stack = groupStack()
   outside = outsideOf(stack.info)
   sql = postgres(stack.info.ops.databaseUrl, { max: 1, onnotice: () => {} })
   person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 17n })
 })
-afterAll(async () => {
-  await sql?.end({ timeout: 1 })
-  await stack?.[Symbol.asyncDispose]()
-})
+afterAll(() => sql?.end({ timeout: 1 }))
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
 /** A command fails if a service does not respond, and is repeated then: it is the same request. */

@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import {
   codeOf,
@@ -18,19 +18,17 @@ import {
   payCode,
   recorded,
   tries,
-  watchful,
   withdrawCollateral,
 } from './fixture'
 
 let stack: Stack
 let outside: Outside
 
-beforeAll(async () => {
-  stack = await ownStack({ env: watchful, terms: { holdSeconds: 4 } })
+beforeAll(() => {
+  stack = groupStack()
   outside = outsideOf(stack.info)
 })
 afterEach(() => outside.control('faults', {}))
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const pay = async (person: Person, channel: string, amount = '50000'): Promise<string> => {
   const terms = { pair: 'USD/IDR', amount, method: 'bank' } as const
@@ -60,8 +58,15 @@ describe('a payment refunded before or after its credit', () => {
     ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  test.each(reversals)('%s, and its payer withdraws', async (_, channel, reversal, faults) => {
-    const { person, paymentId } = await credited(channel)
+  /** The holds of all of them end at the same time. */
+  const users = new Map<string, ReturnType<typeof credited>>()
+  beforeAll(() => {
+    for (const [title, channel] of reversals) users.set(title, credited(channel))
+  })
+
+  test.each(reversals)('%s, and its payer withdraws', async (title, _, reversal, faults) => {
+    await Promise.all(users.values())
+    const { person, paymentId } = await users.get(title)!
     await outside.faults({ webhooks: { drop: 1 }, ...faults })
     await outside.control(`payments/${paymentId}/${reversal}`)
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createWalletClient, type Hex, http, publicActions } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { checkBooks } from '#infra/books/reconcile'
 import type { Person } from '#infra/demo/person'
-import { laneKeys } from '#infra/local/environment'
-import { bid } from '#infra/local/fees'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/ops/place'
 import { checkRecord } from '#infra/ops/record/record-check'
-import { chainOf } from '#shared/chain/client'
-import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { refOf } from '#shared/chain/ref'
+import { groupStack } from '#test/runner/group'
 import { query } from '#test/support/database'
 import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '#test/support/money-paths'
 import { verifiedUser } from '#test/support/people'
 import { openCheckout } from '#test/support/requests'
-import { operate, ownStack } from '#test/support/stack'
+import { operate } from '#test/support/stack'
 import { servesTruth } from '#test/support/verify'
 import { becomes } from '#test/support/wait'
 
@@ -25,14 +19,13 @@ let person: Person
 let orders: Orders
 
 beforeAll(async () => {
-  stack = await ownStack()
+  stack = groupStack()
   person = await verifiedUser(stack, { ausdMicro: pathsCostMicro, wei: 10n ** 19n })
   orders = await beginPaths(stack, person)
   await pathsEnding(person, orders)
   await person.draw(1_000_000n)
   await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const record = () => operate(stack, 'record/record-check.ts', person.wallet)
 const books = () => operate(stack, 'main.ts', 'reconcile')
@@ -44,7 +37,8 @@ describe('a system without faults', () => {
   test('the books balance if nothing was changed', async () => {
     const balanced = await waitUntil('the books balancing', async () => {
       const found = await books()
-      return found.said.endsWith('the books balance') && found
+      if (!found.said.endsWith('the books balance')) throw new Error(found.said)
+      return found
     })
     expect(balanced).toMatchObject({ code: 0, complaint: '' })
   })
@@ -120,31 +114,4 @@ describe('the check finds a wrong row:', () => {
     await becomes(found, ['history.repayCount: the chain has 0, /verify 1'])
     await changed(`update indexer_reader.records set repay_count = repay_count - 1 ${where}`)
   })
-})
-
-test('the check finds a credit that a relayer key sent outside the service', async () => {
-  const { rpcUrl, chainId, creditLine } = stack.info.chain
-  const client = createWalletClient({
-    account: privateKeyToAccount(laneKeys[1]!),
-    chain: chainOf(chainId),
-    transport: http(rpcUrl),
-  }).extend(publicActions)
-  const ref = refOf('ordered by no service')
-  const hash = await client.writeContract({
-    address: creditLine as Hex,
-    abi: creditLineAbi,
-    functionName: 'topUp',
-    args: [ref, person.account.address, 7_000_000n, false],
-    gas: 400_000n,
-    ...(await bid(client)),
-  })
-  await waitUntil('its finality', async () => {
-    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
-    const head = await client.getBlock({ blockTag: 'finalized' })
-    return receipt && head.number! >= receipt.blockNumber
-  })
-  const words = `a credit of 7000000 for ${person.wallet} in ${hash} under ref ${ref} belongs to no payment`
-  await waitUntil('it being found', async () => (await books()).said.includes(words))
-  // It may have been read before what names it: it counts when it is found again.
-  await waitUntil('an exit code of 1', async () => (await books()).code === 1)
 })

@@ -1,0 +1,47 @@
+import { beforeAll, test } from 'bun:test'
+import { createWalletClient, type Hex, http, publicActions } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { laneKeys } from '#infra/local/environment'
+import { bid } from '#infra/local/fees'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { chainOf } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import { groupStack } from '#test/runner/group'
+import { operate } from '#test/support/stack'
+
+let stack: Stack
+beforeAll(() => {
+  stack = groupStack()
+})
+
+const books = () => operate(stack, 'main.ts', 'reconcile')
+
+test('a credit that a relayer key sent outside the service is found', async () => {
+  const { rpcUrl, chainId, creditLine } = stack.info.chain
+  const client = createWalletClient({
+    account: privateKeyToAccount(laneKeys[1]!),
+    chain: chainOf(chainId),
+    transport: http(rpcUrl),
+  }).extend(publicActions)
+  const wallet = privateKeyToAddress(generatePrivateKey())
+  const ref = refOf('nobody ordered this')
+  const hash = await client.writeContract({
+    address: creditLine as Hex,
+    abi: creditLineAbi,
+    functionName: 'topUp',
+    args: [ref, wallet, 7_000_000n, false],
+    gas: 400_000n,
+    ...(await bid(client)),
+  })
+  await waitUntil('its finality', async () => {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)
+    const head = await client.getBlock({ blockTag: 'finalized' })
+    return receipt && head.number! >= receipt.blockNumber
+  })
+  const words = `a credit of 7000000 for ${wallet.toLowerCase()} in ${hash} under ref ${ref} belongs to no payment`
+  await waitUntil('it being found', async () => (await books()).said.includes(words))
+  // It may have been read before what names it: it counts when it is found again.
+  await waitUntil('an exit code that says so', async () => (await books()).code === 1)
+})

@@ -1,0 +1,19 @@
+import { onOneStack } from '../runner/group'
+import { watchful } from './fixture'
+import { market } from './market'
+
+const pricing = {
+  ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
+  // The market moves by as much as a test needs.
+  RATE_JUMP_MAX_BPS: '10000',
+  // A hundred top-ups at once use their quotes one after the other.
+  QUOTE_TTL_MS: '300000',
+}
+/** A test of `holds` empties the lending pool. Refunds within the hold are handled before it ends. */
+const terms = { holdSeconds: 30, liquidityMicro: 400_000_000n }
+
+onOneStack(() => ({ env: { ...watchful, pricing }, terms }), {
+  holds: () => import('./holds.suite'),
+  settlements: () => import('./settlements.suite'),
+  rates: () => import('./rates.suite'),
+})

@@ -1,0 +1,45 @@
+import { afterAll } from 'bun:test'
+import { serviceNames } from '#shared/messages/topic'
+import { publicWaitingMax } from '../attacks/fixture'
+import { onOneStack } from '../runner/group'
+import { quickChecks } from '../support/stack'
+import { collector, world } from './outside'
+
+/** A flood comes from many addresses, which requests of this machine may name. */
+const gateway = {
+  ...{ STREAMS_EVERY_MS: '500', PUBLIC_WAITING_MAX: String(publicWaitingMax) },
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+}
+const pricing = {
+  RATE_SOURCES: 'frankfurter,bnm,open-er-api',
+  ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
+  ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '1000' },
+  // A quote outlasts a flood on a busy machine.
+  QUOTE_TTL_MS: '300000',
+}
+/**
+ * As in production, the list of the last days is read every hour. Half of 30 look-ups a minute are for
+ * open checkouts: 600 of these are to them as ten thousand are to a production limit.
+ */
+const payments = {
+  ...{ SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
+  ...{ LIST_EVERY_MS: '3600000', LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
+}
+const own: Record<string, Record<string, string>> = { ...quickChecks, gateway, pricing, payments }
+const env = Object.fromEntries(
+  [...serviceNames, 'sandbox'].map((name) => [
+    name,
+    { ...own[name], ...(name === 'sandbox' ? {} : { TRACES_URL: collector.url }) },
+  ]),
+)
+
+onOneStack(() => ({ env }), {
+  trace: () => import('./trace.suite'),
+  rates: () => import('./rates.suite'),
+  flood: () => import('../attacks/flood.suite'),
+  service: () => import('../attacks/service.suite'),
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await collector[Symbol.asyncDispose]()
+})

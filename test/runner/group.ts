@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe } from 'bun:test'
+import type { Stack, StackOptions } from '#infra/local/stack'
+import { ownStack } from '../support/stack'
+
+let current: Stack | undefined
+
+/**
+ * Runs suites one after the other on one stack. They need the same configuration, and kill processes
+ * or inject faults, so that no other suite can use the stack at the same time.
+ * `options` is called when the tests begin. `load` imports a `*.suite.ts`, which takes the stack by
+ * `groupStack()` and leaves every process running; its name is that of the file, for `-t`.
+ */
+export function onOneStack(
+  options: () => Partial<StackOptions>,
+  suites: Readonly<Record<string, () => Promise<unknown>>>,
+): void {
+  beforeAll(async () => {
+    current = await ownStack(options())
+  })
+  afterAll(async () => {
+    await current?.[Symbol.asyncDispose]()
+    current = undefined
+  })
+  for (const [name, load] of Object.entries(suites))
+    describe(name, async () => {
+      await load()
+    })
+}
+
+/** Returns the stack of the group whose suites run now; throws if it did not start. */
+export function groupStack(): Stack {
+  if (!current) throw new Error('the stack of this group did not start')
+  return current
+}
