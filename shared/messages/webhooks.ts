@@ -6,7 +6,7 @@ import type { ProviderAccount } from '#shared/money/pair'
 const delivery = {
   deliveryId: Type.String(),
   receivedAt: Timestamp,
-  /** Raw body as received, at most 64 KiB. */
+  /** The fields of the body that its readers use, as JSON, without personal data. */
   body: Type.String(),
 }
 

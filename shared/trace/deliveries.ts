@@ -8,9 +8,8 @@ import type { Entry, Part, Roots } from '#shared/trace/entry'
 import { deadAmong, handledAmong, handlingIn } from '#shared/trace/messages'
 import { sentence } from '#shared/trace/words'
 
-// The stream stores raw webhook deliveries. A delivery only names a payment in its body, so the
-// deliveries of the period in which an item was in progress are searched. Only the event of a body
-// is shown.
+// A delivery only names a payment in its body, so the deliveries of the period in which an item was in
+// progress are searched. Only the event of a body is shown.
 
 const stream = 'WEBHOOKS'
 /** Maximum deliveries searched. If there are more, the trace reports it. */

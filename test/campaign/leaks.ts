@@ -7,7 +7,7 @@ import { serviceNames } from '#shared/messages/topic'
 import type { Stored } from './messages'
 
 /** A value that must not leak, and its name in findings. */
-export type Secret = { readonly name: string; readonly text: string; readonly isPersonal?: boolean }
+export type Secret = { readonly name: string; readonly text: string }
 /** A text that operators or other services can read, and its name in findings. */
 export type Told = { readonly where: string; readonly text: string }
 export type Leaks = {
@@ -60,8 +60,8 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   const bank = { accountHolderName: 'Sari Dewi', accountNumber: '1234567890' }
   return [
     ...sessions,
-    { name: 'an account holder name', text: bank.accountHolderName, isPersonal: true },
-    { name: 'an account number', text: bank.accountNumber, isPersonal: true },
+    { name: 'an account holder name', text: bank.accountHolderName },
+    { name: 'an account number', text: bank.accountNumber },
   ]
 }
 
@@ -94,9 +94,6 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   }
 }
 
-/** Webhooks are stored as received, with the provider's personal data. */
-const isRaw = ({ where }: Told) => where === 'message WEBHOOKS'
-
 /**
  * Searches logs, metrics, dead letters, stored messages and `errors` (bodies of error responses)
  * for secrets and personal data. The stack must still be running.
@@ -115,16 +112,7 @@ export async function findLeaks(
     ...(await deadLettersOf(stack)),
     ...[...errors].map((text) => ({ where: 'error', text })),
   ]
-  const found = [
-    ...leaksIn(
-      told.filter((one) => !isRaw(one)),
-      secrets,
-    ),
-    ...leaksIn(
-      told.filter(isRaw),
-      secrets.filter(({ isPersonal }) => !isPersonal),
-    ),
-  ]
+  const found = leaksIn(told, secrets)
   const searched: Record<string, number> = { secrets: secrets.length }
   for (const { where, text } of told) {
     const kind = where.split(' ')[0]!

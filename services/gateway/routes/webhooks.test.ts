@@ -26,9 +26,21 @@ describe('POST /webhooks/payments', () => {
     expect(await post(token, '{}')).toEqual({ status: 'recorded' })
     expect(fixture.stored.size).toBe(5)
   })
-  test('keeps the body as it came, under a subject of its own', async () => {
+  test('records another event under a webhook id that was used before', async () => {
     const fixture = await fixtureOf()
-    const raw = `{ "b": 1.50,\n "a": "é" }`
+    const headers = { ...token, 'webhook-id': 'w-1' }
+    const post = async (raw: string) =>
+      (await fixture.call('POST', '/webhooks/payments', { raw, headers })).json()
+    const refund = JSON.stringify({ event: 'refund.succeeded', data: { id: 'rfd-1' } })
+    expect(await post(body)).toEqual({ status: 'recorded' })
+    expect(await post(refund)).toEqual({ status: 'recorded' })
+    for (const raw of [body, refund]) expect(await post(raw)).toEqual({ status: 'duplicate' })
+  })
+  test('keeps the event, the ids and the status, without personal data, under a subject of its own', async () => {
+    const fixture = await fixtureOf()
+    const data = { id: 'disb-1', status: 'SUCCEEDED' }
+    const account = { account_number: '1234567890', account_holder_name: 'Sari Dewi' }
+    const raw = JSON.stringify({ event: 'payout.succeeded', data: { ...data, ...account } })
     await fixture.call('POST', '/webhooks/payments', {
       raw,
       headers: { 'x-callback-token': 'token-my' },
@@ -38,7 +50,7 @@ describe('POST /webhooks/payments', () => {
       account: 'MY',
       deliveryId: expect.stringMatching(/^dlv_/),
       receivedAt: new Date(nowMs).toISOString(),
-      body: raw,
+      body: JSON.stringify({ event: 'payout.succeeded', data }),
     } as never)
     expect(subject).toBe(`webhooks.payments.MY.${payload.deliveryId}`)
   })

@@ -5,6 +5,7 @@ import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
 import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { ProviderAccount } from '#shared/money/pair'
+import { keptDelivery } from '#shared/provider/delivery'
 import { requestId } from '#shared/request-id'
 import type { Context } from '../context'
 import { parseJson, readBytes } from '../http/body'
@@ -36,7 +37,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     async ({ request }) => {
       const account = accountOf(request.headers.get('x-callback-token'))
       if (!account) throw new Refused(401, 'x-callback-token is missing or unknown')
-      const { text: body } = objectText(await readBytes(request))
+      const body = keptDelivery(objectText(await readBytes(request)).text)
       const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
       const deliveryId = deliveryIdOf(account, name, body)
       const receivedAt = new Date(clock()).toISOString()
@@ -85,15 +86,16 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
         log.warn({ reason: verified.reason }, 'identity webhook rejected')
         throw new Refused(401, 'the signature of this delivery is missing or wrong')
       }
-      const { text: body } = objectText(bytes)
-      const read = provider.parse(body)
+      const { text } = objectText(bytes)
+      const read = provider.parse(text)
+      const body = provider.kept(text)
       const name = 'statement' in read ? read.statement.eventId : null
       const deliveryId = deliveryIdOf(provider.name, name, body)
       const receivedAt = new Date(clock()).toISOString()
       return recordDelivery(context, {
         subject: identityWebhookSubject(provider.name, deliveryId),
         id: deliveryId,
-        payload: { provider: provider.name, deliveryId, receivedAt, body: provider.kept(body) },
+        payload: { provider: provider.name, deliveryId, receivedAt, body },
       })
     },
     {
@@ -123,14 +125,12 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 }
 
 /**
- * Returns the id of a delivery: from the sender's own id if there is one, otherwise from the body. The
- * id is part of the stream subject and is the message id, so the stream itself rejects a duplicate.
+ * Returns the id of a delivery: from the sender's own id and the stored part of the body, so that a
+ * sender that repeats an id for another event loses neither. The id is part of the stream subject and is the
+ * message id, so the stream itself rejects a duplicate.
  */
 const deliveryIdOf = (source: string, name: string | null, body: string): string =>
-  idFor(
-    'delivery',
-    name ? `${source}:${name}` : `${source}:${createHash('sha256').update(body).digest('hex')}`,
-  )
+  idFor('delivery', `${source}:${name ?? ''}:${createHash('sha256').update(body).digest('hex')}`)
 
 /** Parses an authentic body; throws a 400 unless it is a JSON object. */
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {

@@ -37,13 +37,7 @@ export const gatewayGuards: readonly Guard[] = [
   {
     guard: "a webhook is stored once, under its sender's id",
     kind: 'key',
-    edits: [
-      edit(
-        webhooks,
-        `name ? \`\${source}:\${name}\` :`,
-        `name ? \`\${source}:\${crypto.randomUUID()}\` :`,
-      ),
-    ],
+    edits: [edit(webhooks, `\${source}:\${name ?? ''}:`, `\${source}:\${crypto.randomUUID()}:`)],
     test: {
       file: at('routes/webhooks.test.ts'),
       name: 'records a delivery once, whatever becomes of its token meanwhile',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { keptDelivery } from '#shared/provider/delivery'
 import { readDelivery } from './delivery'
 
 const body = (event: string, data: unknown, more: object = {}) =>
@@ -49,6 +50,7 @@ describe('a delivery of the provider', () => {
     ['v3_payout.reversed', { payout_id: 'po-1' }, { about: 'payout' }],
   ] as const)('%s with %o is about %o', (event, data, hint) => {
     expect(readDelivery(body(event, data))).toEqual(hint as never)
+    expect(readDelivery(keptDelivery(body(event, data)))).toEqual(hint as never)
   })
 
   test.each([

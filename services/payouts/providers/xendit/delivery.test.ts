@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { keptDelivery } from '#shared/provider/delivery'
 import { readDelivery } from './delivery'
 
 const flat = {
@@ -43,7 +44,9 @@ const table: [string, unknown, ReturnType<typeof readDelivery>][] = [
 ]
 
 test.each(table)('%s is understood', (_, delivery, hint) => {
-  expect(readDelivery(JSON.stringify(delivery))).toEqual(hint)
+  const body = JSON.stringify(delivery)
+  expect(readDelivery(body)).toEqual(hint)
+  expect(readDelivery(keptDelivery(body))).toEqual(hint)
 })
 
 test('text that is no JSON concerns nobody here', () => {

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { keptDelivery } from './delivery'
+
+const personal = {
+  account_number: '1234567890',
+  account_holder_name: 'Sari Dewi',
+  channel_properties: { account_number: '1234567890', account_holder_name: 'Sari Dewi' },
+  payer_name: 'Sari Dewi',
+  payment_details: { payer_account_number: '1234567890' },
+  customer: { email: 'sari@example.com' },
+  metadata: { note: 'Sari Dewi' },
+}
+const said = /Sari|1234567890|example\.com/
+
+describe('what is kept of a delivery', () => {
+  test.each([
+    [
+      'a payout',
+      {
+        event: 'payout.succeeded',
+        data: { id: 'disb-1', reference_id: 'r-1', status: 'SUCCEEDED' },
+      },
+    ],
+    [
+      'a v3 payout',
+      { event: 'v3_payout.succeeded', data: { payout_id: 'po-1', status: 'SUCCEEDED' } },
+    ],
+    [
+      'a payment',
+      {
+        event: 'payment.capture',
+        data: { payment_id: 'py-1', payment_request_id: 'pr-1', status: 'SUCCEEDED' },
+      },
+    ],
+    [
+      'a wrapped refund',
+      { event: 'refund.succeeded', data: { data: { id: 'rfd-1', payment_id: 'py-1' } } },
+    ],
+  ])('of %s: its event, ids, reference and status, and nobody’s details', (_, body) => {
+    const { event, data } = body as { event: string; data: { data?: object } }
+    const inner = data.data ? { data: { ...data.data, ...personal } } : data
+    const whole = { ...personal, event, business_id: 'b', data: { ...inner, ...personal } }
+    const kept = keptDelivery(JSON.stringify(whole))
+    expect(JSON.parse(kept)).toEqual(body)
+    expect(kept).not.toMatch(said)
+  })
+  test('of any JSON: nothing but text of the used fields, at most 200 characters each', () => {
+    fc.assert(
+      fc.property(fc.json(), (body) => {
+        const kept = JSON.parse(keptDelivery(body))
+        expect(Object.keys(kept).filter((key) => key !== 'event' && key !== 'data')).toEqual([])
+      }),
+    )
+    const long = JSON.stringify({ event: 'x'.repeat(1_000), data: { id: personal } })
+    expect(JSON.parse(keptDelivery(long))).toEqual({ event: 'x'.repeat(200), data: { id: {} } })
+  })
+})

@@ -1,0 +1,39 @@
+import { asObject, jsonObject } from '#shared/schema'
+
+/** Fields of an object that readers and operators use: ids, our reference, and the status. */
+const used = [
+  'id',
+  'payment_session_id',
+  'payment_request_id',
+  'payment_id',
+  'refund_id',
+  'payout_id',
+  'reference_id',
+  'status',
+] as const
+
+const textMax = 200
+
+/**
+ * Reduces a delivery of the payment provider to its event and the ids in it, so that no name, account number
+ * or card is stored: a delivery is a hint, and its objects are fetched from the provider's API. Readers
+ * understand the result as they understand the whole body.
+ */
+export function keptDelivery(body: string): string {
+  const envelope = jsonObject(body) ?? {}
+  const outer = asObject(envelope.data)
+  const inner = asObject(outer?.data)
+  const data = outer && { ...keptIn(outer), ...(inner && { data: keptIn(inner) }) }
+  return JSON.stringify({ event: keptValue(envelope.event), ...(data && { data }) })
+}
+
+const keptIn = (object: Record<string, unknown>) =>
+  Object.fromEntries(
+    used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]),
+  )
+
+/** Keeps a text, and of any other value only that it is one. */
+const keptValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.slice(0, textMax)
+  return typeof value === 'object' && value !== null ? {} : value
+}
