@@ -92,7 +92,7 @@ export const AuthorizationTime = Type.String({
   title: 'AuthorizationTime',
   description: 'Unix time in seconds, as a string of digits; the largest uint256 never comes.',
   pattern: `^(?:[0-9]{1,77}|${2n ** 256n - 1n})$`,
-  says: 'must be unix seconds as a string of digits, at most 2^256 - 1',
+  says: 'must be unix seconds as a string of digits',
   examples: ['1790000000'],
 })
 /** ISO 8601 in UTC, milliseconds. */
@@ -136,6 +136,16 @@ export const Authorization = Type.Object(
   },
 )
 
+const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2019/&()\\-"
+/**
+ * A name as banks take it: blanks around it are removed, no control, invisible or direction character, none
+ * outside the Basic Multilingual Plane, which the provider counts as two, and at least one letter.
+ */
+const holderName = [
+  '^\\s*(?!.*[\\u{10000}-\\u{10FFFF}])(?=.*\\p{L})',
+  `[\\p{L}\\p{Nd}'\u2019(](?:[${inName} ]{0,98}[${inName}])?\\s*$`,
+].join('')
+
 export const Bank = Type.Object(
   {
     channelCode: Type.String({
@@ -151,9 +161,11 @@ export const Bank = Type.Object(
       examples: ['1234567890'],
     }),
     accountHolderName: Type.String({
-      pattern: '^\\s*\\S(.{0,98}\\S)?\\s*$',
-      description: 'Account holder name as registered with the bank: 1 to 100 characters.',
-      says: 'must be 1 to 100 characters',
+      pattern: holderName,
+      description:
+        'Account holder name as registered with the bank: 1 to 100 letters, digits, spaces and ' +
+        "`. , ' - / & ( )`, at least one of them a letter.",
+      says: "must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter",
       examples: ['Sari Dewi'],
     }),
   },

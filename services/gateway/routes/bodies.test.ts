@@ -37,6 +37,9 @@ const amounts = [
   [],
 ]
 
+const nameRule =
+  "bank.accountHolderName must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter"
+
 describe('a body with one thing wrong is refused, naming it', () => {
   test.each<[BodyPath, string, unknown, string]>([
     ['/quote', 'pair', undefined, 'pair is missing'],
@@ -101,18 +104,8 @@ describe('a body with one thing wrong is refused, naming it', () => {
       'bank.accountNumber must be 6 to 20 digits',
     ],
     ['/cashouts', 'bank.accountNumber', 1234567890, 'bank.accountNumber must be 6 to 20 digits'],
-    [
-      '/cashouts',
-      'bank.accountHolderName',
-      '   ',
-      'bank.accountHolderName must be 1 to 100 characters',
-    ],
-    [
-      '/cashouts',
-      'bank.accountHolderName',
-      'x'.repeat(101),
-      'bank.accountHolderName must be 1 to 100 characters',
-    ],
+    ['/cashouts', 'bank.accountHolderName', '   ', nameRule],
+    ['/cashouts', 'bank.accountHolderName', 'x'.repeat(101), nameRule],
     ['/cashouts', 'bank.swift', 'X', 'bank.swift is not a known field'],
     ['/sends', 'authorization', undefined, 'authorization is missing'],
     ['/sends', 'quoteId', 'x', 'quoteId is not a known field'],
@@ -120,6 +113,56 @@ describe('a body with one thing wrong is refused, naming it', () => {
     const before = fixture.asked.length
     const response = await post(path, spoilt(goodBodies[path], field, value))
     expect([response.status, await errorOf(response)]).toEqual([400, message])
+    expect(fixture.asked.length).toBe(before)
+  })
+})
+
+describe('the account holder name of a cash-out', () => {
+  const named = (name: unknown) =>
+    post('/cashouts', spoilt(goodBodies['/cashouts'], 'bank.accountHolderName', name))
+  test.each([
+    'Sari Dewi',
+    "Nur'aini D\u2019Souza",
+    'PT. Maju & Jaya (Persero), Tbk. / cab-2',
+    'Ñoño José Müller',
+    'Nono\u0303 e\u0301',
+    'Siti ꦱꦸꦂꦠꦶ',
+    'முருகன் ராஜா',
+    '李小龍',
+    '2 Fast',
+    'Toko １２３',
+    '  Sari Dewi\t',
+    'x'.repeat(100),
+  ])('may be %j', async (name) => {
+    expect((await named(name)).status).toBe(200)
+  })
+  test.each([
+    ['a NUL', 'Sari\0Dewi'],
+    ['a tab', 'Sari\tDewi'],
+    ['a line break', 'Sari\nDewi'],
+    ['an escape character', 'Sari\u001bDewi'],
+    ['a right-to-left override', 'Sari \u202eiweD'],
+    ['a right-to-left mark', 'Sari\u200fDewi'],
+    ['a direction isolate', 'Sari\u2066Dewi'],
+    ['a zero-width space', 'Sari\u200bDewi'],
+    ['a byte order mark within', 'Sari\ufeffDewi'],
+    ['a lone surrogate', 'Sari\ud800Dewi'],
+    ['a letter beyond the Basic Multilingual Plane', `Sari ${'\u{1d400}'}`],
+    ['an emoji', 'Sari 😀'],
+    ['a no-break space', 'Sari\u00a0Dewi'],
+    ['digits alone', '1234567890'],
+    ['signs alone', '.-.'],
+    ['a formula of a spreadsheet', "=cmd|'/c calc'!A1"],
+    ['a formula that begins with a minus', '-Sari'],
+    ['an at sign', 'sari@example.com'],
+    ['markup', '<b>Sari</b>'],
+    ['101 characters', 'x'.repeat(101)],
+    ['nothing', ''],
+    ['a number', 7],
+  ])('is refused with %s, before payouts is asked', async (_, name) => {
+    const before = fixture.asked.length
+    const response = await named(name)
+    expect([response.status, await errorOf(response)]).toEqual([400, nameRule])
     expect(fixture.asked.length).toBe(before)
   })
 })
