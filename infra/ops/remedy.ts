@@ -13,10 +13,15 @@ const formOf = (item: string) =>
 type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
 
 /** Returns the command for a break, or the command that shows the decision it needs. */
-export const commandFor = (one: Of): string => `bun run ops ${verbFor(one)}`
+export const commandFor = (one: Of): string =>
+  `bun run ops ${verbFor({ ...one, id: shellWord(one.id) }, shellWord(one.item))}`
 
-function verbFor({ id, rule, item, amount }: Of): string {
-  const form = formOf(item)
+/** Returns a text as one word of a shell command; an item can be text from outside. */
+export const shellWord = (text: string): string =>
+  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+function verbFor({ id, rule, item: name, amount }: Of, item: string): string {
+  const form = formOf(name)
   if (rule === 'dead_letter') return `dead-letters show ${item}`
   if (rule === 'unsent') return 'in-flight'
   if (rule === 'provider_unknown' && !form) return `unexplained accept ${item} --reason <why>`

@@ -1,13 +1,13 @@
-import { empty, fill, h, inWords, itemLink, timeElement } from '/console/dom.js'
+import { empty, fill, h, inWords, itemLink, shellWord, timeElement } from '/console/dom.js'
 import { setFilter } from '/console/route.js'
 import { get } from '/console/session.js'
 
 /** Command for each kind of alert; the console itself changes nothing. */
 const remedies = {
-  review: (id) => `bun run ops review show ${id}`,
-  frozen: (id) => `bun run ops trace ${id}`,
-  anomaly: (id) => `bun run ops trace ${id}`,
-  break: (id) => `bun run ops trace ${id}`,
+  review: (id) => `bun run ops review show ${shellWord(id)}`,
+  frozen: (id) => `bun run ops trace ${shellWord(id)}`,
+  anomaly: (id) => `bun run ops trace ${shellWord(id)}`,
+  break: (id) => `bun run ops trace ${shellWord(id)}`,
   lane: () => 'bun run ops status',
 }
 

