@@ -64,10 +64,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)
-  const isAccepted = openContractSignatures({
-    node: openNodeForStrangers({ endpoints, chainId }),
-    ethCallsPerSecond: config.rpcEthCallsPerSecond,
-  })
+  const isAccepted = openStrangerSignatures({ endpoints, chainId, ...config })
   const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
   const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
   const stored = () => {

@@ -3,7 +3,7 @@ import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multical
 import { type Clock, systemClock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 import { multicall3 } from './multicall'
-import type { Node } from './node'
+import { type Node, openNodeForStrangers } from './node'
 
 /** A signature that only the code at the signer's address can verify. */
 export type ContractSignature = {
@@ -165,6 +165,13 @@ export function openContractSignatures(options: {
     })
   }
 }
+
+/** Opens the verifier of a service, whose calls go after every other one. */
+export const openStrangerSignatures = ({
+  rpcEthCallsPerSecond: ethCallsPerSecond,
+  ...chain
+}: Parameters<typeof openNodeForStrangers>[0] & { readonly rpcEthCallsPerSecond: number }) =>
+  openContractSignatures({ node: openNodeForStrangers(chain), ethCallsPerSecond })
 
 const busy = () => new BaseError('too many signatures of contract wallets are waiting')
 

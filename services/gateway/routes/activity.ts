@@ -157,10 +157,13 @@ type Cursor = { readonly createdAt: string; readonly id: string }
 
 /** Ids of all owners; Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
-/** `Date` reads 31 February as 3 March, Postgres rejects it: only a date that round-trips exists. */
+/**
+ * `Date` reads 31 February as 3 March, Postgres rejects it: only a date that round-trips exists. Nor can
+ * Postgres read the years above 9999, which have a sign.
+ */
 const isTimestamp = (text: string) => {
   const at = new Date(text)
-  return at.getTime() >= 0 && at.toISOString() === text
+  return /^\d{4}-/.test(text) && at.getTime() >= 0 && at.toISOString() === text
 }
 
 /** Formats a cursor, which is opaque to the app. */

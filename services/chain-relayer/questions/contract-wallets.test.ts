@@ -1,0 +1,229 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { concat, encodeAbiParameters, encodeDeployData, type Hex, keccak256, toBytes } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { canonical } from '#shared/chain/erc3009'
+import * as questions from '#shared/messages/chain'
+import type { Question } from '#shared/messages/topic'
+import {
+  ownedWalletAbi,
+  ownedWalletBytecode,
+  trickWalletAbi,
+  trickWalletBytecode,
+} from '#test/support/contracts'
+import { transferDigest } from '../chain/authorization'
+import { newNonce, newWallet, openFixture, recipient, take, until } from '../test-support'
+import { answersOf } from './answers'
+import { createSend } from './send'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+const { chain, context, contracts } = fixture
+const treasury = fixture.treasury.address
+
+const ask = (question: Question, request: object) =>
+  answersOf(context)
+    .find((one) => one.question === question)!
+    .answer(request)
+
+describe('a contract wallet', () => {
+  const ownedWallet = async () => {
+    const { key, address: owner } = await newWallet(fixture, 0n)
+    const data = encodeDeployData({
+      abi: ownedWalletAbi,
+      bytecode: ownedWalletBytecode,
+      args: [owner],
+    })
+    const account = privateKeyToAccount(key)
+    const hash = await chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const wallet = receipt.contractAddress!
+    await fixture.mint(wallet, 10_000_000n)
+    const wrap = (signature: Hex) =>
+      encodeAbiParameters(
+        [{ type: 'bytes32' }, { type: 'bytes' }],
+        [keccak256(toBytes('OwnedWallet')), signature],
+      )
+    return { account, wallet, wrap }
+  }
+
+  test('cashes out by a signature its own code accepts, and by no other', async () => {
+    const context = await fixture.begin()
+    const { account, wallet, wrap } = await ownedWallet()
+    const terms = {
+      from: wallet,
+      to: treasury,
+      value: '3000000',
+      validAfter: '0',
+      validBefore: '4000000000',
+      nonce: newNonce(),
+    }
+    const signature = wrap(await account.sign({ hash: transferDigest(contracts.domain, terms) }))
+    const authorization = { ...terms, signature }
+    expect(await ask(questions.AuthorizationCheck, { authorization })).toEqual({ ok: {} })
+    const forged = { ...authorization, value: '3000001' }
+    expect(await ask(questions.AuthorizationCheck, { authorization: forged })).toEqual({
+      refused: 'signature_invalid',
+    })
+    const task = take(authorization)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
+  })
+
+  /** It burns the gas of whatever is not free; what is asked as by our lane is made to pass. */
+  async function burner() {
+    const { key } = await newWallet(fixture, 0n)
+    const data = encodeDeployData({
+      abi: trickWalletAbi,
+      bytecode: trickWalletBytecode,
+      args: [0, recipient],
+    })
+    const account = privateKeyToAccount(key)
+    const hash = await chain.sendTransaction({ account, data, chain: null, gas: 1_000_000n })
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const wallet = receipt.contractAddress!
+    await fixture.mint(wallet, 10_000_000n)
+    const sign = (to: Hex = treasury, value = '1') => {
+      const window = { validAfter: '0', validBefore: '4000000000' }
+      const terms = { from: wallet, to, value, ...window, nonce: newNonce() }
+      return { ...terms, signature: `0x${'00'.repeat(96)}` as Hex }
+    }
+    // There is always something left that tells them apart: the simulation is made to pass.
+    fixture.endpoint.intercept = (method, _, params) =>
+      method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
+        : undefined
+    return { wallet, sign }
+  }
+  const lane = fixture.keys[0]!.address
+
+  test('security: whose code passes a simulation and fails on the chain gets one try', async () => {
+    const context = await fixture.begin()
+    const { sign } = await burner()
+    const task = take(sign())
+    await fixture.command(task)
+    const before = await chain.getTransactionCount({ address: lane })
+    const ended = await fixture.finish(context, task)
+    expect(ended).toMatchObject({ state: 'failed', reason: 'reverted' })
+    expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
+  })
+
+  test("security: burns what a day's budget allows, however many it orders at once, and no more", async () => {
+    const context = await fixture.begin({ gasBudgetWei: 1n })
+    const { wallet, sign } = await burner()
+    const tasks = [1, 2, 3, 4, 5].map(() => take(sign()))
+    for (const task of tasks) await fixture.command(task)
+    const before = await chain.getTransactionCount({ address: lane })
+    const reasons = []
+    for (const task of tasks) reasons.push((await fixture.finish(context, task)).reason)
+    expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
+    const spent = 'gas_budget_spent'
+    expect(reasons.toSorted()).toEqual([spent, spent, spent, spent, 'reverted'])
+    fixture.endpoint.intercept = undefined
+    // Told after all that is wrong with the request itself.
+    const check = (value: string) =>
+      answersOf(context)
+        .find((one) => one.question === questions.AuthorizationCheck)!
+        .answer({ authorization: sign(treasury, value) })
+    expect(await check('99000000')).toEqual({ refused: 'balance_too_low' })
+    expect(await check('1')).toEqual({ refused: spent })
+    const known = await context.account(wallet)
+    const ask = { ...context, account: () => Promise.resolve({ ...known, verified: true }) }
+    const send = (value: string) => createSend(ask, wallet, canonical(sign(recipient, value)))
+    expect(await send('99000000')).toEqual({ refused: 'balance_too_low' })
+    expect(await send('1')).toEqual({ refused: spent })
+    expect(
+      await createSend(
+        { ...ask, settings: fixture.context.settings },
+        wallet,
+        canonical(sign(recipient)),
+      ),
+    ).toHaveProperty('ok')
+  })
+
+  /** Wraps a signature as for a wallet that is not deployed yet (ERC-6492). */
+  const for6492 = (signature: Hex): Hex =>
+    concat([
+      encodeAbiParameters(
+        [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
+        [recipient, '0xdeadbeef', signature],
+      ),
+      `0x${'6492'.repeat(16)}`,
+    ])
+
+  test('that is deployed may wrap its signatures by ERC-6492, to cash out and to sign in', async () => {
+    const context = await fixture.begin()
+    const { account, wallet, wrap } = await ownedWallet()
+    const window = { validAfter: '0', validBefore: '4000000000', nonce: newNonce() }
+    const terms = { from: wallet, to: treasury, value: '3000000', ...window }
+    const own = wrap(await account.sign({ hash: transferDigest(contracts.domain, terms) }))
+    const authorization = { ...terms, signature: for6492(own) }
+    expect(await ask(questions.AuthorizationCheck, { authorization })).toEqual({ ok: {} })
+    const forged = { ...authorization, value: '3000001' }
+    const refused = { refused: 'signature_invalid' }
+    expect(await ask(questions.AuthorizationCheck, { authorization: forged })).toEqual(refused)
+    const task = take(authorization)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    const text = 'Sign in to Service'
+    const signature = for6492(wrap(await account.signMessage({ message: text })))
+    const check = (of: string) => ask(questions.SignatureCheck, { wallet: of, text, signature })
+    expect(await check(wallet)).toEqual({ ok: { valid: true } })
+    expect(await check(recipient)).toEqual({ ok: { valid: false } })
+  })
+
+  test('security: 300 forged sign-ins take few chain calls, and a contract wallet still signs in', async () => {
+    const { account, wallet, wrap } = await ownedWallet()
+    // Its code is the invalid instruction, which uses up all gas of its call.
+    const deployed = {
+      account,
+      data: '0x60fe60005360016000f3',
+      chain: null,
+      gas: 100_000n,
+    } as const
+    const hash = await chain.sendTransaction(deployed)
+    const receipt = await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const calls: string[] = []
+    fixture.endpoint.intercept = (method) => void calls.push(method)
+    const answers = answersOf(context)
+    const text = 'Sign in to Service'
+    const check = (of: string, signature: Hex) =>
+      answers
+        .find(({ question }) => question === questions.SignatureCheck)!
+        .answer({ wallet: of, text, signature })
+    const late = { refused: 'chain_unavailable' }
+    const forged = `0x${'11'.repeat(64)}1b` as Hex
+    const strangers = Array.from({ length: 300 }, () => newNonce().slice(0, 42))
+    const startedAt = Date.now()
+    const flood = Promise.all(strangers.map((one) => check(one, forged)))
+    const burning = check(receipt.contractAddress!, forged)
+    const refused = { ok: { valid: false } }
+    const others = (await flood).filter((answer) => !Bun.deepEquals(answer, late))
+    expect(others.length).toBeGreaterThan(40)
+    for (const answer of others) expect(answer).toEqual(refused)
+    expect([refused, late] as unknown[]).toContainEqual(await burning)
+    const own = wrap(await account.signMessage({ message: text }))
+    await until(
+      async () => Bun.deepEquals(await check(wallet, own), { ok: { valid: true } }),
+      'the sign-in of a contract wallet',
+    )
+    expect(new Set(calls)).toEqual(new Set(['eth_call']))
+    expect(calls.length).toBeLessThanOrEqual(2 + (Date.now() - startedAt) / 500)
+    const before = calls.length
+    for (const one of strangers.slice(0, 40)) expect(await check(one, forged)).toEqual(refused)
+    expect(calls).toHaveLength(before)
+  })
+
+  test('signs in by its own code; an account without code never does', async () => {
+    const { account, wallet, wrap } = await ownedWallet()
+    const text = 'Sign in to Service'
+    const signature = wrap(await account.signMessage({ message: text }))
+    const check = (asked: string) =>
+      ask(questions.SignatureCheck, { wallet: asked, text, signature })
+    expect(await check(wallet)).toEqual({ ok: { valid: true } })
+    expect(await check(recipient)).toEqual({ ok: { valid: false } })
+  })
+})
