@@ -32,6 +32,9 @@ export const composeVariables: readonly Row[] = [
   row('POSTGRES_PASSWORD', 'Postgres password of the table owner', {
     secret: true,
   }),
+  row('NATS_STORE_KEY', 'key that encrypts the streams of NATS on disk; without it they are lost', {
+    secret: true,
+  }),
   ...busUsers.map((name) => row(passwordVariable(name), 'NATS password', { secret: true })),
   row('DEPLOY_AUSD_ADDRESS', 'AUSD_ADDRESS of the deploy job; empty: the real AUSD', {
     fallback: '',

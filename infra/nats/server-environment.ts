@@ -20,6 +20,8 @@ export function serverEnvironment(options: {
   monitorPort: number
   storeDir: string
   passwords: Readonly<Record<NatsUser, string>>
+  /** Encrypts the store; default: not encrypted. */
+  storeKey?: string
   /** Settings of a cluster node, which starts from nats-cluster.conf. */
   cluster?: ClusterNode
 }): Record<string, string> {
@@ -33,6 +35,7 @@ export function serverEnvironment(options: {
     NATS_PORT: String(options.port),
     NATS_MONITOR_PORT: quoted(`127.0.0.1:${options.monitorPort}`),
     NATS_STORE_DIR: quoted(options.storeDir),
+    NATS_STORE_KEY: quoted(options.storeKey ?? ''),
     ...(options.cluster && clusterEnvironment(options.host, options.cluster)),
   }
 }

