@@ -84,6 +84,25 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   books: { BOOKS_EVERY_MS: '15000' },
 }
 
+const unlimitedChain: Env = { RPC_REQUESTS_PER_SECOND: '100000' }
+const unlimitedProvider: Env = { PROVIDER_REQUESTS_PER_MINUTE: '60000' }
+
+/** Limits that are lifted for load tests, unless a stack keeps those of a deployment (`--limits`). */
+export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
+  gateway: {
+    IDENTITY_RECHECKS_PER_MINUTE: '1200',
+    RATE_LIMIT_PUBLIC_PER_MINUTE: '6000000',
+    RATE_LIMIT_SIGNED_PER_MINUTE: '6000000',
+    RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: '6000000',
+    RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
+  },
+  payments: unlimitedProvider,
+  payouts: unlimitedProvider,
+  'chain-relayer': { ...unlimitedChain, RPC_ETH_CALLS_PER_SECOND: '100000' },
+  'indexer-reader': unlimitedChain,
+  books: { ...unlimitedChain, ...unlimitedProvider },
+}
+
 /** Variables that a start passes from its own environment to every process. */
 const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACES_SHARE', 'CORS_ORIGINS'] as const
 
@@ -91,7 +110,7 @@ const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACES_SHARE', 'CORS_ORIGINS'] as co
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
-/** Returns the environment of each process without intervals. Its limits allow a load test. */
+/** Returns the environment of each process without intervals and limits. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
     // The chain keys are public, and secrets from the user's environment may be too.
@@ -102,7 +121,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
   const { deployment } = places
   const chain: Env = {
     RPC_URLS: places.rpcUrl,
-    RPC_REQUESTS_PER_SECOND: '100000',
     CHAIN_ID: String(places.chainId),
     GENESIS_HASH: deployment.genesisHash,
     CREDIT_LINE_ADDRESS: deployment.creditLine,
@@ -115,7 +133,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     PROVIDER_KIND: 'sandbox',
     PROVIDER_URL: places.sandbox,
     PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
-    PROVIDER_REQUESTS_PER_MINUTE: '60000',
   }
   return {
     gateway: {
@@ -135,11 +152,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
       IDENTITY_ENVIRONMENT: 'sandbox',
       IDENTITY_API_URL: places.sandbox,
-      IDENTITY_RECHECKS_PER_MINUTE: '1200',
-      RATE_LIMIT_PUBLIC_PER_MINUTE: '6000000',
-      RATE_LIMIT_SIGNED_PER_MINUTE: '6000000',
-      RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: '6000000',
-      RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
       CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
     },
     pricing: {
@@ -168,7 +180,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       ...chain,
       DATABASE_URL: databaseUrlAs('chain_relayer', places, secrets),
       AUSD_ADDRESS: deployment.ausd,
-      RPC_ETH_CALLS_PER_SECOND: '100000',
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
       // Enough for about ten actions at the fixed gas limits and Monad's minimum gas price.
@@ -193,7 +204,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PROVIDER_URL: places.sandbox,
       PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
-      PROVIDER_REQUESTS_PER_MINUTE: '60000',
     },
     pruning: {
       PUBLIC_SECRETS: 'allowed',

@@ -126,6 +126,7 @@ const baseSettings = {
   max_connections: '200',
   shared_buffers: '64MB',
   timezone: 'UTC',
+  log_timezone: 'UTC',
   log_min_messages: 'warning',
 }
 /**

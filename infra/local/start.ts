@@ -17,14 +17,14 @@ import { secretsOf } from '#shared/config'
 import { redactorOf, secretWordsOf } from '#shared/redaction'
 
 /**
- * `bun run start [--keep]`: runs the whole backend and its dependencies on this machine until
- * Ctrl-C.
+ * `bun run start [--keep] [--limits]`: runs the whole backend and its dependencies on this machine until
+ * Ctrl-C; with the limits of a deployment if asked, so that floods can be tried.
  */
 const usualDir = join(repositoryDir, '.local')
 const words = process.argv.slice(2)
-const unknown = words.filter((word) => word !== '--keep')
+const unknown = words.filter((word) => word !== '--keep' && word !== '--limits')
 if (unknown.length > 0) {
-  console.error(`unknown argument: ${unknown.join(' ')}\nusage: bun run start [--keep]`)
+  console.error(`unknown argument: ${unknown.join(' ')}\nusage: bun run start [--keep] [--limits]`)
   process.exit(2)
 }
 const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
@@ -61,6 +61,7 @@ const boot = (dir: string, progress: Progress) =>
     books: true,
     pruning: true,
     controls: true,
+    ...(words.includes('--limits') && { limits: 'deployed' as const }),
     own: process.env,
     signal: stopping.signal,
     onOwned: () => sayOfData(dir),

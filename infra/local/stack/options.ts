@@ -32,6 +32,8 @@ export type StackOptions = {
    * failpoints.
    */
   times?: 'deployed'
+  /** `deployed`: the default limits of a deployment. Default: lifted, for load tests. */
+  limits?: 'deployed'
   /** Extra environment variables per process; they win over the usual ones. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]

@@ -5,6 +5,7 @@ import type { Command } from '#infra/local/child'
 import { copyName } from '#infra/local/copies'
 import {
   environments,
+  liftedLimits,
   type OwnProcess,
   type Places,
   type Secrets,
@@ -35,6 +36,7 @@ export function startOwnProcesses(
   mkdirSync(options.dir, { recursive: true })
   const env = environments(places, secrets)
   const times = options.times === 'deployed' ? {} : soonerTimes
+  const limits = options.limits === 'deployed' ? {} : liftedLimits
   const command = (name: OwnProcess, script: string, copy = 1): Command => ({
     name: copyName(name, copy),
     bin: process.execPath,
@@ -43,6 +45,7 @@ export function startOwnProcesses(
       END_WITH_STDIN: '1',
       ...env[name],
       ...times[name],
+      ...limits[name],
       ...wishesIn(options.own ?? {}),
       ...options.env?.[name],
     },

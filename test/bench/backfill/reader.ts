@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localChainId } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
-import { environments } from '#infra/local/environment'
+import { environments, liftedLimits } from '#infra/local/environment'
 import { waitUntil } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { peakMemoryMb } from '../memory/process-memory'
@@ -75,5 +75,9 @@ function environmentOf(ground: Ground, adminUrl: string): Record<string, string>
     deployment: ground.chain.deployment,
     bookPath: '',
   }
-  return { ...environments(places, ground.secrets)['indexer-reader'], END_WITH_STDIN: '1' }
+  return {
+    ...environments(places, ground.secrets)['indexer-reader'],
+    ...liftedLimits['indexer-reader'],
+    END_WITH_STDIN: '1',
+  }
 }

@@ -17,7 +17,13 @@ import {
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { bootBackbone } from '#infra/local/backbone'
 import { localTerms } from '#infra/local/chain'
-import { environments, laneKeys, makeSecrets, type Secrets } from '#infra/local/environment'
+import {
+  environments,
+  laneKeys,
+  liftedLimits,
+  makeSecrets,
+  type Secrets,
+} from '#infra/local/environment'
 import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
@@ -132,7 +138,10 @@ export async function startRelayer(
     ...{ gatewayPort: 0, gateway: '', sandbox: '', opsPort: 0, sandboxPort: 0, bookPath: '' },
     ...backbone,
   }
-  const env = environments(places, secrets)['chain-relayer']
+  const env = {
+    ...environments(places, secrets)['chain-relayer'],
+    ...liftedLimits['chain-relayer'],
+  }
   return processes.add({
     name: 'chain-relayer',
     bin: process.execPath,

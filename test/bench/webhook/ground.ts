@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localChainId } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
-import { environments, makeSecrets, type Secrets } from '#infra/local/environment'
+import { environments, liftedLimits, makeSecrets, type Secrets } from '#infra/local/environment'
 import { natsAnswers, planNats } from '#infra/local/nats'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
@@ -56,7 +56,7 @@ export async function layGround(): Promise<Ground> {
     name: 'gateway',
     bin: process.execPath,
     args: [bundleOf(await currentBundles(), 'gateway')],
-    env: { ...environments(places, secrets).gateway, END_WITH_STDIN: '1' },
+    env: { ...environments(places, secrets).gateway, ...liftedLimits.gateway, END_WITH_STDIN: '1' },
     logFile: join(dir, 'logs/gateway.log'),
   })
   stack.defer(() => child.end())

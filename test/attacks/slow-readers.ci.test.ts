@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Person } from '#infra/demo/person'
+import type { Stack } from '#infra/local/stack'
+import { pause } from '#shared/deadline'
+import { newUser } from '../support/people'
+import { ownStack, quickChecks } from '../support/stack'
+import { waitUntil } from '../support/wait'
+import { openSlowReaders } from './slow-readers'
+
+const readers = 1_000
+/** Growth of the gateway beside so many: sockets and requests, but no copies of the answers. */
+const grownMaxMb = 150
+/** Answers below this fit into the socket's own buffer. */
+const largeBytes = 16_384
+const honestRequests = 12
+
+let stack: Stack
+let people: Person[]
+beforeAll(async () => {
+  // The proxy in front of the gateway, so that each connection can have an address of its own.
+  const gateway = { TRUSTED_PROXIES: '127.0.0.1' }
+  stack = await ownStack({ limits: 'deployed', env: { ...quickChecks, gateway } })
+  people = await Promise.all(Array.from({ length: 4 }, () => newUser(stack)))
+})
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
+function memoryMb(): number {
+  const status = readFileSync(`/proc/${stack.process('gateway').pid()}/status`, 'utf8')
+  const [, kb] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? []
+  return Number(kb) / 1024
+}
+
+/** Requests of signed-in users; a busy machine answers some late, with a 503. Returns the slowest in ms. */
+async function honest(): Promise<number> {
+  let slowestMs = 0
+  const statuses: number[] = []
+  for (let request = 0; request < honestRequests; request++) {
+    const startedAt = performance.now()
+    const { status } = await people[request % people.length]!.get('/me')
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt)
+    statuses.push(status)
+    await pause(25)
+  }
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(honestRequests / 2)
+  return slowestMs
+}
+
+/** Every public path with a large answer: the documentation and what it loads, and the configuration. */
+async function largePaths(): Promise<string[]> {
+  const read = async (path: string) =>
+    (
+      await fetch(`${stack.info.gateway}${path}`, { headers: { 'x-forwarded-for': '10.2.0.1' } })
+    ).text()
+  const linked = (text: string) =>
+    [...text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, path]) => path!)
+  const pages = await Promise.all(['/docs', '/docs/guide'].map(read))
+  const paths = new Set([...pages.flatMap(linked), '/docs/client.tgz', '/llms.txt', '/config'])
+  const found: string[] = []
+  for (const path of paths) if ((await read(path)).length > largeBytes) found.push(path)
+  return found
+}
+
+async function flood(path: string, headersOf: (connection: number) => string) {
+  const port = Number(new URL(stack.info.gateway).port)
+  const before = memoryMb()
+  using slow = openSlowReaders(port, path, readers, headersOf)
+  const slowestMs = await honest()
+  const statuses = await waitUntil(`${path} being answered`, () => {
+    const seen = slow.statuses()
+    return seen.length > readers * 0.9 && seen
+  })
+  const grownMb = memoryMb() - before
+  const served = statuses.filter((status) => status === 200).length
+  console.log(
+    `${path}: ${served} of ${readers} served, ${Math.round(grownMb)} MB more, slowest honest request ${Math.round(slowestMs)} ms`,
+  )
+  return { served, grownMb, statuses }
+}
+
+describe('security: 1,000 connections that request and take nothing leave honest users alone', () => {
+  test('from one address: its limit refuses most of them', async () => {
+    const { served, grownMb } = await flood('/docs/swagger-ui-bundle.js', () => '')
+    expect(served).toBeLessThanOrEqual(120 * 2)
+    expect(grownMb).toBeLessThan(grownMaxMb)
+  })
+  test('from 1,000 addresses, on every path with a large answer', async () => {
+    const address = (connection: number) => `10.1.${connection >> 8}.${connection & 255}`
+    const headersOf = (connection: number) => `X-Forwarded-For: ${address(connection)}\r\n`
+    const paths = await largePaths()
+    expect(paths).toContain('/docs/swagger-ui-bundle.js')
+    expect(paths).toContain('/openapi.json')
+    for (const path of paths) {
+      const { grownMb, statuses } = await flood(path, headersOf)
+      expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([])
+      expect(grownMb).toBeLessThan(grownMaxMb)
+    }
+  })
+})
