@@ -40,6 +40,11 @@ export const refusals = {
     message: 'Too many failed transfers today. Try again after 00:00 UTC.',
   },
 
+  verification_limit_reached: {
+    status: 429,
+    message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
+  },
+
   nothing_owed: { status: 400, message: 'nothing is owed' },
   settlement_on_its_way: {
     status: 400,

@@ -123,6 +123,11 @@ export const entries: readonly Entry[] = [
     why: 'One row per wallet: country, latest verdict, next recheck.',
   },
   {
+    names: ['gateway.identity_links'],
+    growsWith: 'users',
+    why: 'Only verdicts of inquiries that we created count, and an approval is rechecked permanently.',
+  },
+  {
     names: ['chain_relayer.operation'],
     growsWith: 'orders',
     why: 'An order runs once per kind and cause, and once per signed authorization.',

@@ -127,11 +127,11 @@ export const fields = {
     fallback: '2592000000',
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
-    about: 'maximum rechecks of all instances; Persona allows 300 calls a minute, Sumsub 3600',
+    about: 'maximum rechecks of all instances, and half as many links; Persona allows 300 calls a minute, Sumsub 3600',
     fallback: '120',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
-    about: 'public requests and new sign-ins per address',
+    about: 'public requests, documentation and new sign-ins per address',
     fallback: '120',
   }),
   RATE_LIMIT_SIGNED_PER_MINUTE: integer({
@@ -139,7 +139,7 @@ export const fields = {
     fallback: '240',
   }),
   RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: integer({
-    about: 'signed requests per address; checked before the signature',
+    about: 'signed requests per address, before the signature is checked; also health checks',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({

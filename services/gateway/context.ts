@@ -33,10 +33,12 @@ export type Context = {
   /** The configured identity provider. */
   readonly provider: IdentityProvider
   readonly verification: {
-    /** Returns true if the newest verdict is an approval. */
-    readonly isVerified: (wallet: `0x${string}`) => Promise<boolean>
-    /** Records that the user gets a link, which starts the rechecks. */
-    readonly noteLink: (wallet: `0x${string}`) => Promise<void>
+    /** Returns whether the newest verdict is an approval, and the links given today (UTC). */
+    readonly standing: (
+      wallet: `0x${string}`,
+    ) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
+    /** Records that the user gets a link, with the provider's id of its inquiry; starts the rechecks. */
+    readonly noteLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }
   /** Aborted when shutdown begins: the process still serves, but reports that it is not ready. */
   readonly leaving: AbortSignal

@@ -40,12 +40,12 @@ const questionSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${strin
   {
     name: 'an unused wallet has no applicant',
     expected: 'nobody',
-    see: async () => Object.keys(await provider.lookUp(wallet)).join(),
+    see: async () => Object.keys(await provider.lookUp(wallet, new Set())).join(),
   },
   {
     name: 'a wrong secret returns no applicant',
     expected: 'ProviderDown',
-    see: () => faultOf(wrongKey.lookUp(wallet)),
+    see: () => faultOf(wrongKey.lookUp(wallet, new Set())),
   },
 ]
 
@@ -54,7 +54,7 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
     name: 'a verification link is created',
     expected: 'https, or this machine',
     see: async () => {
-      const { protocol, hostname } = new URL(await provider.createLink(wallet))
+      const { protocol, hostname } = new URL((await provider.createLink(wallet)).url)
       const own = protocol === 'https:' || hostname === '127.0.0.1'
       return own ? 'https, or this machine' : protocol
     },
@@ -122,7 +122,7 @@ function webhookSteps(
         if (!hear) throw noWebhook()
         const told = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
         if (!('statement' in told)) return 'fault' in told ? told.fault : 'without a time'
-        const finding = await provider.lookUp(wallet)
+        const finding = await provider.lookUp(wallet, new Set())
         if (!('statement' in finding)) return Object.keys(finding).join()
         const { word, subjectRef, sandbox, level, occurredAtMs } = finding.statement
         const apartMs = told.statement.occurredAtMs - occurredAtMs

@@ -7,6 +7,7 @@ import { publish } from '#shared/bus/publish'
 import { identityWebhookSubject } from '#shared/messages/webhooks'
 import { identityAnomalies } from '../../services/gateway/identity/anomaly.store'
 import { identities } from '../../services/gateway/identity/identity.store'
+import { insertLink } from '../../services/gateway/identity/link.store'
 import { deadLetters, inbox } from '../../services/gateway/schema.store'
 import {
   type Backbone,
@@ -127,6 +128,16 @@ const ours = {
     return mine
   },
 }
+const inquiryOf = (body: Body) => at(body, 'data', 'attributes', 'payload', 'data').id as string
+/** Notes the recorded inquiries, and the one that is asked for, as created by us for this wallet. */
+async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
+  const refs = new Set(table.persona.map(([body]) => inquiryOf(recorded(body))))
+  for (const providerRef of [...refs, 'inq_asked'])
+    await backbone.database.run((db) =>
+      insertLink(db, { wallet, provider: 'persona', providerRef }),
+    )
+  return wallet
+}
 /** An approval of long ago, for bodies that take one back. */
 const approvalOf = {
   sumsub: (wallet: string): Body => ({
@@ -181,7 +192,7 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
     '%s: unchanged %j; for a user who was %s: %s',
     async (body, anomaly, before, after) => {
       expect(await newAnomalies(() => deliver(name, recorded(body)))).toEqual(anomaly)
-      const wallet = freshWallet()
+      const wallet = await created(freshWallet())
       if (before === 'verified') await deliver(name, approvalOf[name](wallet))
       expect(await stateOf(wallet)).toBe(before)
       await deliver(name, ours[name](recorded(body), wallet))
@@ -200,6 +211,7 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
           return replaced(ours[name](recorded(body), wallet), path, value)
         }),
       )
+      await Promise.all(nobodyApproved.map(created))
       await Promise.all(changed.map((one) => post(name, one)))
     }
     await handled()
@@ -223,6 +235,31 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
     const personal = /Alexander|Sample|1977|Criminal|Пожалуйста|fraudulent|example\.com|14577264/
     expect(kept.filter((text) => personal.test(text))).toEqual([])
     expect(await backbone.database.read((db) => db.select().from(deadLetters))).toEqual([])
+  })
+})
+
+describe('persona, where anyone can open an inquiry under any reference', () => {
+  beforeAll(open('persona'))
+  afterAll(close)
+
+  test('security: a verdict of an inquiry that we did not create changes nothing, and is noted', async () => {
+    const approval = (wallet: string) => ours.persona(recorded('persona-inquiry-approved'), wallet)
+    const foreign = (wallet: string, event: 'approved' | 'declined'): Body => {
+      const body = approval(wallet)
+      at(body, 'data').id = `evt_foreign_${event}_${wallet}`
+      at(body, 'data', 'attributes').name = `inquiry.${event}`
+      at(body, 'data', 'attributes', 'payload', 'data').id = 'inq_foreign'
+      return body
+    }
+    const [verified, unverified] = [await created(freshWallet()), await created(freshWallet())]
+    await deliver('persona', approvalOf.persona(verified))
+    expect(await stateOf(verified)).toBe('verified')
+    const found = await newAnomalies(async () => {
+      await deliver('persona', foreign(verified, 'declined'))
+      await deliver('persona', foreign(unverified, 'approved'))
+    })
+    expect(found).toEqual(['inquiry_unknown', 'inquiry_unknown'])
+    expect([await stateOf(verified), await stateOf(unverified)]).toEqual(['verified', 'nobody'])
   })
 })
 

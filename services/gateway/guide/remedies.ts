@@ -51,6 +51,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   gas_budget_spent:
     'Too many transfers of this wallet failed today. Try again after `Retry-After`.',
 
+  verification_limit_reached:
+    'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
   nothing_owed: 'There is no debt (`drawn` in `GET /me` is 0): do not offer a settlement.',
   settlement_on_its_way:
     'An earlier checkout for this debt was paid. Wait for it in `GET /me/activity`.',

@@ -46,7 +46,11 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
 const pausedSeconds = 60
 
 /** Refusals that end at midnight UTC. */
-const daily: ReadonlySet<RefusalCode> = new Set(['day_limit_reached', 'gas_budget_spent'])
+const daily: ReadonlySet<RefusalCode> = new Set([
+  'day_limit_reached',
+  'gas_budget_spent',
+  'verification_limit_reached',
+])
 const dayMs = 86_400_000
 /** Returns the time until midnight UTC, when daily limits reset. */
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)

@@ -11,6 +11,8 @@ export const anomalyKinds = [
   'incomplete',
   /** A verdict on a user whom we never sent there. */
   'subject_unknown',
+  /** A verdict of an inquiry that we did not create. */
+  'inquiry_unknown',
   /** From a provider that is no longer configured. */
   'other_provider',
 ] as const

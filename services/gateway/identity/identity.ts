@@ -34,6 +34,7 @@ export type IdentityPolicy = {
 type Ignored =
   | 'no verdict'
   | 'unknown subject'
+  | 'unknown inquiry'
   | 'other level'
   | 'other environment'
   | 'older than the verdict we have'

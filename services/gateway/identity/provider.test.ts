@@ -102,7 +102,9 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
       environment: 'sandbox' | 'production' = 'production',
     ) => {
       await using server = answering(speaker.answer(saying))
-      const finding = await speaker.adapter(server.url, environment).lookUp(wallet)
+      const finding = await speaker
+        .adapter(server.url, environment)
+        .lookUp(wallet, new Set(['inq_2CVZ4HyVg7qaboXz2PUHknAn']))
       if (!('statement' in finding)) throw new Error('no statement was found')
       expect(JSON.stringify(finding)).not.toContain('Ratna')
       return decideIdentity(known, finding.statement, { level, environment: 'production' })
@@ -132,6 +134,13 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     test('security: with a key of the sandbox approves nobody in production', async () => {
       expect(await find(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
     })
+    test('security: of an inquiry that we did not create is no verdict, where anyone can open one', async () => {
+      await using server = answering(speaker.answer(approval))
+      const adapter = speaker.adapter(server.url, 'production')
+      expect(await adapter.lookUp(wallet, new Set(['inq_of_another_user']))).toMatchObject({
+        statement: { word: adapter.hasForeignInquiries ? 'none' : 'approved' },
+      })
+    })
     test('security: about somebody else is no answer', async () => {
       const somebody = `0x${'cd'.repeat(20)}`
       await expect(find({ ...approval, subject: somebody })).rejects.toMatchObject({
@@ -146,7 +155,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
   test('a provider that does not answer gives no link, and says nothing of anybody', async () => {
     const silence = 'no response from the identity provider'
     await expect(provider.createLink(wallet)).rejects.toThrow(silence)
-    await expect(provider.lookUp(wallet)).rejects.toThrow(silence)
+    await expect(provider.lookUp(wallet, new Set())).rejects.toThrow(silence)
   })
 })
 

@@ -60,6 +60,9 @@ export type Finding =
   /** The provider has no user with this reference, or no longer has one. */
   | { nobody: true }
 
+/** A hosted page, and the provider's id of the inquiry behind it, if it has one. */
+export type VerificationLink = { readonly url: string; readonly ref: string | null }
+
 /** Port to an identity provider; every adapter passes the same contract test. */
 export type IdentityProvider = {
   readonly name: 'sumsub' | 'persona'
@@ -73,10 +76,20 @@ export type IdentityProvider = {
   readonly parse: (body: string) => Reading
   /** Reduces an authentic body to the fields that `parse` reads, so that nothing else is stored. */
   readonly kept: (body: string) => string
-  /** Returns the URL of a hosted verification page for the wallet. Throws if the provider is down. */
-  readonly createLink: (wallet: `0x${string}`) => Promise<string>
-  /** Looks up one user; throws `ProviderDown` unless the response is clearly a finding. */
-  readonly lookUp: (wallet: `0x${string}`) => Promise<Finding>
+  /**
+   * True if anyone can open an inquiry under any reference there, so that only those count whose id we got
+   * when we created them.
+   */
+  readonly hasForeignInquiries: boolean
+  /** How long a link may be given again instead of a new one; less than it is valid. */
+  readonly linkFreshMs: number
+  /** Creates a hosted verification page for the wallet. Throws if the provider is down. */
+  readonly createLink: (wallet: `0x${string}`) => Promise<VerificationLink>
+  /**
+   * Looks up one user; `ownRefs` are the inquiries that we created for it. Throws `ProviderDown` unless the
+   * response is clearly a finding.
+   */
+  readonly lookUp: (wallet: `0x${string}`, ownRefs: ReadonlySet<string>) => Promise<Finding>
 }
 
 /** Thrown if the provider does not respond, or not as documented. */

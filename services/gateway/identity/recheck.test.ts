@@ -13,7 +13,7 @@ import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { users } from '../users/user.store'
 import { identities } from './identity.store'
-import type { Finding } from './provider'
+import type { Finding, IdentityProvider } from './provider'
 import { identityProviderOf } from './providers/choose'
 import { recheckOnce } from './recheck'
 import { noteLink, rechecks } from './recheck.store'
@@ -48,7 +48,7 @@ beforeEach(async () => {
   logged.length = 0
 })
 
-type Round = { aheadMs?: number; perMinute?: number; lookUp?: (wallet: Wallet) => Promise<Finding> }
+type Round = { aheadMs?: number; perMinute?: number; lookUp?: IdentityProvider['lookUp'] }
 /** A round of one copy of the service whose clock is so far ahead; answers who was asked about. */
 async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
   const provider = real()
@@ -64,9 +64,9 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
       },
       provider: {
         ...provider,
-        lookUp: (wallet) => {
+        lookUp: (wallet, ownRefs) => {
           asked.push(wallet)
-          return (lookUp ?? provider.lookUp)(wallet)
+          return (lookUp ?? provider.lookUp)(wallet, ownRefs)
         },
       },
       database: backbone.database,
@@ -269,7 +269,7 @@ describe('a webhook and a question', () => {
     await decide(wallet, 'deactivated')
     const again = Date.now() + minute
     const lookUp = async (asked: Wallet) => {
-      const finding = await real().lookUp(asked)
+      const finding = await real().lookUp(asked, new Set())
       await tell(wallet, 'GREEN', again)
       return finding
     }

@@ -2,6 +2,7 @@ import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import type { Context } from '../context'
 import { nextCheckAt, retryAt, scheduleOf } from './identity'
+import { findOwnRefs } from './link.store'
 import { type Finding, ProviderDown } from './provider'
 import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
 import { applyStatement } from './verdict'
@@ -38,7 +39,8 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
 async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
-    const asked = context.provider.lookUp(wallet)
+    const ownRefs = await context.database.read((db) => findOwnRefs(db, wallet))
+    const asked = context.provider.lookUp(wallet, ownRefs)
     const finding = await within(asked, lookUpDeadlineMs, 'the identity provider')
     failpoint('gateway:identity-found')
     await takeFinding(context, due, finding)

@@ -4,6 +4,7 @@ import { startLoop } from '#shared/loop'
 import type { Context } from '../context'
 import { gatewayMessaging } from '../schema.store'
 import { findIdentity } from './identity.store'
+import { countLinksToday, insertLink } from './link.store'
 import { orderReactions, sweepOnce } from './orders'
 import { recheckOnce } from './recheck'
 import { noteLink } from './recheck.store'
@@ -40,14 +41,20 @@ export const openVerification = ({
   database,
   provider,
 }: Pick<Context, 'config' | 'clock' | 'database' | 'provider'>): Context['verification'] => ({
-  async isVerified(wallet) {
-    const row = await database.read((db) => findIdentity(db, wallet))
-    return row?.state === 'verified'
+  async standing(wallet) {
+    const [row, linksToday] = await Promise.all([
+      database.read((db) => findIdentity(db, wallet)),
+      database.read((db) => countLinksToday(db, wallet)),
+    ])
+    return { isVerified: row?.state === 'verified', linksToday }
   },
-  async noteLink(wallet) {
+  async noteLink(wallet, providerRef) {
     const linkedAt = new Date(clock())
     const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
-    const link = { wallet, provider: provider.name, linkedAt, nextCheckAt }
-    await database.run((db) => noteLink(db, link))
+    const asked = { wallet, provider: provider.name }
+    await database.transaction(async (tx) => {
+      await insertLink(tx, { ...asked, providerRef })
+      await noteLink(tx, { ...asked, linkedAt, nextCheckAt })
+    })
   },
 })

@@ -112,7 +112,7 @@ describe('as the provider tells it', () => {
     await becomes('none')
     const provider = { name: 'sumsub' } as Parameters<typeof openVerification>[0]['provider']
     const clock = () => at(1).getTime()
-    await openVerification({ config, clock, database, provider }).noteLink(wallet)
+    await openVerification({ config, clock, database, provider }).noteLink(wallet, null)
     await becomes('started')
     await tell(3, { type: 'applicantPending', reviewStatus: 'pending' })
     await becomes('in_review')

@@ -19,6 +19,7 @@ import {
   subjectOf,
 } from './identity'
 import { lockIdentity, storeVerdict } from './identity.store'
+import { findOwnRefs } from './link.store'
 import { flagCause, flagOrderId } from './orders'
 import type { Statement } from './provider'
 import { noteProgress, noteVerdict } from './recheck.store'
@@ -90,6 +91,8 @@ async function applyHeard(
   if (!('ignored' in decision)) return
   const { eventId, word } = statement
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
+  if (decision.ignored === 'unknown inquiry' && word !== 'none')
+    return { kind: 'inquiry_unknown', detail: `${word}, by an inquiry that we did not create` }
   if (decision.ignored === 'unknown subject')
     return { kind: 'subject_unknown', detail: `${word}, for an unknown user` }
   const isIncomplete =
@@ -110,6 +113,8 @@ export async function applyStatement(
   const { providerRef } = statement
   const subject = subjectOf(statement)
   const known = subject ? await lockIdentity(tx, subject) : undefined
+  if (subject && (await isForeign(tx, context, subject, providerRef)))
+    return { ignored: 'unknown inquiry' }
   const policy = { level: config.identityLevel, environment: config.identityEnvironment }
   const decision = decideIdentity(known, statement, policy)
   const progressed = progressIn(statement, policy)
@@ -128,6 +133,17 @@ export async function applyStatement(
   log.info({ wallet, state: next.state, flag }, 'identity decided')
   failpoint('gateway:identity-decided')
   return decision
+}
+
+/** Returns true if the statement is of an inquiry that anyone may have opened for this wallet. */
+async function isForeign(
+  tx: Tx,
+  { provider }: Context,
+  wallet: `0x${string}`,
+  ref: string | null,
+): Promise<boolean> {
+  if (!provider.hasForeignInquiries) return false
+  return ref === null || !(await findOwnRefs(tx, wallet)).has(ref)
 }
 
 async function announceFlag(

@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { waitUntil } from '#test/support/wait'
+import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'
-import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
-import { ana, headerOf, nowMs, walletOf } from '../test-support/wallets'
+import {
+  config,
+  contextOf,
+  errorOf,
+  type Fixture,
+  fixtureOf,
+  okay,
+  type Replies,
+  refusing,
+} from '../test-support/fixture'
+import { ana, budi, headerOf, nowMs, walletOf } from '../test-support/wallets'
 import { parseCursor } from './activity'
 
 const headers = { authorization: await headerOf(ana) }
@@ -199,6 +210,7 @@ describe('GET /me/activity', () => {
     [`?cursor=${cursorOf(['2026-11-21', 'a'])}`, wrongCursor],
     [`?cursor=${cursorOf(['2026-99-21T06:09:00.000Z', 'a'])}`, wrongCursor],
     [`?cursor=${cursorOf(['2026-02-31T06:09:00.000Z', 'a'])}`, wrongCursor],
+    [`?cursor=${cursorOf(['+010000-01-01T00:00:00.000Z', 'a'])}`, wrongCursor],
     [`?cursor=${cursorOf(['2026-11-21T06:09:00.000Z', 'a'.repeat(201)])}`, wrongCursor],
     [`?cursor=${cursorOf(['2026-11-21T06:09:00.000Z', 'a\0'])}`, wrongCursor],
     [`?cursor=${'A'.repeat(401)}`, wrongCursor],
@@ -210,60 +222,86 @@ describe('GET /me/activity', () => {
 })
 
 describe('POST /me/verification', () => {
-  const provider = (createLink: () => Promise<string>) => ({
-    name: 'sumsub' as const,
-    verify: () => ({ ok: true }) as const,
-    parse: () => ({ fault: '' }),
-    kept: (body: string) => body,
-    lookUp: async () => ({ nobody: true }) as const,
-    createLink,
+  const made: string[] = []
+  const provider = (url: () => Promise<string>) => ({
+    ...contextOf().provider,
+    createLink: async (wallet: string) => {
+      made.push(wallet)
+      return { url: await url(), ref: null }
+    },
   })
-  const noteLink = async () => {}
-  const noted: string[] = []
-  test.each([
-    [
-      'a link while there is no verdict',
-      false,
-      200,
-      { verified: false, url: 'https://id.example/1' },
-    ],
-    ['no link once the person is verified', true, 200, { verified: true, url: null }],
-  ])('answers %s', async (_, verified, status, body) => {
-    const fixture = await fixtureOf(
-      {},
-      {
-        provider: provider(async () => 'https://id.example/1'),
-        verification: { isVerified: async () => verified, noteLink },
-      },
-    )
-    const response = await fixture.call('POST', '/me/verification', { headers })
-    expect([response.status, await response.json()]).toEqual([status, body])
+  const one = provider(async () => `https://id.example/${made.length}`)
+  const over = (
+    standing: { isVerified?: boolean; linksToday?: number },
+    more: Partial<Context> = {},
+  ) => ({
+    provider: one,
+    verification: {
+      standing: async () => ({ isVerified: false, linksToday: 0, ...standing }),
+      noteLink: async () => {},
+    },
+    ...more,
+  })
+  const asked = async (fixture: Fixture, who = ana) => {
+    const authorization = await headerOf(who)
+    const response = await fixture.call('POST', '/me/verification', { headers: { authorization } })
+    return { response, body: (await response.json()) as Record<string, unknown> }
+  }
+  test('answers a link while there is no verdict, and none once the user is verified', async () => {
+    made.length = 0
+    const open = await asked(await fixtureOf({}, over({})))
+    expect(open.body).toEqual({ verified: false, url: 'https://id.example/1' })
+    const verified = await asked(await fixtureOf({}, over({ isVerified: true })))
+    expect(verified.body).toEqual({ verified: true, url: null })
+  })
+  test('security: gives a fresh link again, also to simultaneous requests, and another one later', async () => {
+    made.length = 0
+    const time = { ms: nowMs }
+    const fixture = await fixtureOf({}, over({}, { clock: () => time.ms }))
+    const many = await Promise.all(Array.from({ length: 20 }, () => asked(fixture)))
+    expect(new Set(many.map(({ body }) => body.url))).toEqual(new Set(['https://id.example/1']))
+    expect((await asked(fixture, budi)).body.url).toBe('https://id.example/2')
+    expect(made).toEqual([walletOf(ana), walletOf(budi)])
+    time.ms += one.linkFreshMs + 1
+    expect((await asked(fixture)).body.url).toBe('https://id.example/3')
+  })
+  test('security: a wallet gets five new links a day', async () => {
+    made.length = 0
+    const { response, body } = await asked(await fixtureOf({}, over({ linksToday: 5 })))
+    expect([response.status, response.headers.get('x-error-code')]).toEqual([
+      429,
+      'verification_limit_reached',
+    ])
+    expect(body.error).toContain('after 00:00 UTC')
+    expect(made).toEqual([])
+  })
+  test('security: all wallets together make few calls of the provider', async () => {
+    made.length = 0
+    const limited = { ...config, identityRechecksPerMinute: 24 }
+    const fixture = await fixtureOf({}, over({}, { config: limited }))
+    const wallets = Array.from({ length: 10 }, () => privateKeyToAccount(generatePrivateKey()))
+    const answers = await Promise.all(wallets.map((wallet) => asked(fixture, wallet)))
+    expect(made.length).toBeLessThanOrEqual(3)
+    expect(answers.filter(({ response }) => response.status === 503).length).toBeGreaterThan(5)
   })
   test('answers 503 when the provider is down', async () => {
-    const down = async () => Promise.reject(new Error('refused by 10.0.0.3'))
-    const fixture = await fixtureOf({}, { provider: provider(down) })
-    const response = await fixture.call('POST', '/me/verification', { headers })
-    expect([response.status, await errorOf(response)]).toEqual([
+    const down = provider(async () => Promise.reject(new Error('refused by 10.0.0.3')))
+    const { response, body } = await asked(await fixtureOf({}, { provider: down }))
+    expect([response.status, body.error]).toEqual([
       503,
       'identity verification is temporarily unavailable, try again',
     ])
     expect(response.headers.get('retry-after')).toBe('5')
   })
-  test('gives no link to anybody who was not noted as having one', async () => {
-    const link = async () => 'https://id.example/1'
-    const fixtureWith = (note: (wallet: string) => Promise<void>) =>
-      fixtureOf(
-        {},
-        {
-          provider: provider(link),
-          verification: { isVerified: async () => false, noteLink: note },
-        },
-      )
-    const noting = await fixtureWith(async (wallet) => void noted.push(wallet))
-    await noting.call('POST', '/me/verification', { headers })
+  test('gives no link that was not noted', async () => {
+    const noted: string[] = []
+    const { standing } = over({}).verification
+    const fixtureWith = (noteLink: (wallet: string) => Promise<void>) =>
+      fixtureOf({}, { provider: one, verification: { standing, noteLink } })
+    await asked(await fixtureWith(async (wallet) => void noted.push(wallet)))
     expect(noted).toEqual([walletOf(ana)])
-    const failing = await fixtureWith(() => Promise.reject(new Error('no row was written')))
-    const response = await failing.call('POST', '/me/verification', { headers })
-    expect([response.status, await errorOf(response)]).toEqual([500, 'something went wrong'])
+    const failing = () => Promise.reject(new Error('no row was written'))
+    const { response, body } = await asked(await fixtureWith(failing))
+    expect([response.status, body.error]).toEqual([500, 'something went wrong'])
   })
 })

@@ -1,14 +1,16 @@
 import { Elysia } from 'elysia'
+import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
+import { openRateLimit } from '#shared/provider/rate-limit'
 import { joined } from '#shared/reads/reads'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { inTime } from '../http/deadline'
-import { okOf, Refused } from '../http/failure'
+import { okOf, Refused, refusedAs } from '../http/failure'
 import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -170,34 +172,53 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
+/** Maximum new verification links of a wallet per day: each is a call of the provider, billed by some. */
+const linksPerDayMax = 5
+const noLink = (waitSeconds = 5) =>
+  new Refused(503, 'identity verification is temporarily unavailable, try again', waitSeconds)
+
 /** `POST /me/verification`: returns a verification link, or null if the user is already verified. */
-export const verificationRoute = ({ provider, verification, log }: Context, access: Access) =>
-  new Elysia().use(access).post(
-    PostVerification.path,
-    async ({ wallet }) => {
-      const isVerified = inTime(verification.isVerified(wallet), 'the verdicts')
-      if (await isVerified) return { verified: true, url: null }
-      const url = await provider.createLink(wallet).catch((error) => {
-        log.warn({ err: error }, 'verification link not created')
-        throw new Refused(503, 'identity verification is temporarily unavailable, try again', 5)
-      })
-      // Noted before the link is returned, so that every link has its rechecks.
-      await inTime(verification.noteLink(wallet), 'the rechecks')
-      return { verified: false, url }
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Create a link to the hosted identity verification',
-        description: 'Takes no body. `url` is null if the user is already verified.',
-        tag: 'account',
-        security: 'session',
-        ok: {
-          description: 'The page to open.',
-          schema: PostVerification.answer,
-          example: { verified: false, url: 'https://identity.example/link' },
-        },
-        errors: [401, 429, 503],
-      }),
-    },
-  )
+export const verificationRoute = (context: Context, access: Access) => {
+  const { provider, verification, config, clock, copies, log } = context
+  const fresh = new LRUCache<string, string>({
+    ...{ max: 10_000, ttl: provider.linkFreshMs, ttlResolution: 0, perf: { now: clock } },
+  })
+  // Half as many as the rechecks, because a link can take two calls.
+  const budget = openRateLimit(config.identityRechecksPerMinute / 2, clock, {
+    copies: () => copies.count(),
+  })
+  const linkFor = async (wallet: `0x${string}`) => {
+    const { isVerified, linksToday } = await inTime(verification.standing(wallet), 'the verdicts')
+    if (isVerified) return { verified: true, url: null }
+    const known = fresh.peek(wallet)
+    if (known) return { verified: false, url: known }
+    if (linksToday >= linksPerDayMax) throw refusedAs('verification_limit_reached')
+    if (budget.reserve(provider.name, 0) === null) throw noLink()
+    const { url, ref } = await provider.createLink(wallet).catch((error) => {
+      log.warn({ err: error }, 'verification link not created')
+      throw noLink()
+    })
+    // Noted before the link is returned, so that every link has its rechecks.
+    await inTime(verification.noteLink(wallet, ref), 'the rechecks')
+    fresh.set(wallet, url)
+    return { verified: false, url }
+  }
+  const link = joined(linkFor, (wallet) => wallet)
+  return new Elysia().use(access).post(PostVerification.path, ({ wallet }) => link(wallet), {
+    signed: true,
+    ...operation({
+      summary: 'Create a link to the hosted identity verification',
+      description:
+        'Takes no body. `url` is null if the user is already verified. A request soon after another ' +
+        'one returns the same link; a wallet gets at most 5 new links a day (UTC).',
+      tag: 'account',
+      security: 'session',
+      ok: {
+        description: 'The page to open.',
+        schema: PostVerification.answer,
+        example: { verified: false, url: 'https://identity.example/link' },
+      },
+      errors: [401, 429, 503],
+    }),
+  })
+}

@@ -114,7 +114,10 @@ export function contextOf(over: Partial<Context> = {}): Context {
     poke: () => {},
     users: usersInMemory(),
     provider: identityProviderOf(configured, clock),
-    verification: { isVerified: async () => false, noteLink: async () => {} },
+    verification: {
+      standing: async () => ({ isVerified: false, linksToday: 0 }),
+      noteLink: async () => {},
+    },
     leaving: new AbortController().signal,
     copies: { count: () => 1 },
     health: {

@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { requestSeconds, timer } from '#shared/metrics/measures'
+import { readBody } from '#shared/provider/answer'
 import { ProviderDown } from '../provider'
 
 const callDeadlineMs = 5_000
-/** No expected response is longer than this. */
-const answerBytesMax = 1024 * 1024
 
 type Call = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string }
 
@@ -50,7 +49,7 @@ async function call(url: string, { method, headers, body }: Call) {
       redirect: 'error',
       signal: AbortSignal.timeout(callDeadlineMs),
     })
-    const text = await response.text()
+    const text = await readBody(response, 'the identity provider')
     calls.since(startedMs, { method, outcome: 'answered' })
     return { status: response.status, text }
   } catch (error) {
@@ -62,8 +61,6 @@ async function call(url: string, { method, headers, body }: Call) {
 const answered = (status: number) => new ProviderDown(`the identity provider returned ${status}`)
 
 function objectOf(text: string): Record<string, unknown> {
-  if (text.length > answerBytesMax)
-    throw new ProviderDown('the response of the identity provider is too long')
   const value = jsonOf(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ProviderDown('the response of the identity provider is not a JSON object')

@@ -6,6 +6,8 @@ import { accessSignature } from './sumsub/client'
 const wallet = `0x${'ab'.repeat(20)}` as const
 const other = `0x${'cd'.repeat(20)}`
 const seen: { method: string; url: string; headers: Headers }[] = []
+/** We created every inquiry of this suite. */
+const made = { has: () => true } as unknown as ReadonlySet<string>
 const none = () => new Response('nothing here', { status: 404 })
 let reply: (request: Request) => Response | Promise<Response> = none
 const server = Bun.serve({
@@ -77,7 +79,7 @@ const from = at('2026-11-20T18:31:57Z')
 describe('Sumsub, asked about a person,', () => {
   const ask = (body: unknown) => {
     reply = () => Response.json(body)
-    return sumsub!.lookUp(wallet)
+    return sumsub!.lookUp(wallet, made)
   }
   test('is asked by our reference, with a signed request', async () => {
     await ask(applicant())
@@ -175,7 +177,7 @@ describe('Sumsub, asked about a person,', () => {
   ])('counts as the sandbox by the key %s: %p', async (_, sandbox) => {
     reply = () => Response.json(applicant())
     const asked = speakers[0]!.adapter(server.url.origin, sandbox ? 'sandbox' : 'production')
-    expect(await asked.lookUp(wallet)).toMatchObject({ statement: { sandbox } })
+    expect(await asked.lookUp(wallet, made)).toMatchObject({ statement: { sandbox } })
   })
   test('knows nobody when it says so in its own words', async () => {
     const body = {
@@ -184,7 +186,7 @@ describe('Sumsub, asked about a person,', () => {
       correlationId: '3f37fccd332c3f7f',
     }
     reply = () => Response.json(body, { status: 404 })
-    expect(await sumsub!.lookUp(wallet)).toEqual({ nobody: true })
+    expect(await sumsub!.lookUp(wallet, made)).toEqual({ nobody: true })
   })
   test.each<[string, unknown]>([
     ['about somebody else', applicant({ externalUserId: other })],
@@ -236,7 +238,7 @@ const decisioned = (time: string | null) => ({ 'decisioned-at': time })
 describe('Persona, asked about a person,', () => {
   const ask = (body: unknown) => {
     reply = () => Response.json(body)
-    return persona!.lookUp(wallet)
+    return persona!.lookUp(wallet, made)
   }
   test('is asked for the decided inquiries under our reference', async () => {
     await ask(list())
@@ -333,7 +335,7 @@ describe('Persona, asked about a person,', () => {
       const after = new URL(request.url).searchParams.get('page[after]')
       return Response.json(after === newer.at(-1)!.id ? list(declined) : list(...newer))
     }
-    expect(await persona!.lookUp(wallet)).toMatchObject({ statement: { word: 'rejected' } })
+    expect(await persona!.lookUp(wallet, made)).toMatchObject({ statement: { word: 'rejected' } })
   })
   test('is given up on when there is no last page', async () => {
     const full = list(...Array.from({ length: 20 }, () => inquiry('declined')))
@@ -378,7 +380,7 @@ describe.each(speakers.map(({ name }, index) => [name, index] as const))('%s', (
     ['half of an answer', () => new Response('{"externalUserId":"0x')],
   ])('that answers %s was not asked: nothing is known', async (_, answer) => {
     reply = answer
-    await expect(asked.lookUp(wallet)).rejects.toMatchObject({ name: 'ProviderDown' })
+    await expect(asked.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
   })
   test('that breaks off in the middle of its answer was not asked', async () => {
     const half = 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"externalUserId":'
@@ -389,7 +391,7 @@ describe.each(speakers.map(({ name }, index) => [name, index] as const))('%s', (
     })
     const broken = speakers[index]!.adapter(`http://127.0.0.1:${listener.port}`, 'sandbox')
     try {
-      await expect(broken.lookUp(wallet)).rejects.toMatchObject({ name: 'ProviderDown' })
+      await expect(broken.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
     } finally {
       listener.stop(true)
     }

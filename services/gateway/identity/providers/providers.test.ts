@@ -254,7 +254,10 @@ describe('the words of Persona', () => {
 describe('a link for the person', () => {
   test('is asked of Sumsub with a signed request', async () => {
     replies.set(linkPath, () => Response.json({ url: 'https://in.sumsub.com/websdk/p/1' }))
-    expect(await sumsub!.createLink(wallet)).toBe('https://in.sumsub.com/websdk/p/1')
+    expect(await sumsub!.createLink(wallet)).toEqual({
+      url: 'https://in.sumsub.com/websdk/p/1',
+      ref: null,
+    })
     const { headers, body } = seen.at(-1)!
     const ts = String(nowSeconds)
     expect(JSON.parse(body)).toMatchObject({ userId: wallet, levelName: 'level-that-counts' })
@@ -269,7 +272,10 @@ describe('a link for the person', () => {
     replies.set('/api/v1/inquiries/inq_7/generate-one-time-link', () =>
       Response.json({ meta: { 'one-time-link': 'https://withpersona.com/verify?code=x' } }),
     )
-    expect(await persona!.createLink(wallet)).toBe('https://withpersona.com/verify?code=x')
+    expect(await persona!.createLink(wallet)).toEqual({
+      url: 'https://withpersona.com/verify?code=x',
+      ref: 'inq_7',
+    })
     const asked = seen.at(-2)!
     expect(asked.headers.get('authorization')).toBe('Bearer persona_sandbox_key')
     expect(JSON.parse(asked.body).data.attributes).toEqual({

@@ -41,6 +41,10 @@ export function persona(options: PersonaOptions): IdentityProvider {
     verify: (body, received, nowMs) => verifyPersona(body, received, options.webhookSecrets, nowMs),
     parse: (body) => parsePersona(body, sandbox),
     kept: keptOf,
+    // The hosted flow takes any template and reference from any visitor (docs.withpersona.com,
+    // "Creating Inquiries"), unless client-side creation is switched off for the template.
+    hasForeignInquiries: true,
+    linkFreshMs: 60_000, // A one-time link ends once it was opened.
     async createLink(wallet) {
       const attributes = { 'inquiry-template-id': options.templateId, 'reference-id': wallet }
       const inquiry = await post('', JSON.stringify({ data: { attributes } }))
@@ -48,16 +52,17 @@ export function persona(options: PersonaOptions): IdentityProvider {
       if (typeof id !== 'string' || !/^inq_[A-Za-z0-9]{1,64}$/.test(id))
         throw new ProviderDown('the response of the identity provider has no inquiry')
       const link = await post(`/${id}/generate-one-time-link`, '{}')
-      return hostedLink((link.meta as Record<string, unknown> | undefined)?.['one-time-link'])
+      const meta = link.meta as Record<string, unknown> | undefined
+      return { url: hostedLink(meta?.['one-time-link']), ref: id }
     },
-    async lookUp(wallet): Promise<Finding> {
+    async lookUp(wallet, ownRefs): Promise<Finding> {
       const all: Decided[] = []
       for (let page = 1, after: string | undefined; page <= pagesMax; page++) {
         const { inquiries: read, hasMore } = await pageOf(wallet, after)
         all.push(...read)
         after = read.at(-1)?.id
         if (!after || !(hasMore || read.length >= pageSize))
-          return findingOf(all, { wallet, templateId: options.templateId, sandbox })
+          return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
       }
       throw new ProviderDown('persona: too many inquiries to read')
     },
@@ -90,6 +95,7 @@ type Decided = {
 /** The request behind a response; `sandbox` follows from our own API key. */
 type Asked = {
   readonly wallet: string
+  readonly ownRefs: ReadonlySet<string>
   readonly templateId: string
   readonly sandbox: boolean
 }
@@ -124,12 +130,13 @@ function readInquiries(
 }
 
 /**
- * Returns the newest verdict among a user's inquiries, because a later inquiry can change an earlier
- * verdict. A redacted inquiry keeps its status and times, so erasing a user's data withdraws no verdict.
+ * Returns the newest verdict among a user's inquiries that we created, because a later inquiry can change
+ * an earlier verdict. A redacted inquiry keeps its status and times, so erasing a user's data withdraws no verdict.
  */
 function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
   if (inquiries.length === 0) return { nobody: true }
-  const verdicts = inquiries.flatMap((inquiry) => verdictIn(inquiry, asked))
+  const own = inquiries.filter(({ id }) => asked.ownRefs.has(id))
+  const verdicts = own.flatMap((inquiry) => verdictIn(inquiry, asked))
   const [newest] = verdicts.sort(newestFirst)
   const { id = null, templateId = null, status = null } = newest?.inquiry ?? {}
   const known = {

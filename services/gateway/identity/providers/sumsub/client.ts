@@ -43,6 +43,8 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
   verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
   parse: parseSumsub,
   kept: keptOfSumsub,
+  hasForeignInquiries: false, // Only we can sign a link.
+  linkFreshMs: (linkTtlSeconds * 1_000) / 2,
   async createLink(wallet) {
     const body = JSON.stringify({
       levelName: options.level,
@@ -50,7 +52,8 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
       ttlInSecs: linkTtlSeconds,
     })
     const headers = signedHeaders(options, 'POST', linkPath, body)
-    return hostedLink((await postToProvider(`${options.apiUrl}${linkPath}`, headers, body)).url)
+    const { url } = await postToProvider(`${options.apiUrl}${linkPath}`, headers, body)
+    return { url: hostedLink(url), ref: null }
   },
   async lookUp(wallet) {
     const path = personPath(wallet)

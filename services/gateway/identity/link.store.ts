@@ -1,0 +1,48 @@
+import { and, eq, or, sql } from 'drizzle-orm'
+import { index, text, uuid } from 'drizzle-orm/pg-core'
+import { addressColumn, at } from '#shared/db/columns'
+import type { Db } from '#shared/db/open'
+import { schema } from '../schema.store'
+import { identities } from './identity.store'
+
+/** One row per verification link that a user was given. */
+export const links = schema.table(
+  'identity_links',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    wallet: addressColumn('wallet').notNull(),
+    provider: text('provider').notNull(),
+    /** Id of the inquiry behind the link; null if the provider gives none. */
+    providerRef: text('provider_ref'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (table) => [index('identity_links_wallet').on(table.wallet, table.createdAt)],
+)
+
+type Link = Pick<typeof links.$inferInsert, 'wallet' | 'provider' | 'providerRef'>
+
+export const insertLink = (db: Db, link: Link) => db.insert(links).values(link)
+
+/** Counts the links that a wallet was given on this day (UTC). */
+export async function countLinksToday(db: Db, wallet: `0x${string}`): Promise<number> {
+  const [row] = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(links)
+    .where(
+      and(
+        eq(links.wallet, wallet),
+        sql`${links.createdAt} >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'`,
+      ),
+    )
+  return row?.count ?? 0
+}
+
+/** Returns the provider's ids of inquiries that we created for a wallet, or believed before we kept them. */
+export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .select({ link: links.providerRef, held: identities.providerRef })
+    .from(links)
+    .fullJoin(identities, eq(identities.wallet, links.wallet))
+    .where(or(eq(links.wallet, wallet), eq(identities.wallet, wallet)))
+  return new Set(rows.flatMap(({ link, held }) => [link, held]).filter((ref) => ref !== null))
+}
