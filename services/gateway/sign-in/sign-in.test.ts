@@ -166,13 +166,17 @@ test('security: sessions with signatures of 4 KiB take as little memory as any o
   for (const replies of [valid, foreign]) {
     const { enter, asked } = open(replies, sessions)
     const before = heldBytes()
-    for (let session = 1; session <= sessions; session++) {
+    const again = async (session: number) => {
       const signature = `0x${String(session).padStart(12, '0')}${tail}`
       await enter(`Service ${ana.address}.${tomorrow - session}.${signature}`).catch(() => {})
+    }
+    for (let session = 1; session <= sessions; session++) {
+      await again(session)
       asked.length = 0
     }
     expect(heldBytes() - before).toBeLessThan(8_000_000) // 4,000 signatures have 32 MB as text.
-    expect(asked).toEqual([])
+    await again(1)
+    expect(asked).toEqual([]) // It is still remembered.
   }
 })
 
