@@ -5,6 +5,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { entries, periodOf, permanently } from '#infra/pruning/kept'
 import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
+import { personalData } from './personal-data'
 import { questions } from './questions'
 
 /** A generated part of a page: Markdown between `<!-- generated: NAME -->` and its end marker. */
@@ -18,6 +19,7 @@ export type Block = {
 /** Every generated block. */
 export const blocks: readonly Block[] = [
   { page: 'services/README.md', name: 'retention', lines: retention },
+  { page: 'services/README.md', name: 'personal-data', lines: personal },
   { page: 'infra/runbook/alerts.md', name: 'alerts', lines: alerts },
   { page: 'infra/runbook/alerts.md', name: 'limits', lines: limits },
   { page: 'infra/runbook/alerts.md', name: 'log-alarms', lines: alarms },
@@ -49,6 +51,16 @@ function retention(): string[] {
       same[0]!.why,
     ]),
   )
+}
+
+function personal(): string[] {
+  const rows = personalData.map(({ what, places, why, how }) => [
+    what,
+    places.map(code).join(', '),
+    why,
+    how,
+  ])
+  return table(['Personal data', 'Where', 'Why', 'Protection and period'], rows)
 }
 
 /** An alert rule of Prometheus. */

@@ -5,6 +5,7 @@ import { deeds } from '#infra/ops/deeds'
 import { growth } from '#infra/ops/growth'
 import { inFlight } from '#infra/ops/in-flight'
 import { pause, resume } from '#infra/ops/pause'
+import { person } from '#infra/ops/person/verb'
 import { reconcile } from '#infra/ops/reconcile'
 import { review } from '#infra/ops/review'
 import { operatorSecrets } from '#infra/ops/stack'
@@ -25,6 +26,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['review', review],
   ['dead-letters', deadLetters],
   ['wallets', wallets],
+  ['person', person],
   ['unexplained', unexplained],
   ['pause', pause],
   ['resume', resume],
