@@ -9,9 +9,9 @@ import { failpoint } from '#shared/failpoint'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain } from './chain/boot'
-import { openContractSignatures } from './chain/contract-signature'
+import { openStrangerSignatures } from './chain/contract-signature'
 import { gatherMs, openGathering } from './chain/gathering'
-import { openNode, openNodeForQuestions, openNodeForStrangers } from './chain/node'
+import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
 import { bundles, type Context, newProcess } from './context'
 import { startGivingBack } from './givebacks/take-up'
@@ -59,7 +59,6 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _lookUps = startLookUps(context)
   await using _watched = startWatching(context, config.watchMs)
   await using _givebacks = startGivingBack(context)
-
   const description = `executes commands on chain ${chainId}, exactly once`
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(gatherMs(config), clock)

@@ -127,7 +127,8 @@ export const fields = {
     fallback: '2592000000',
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
-    about: 'maximum rechecks of all instances, and half as many links; Persona allows 300 calls a minute, Sumsub 3600',
+    about:
+      'maximum rechecks of all instances, and half as many links; Persona allows 300 calls a minute, Sumsub 3600',
     fallback: '120',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({

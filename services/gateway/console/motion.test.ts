@@ -22,13 +22,7 @@ describe('a message is told in a few words', () => {
     ['relay.credit', order, 'in', 'credit ordered', paymentId],
     ['relay.extend.settled', outcome, 'in', 'hold extension final', paymentId],
     ['relay.take.failed', { ...outcome, cause: payoutId }, 'out', 'treasury failed', payoutId],
-    [
-      'relay.verify',
-      { wallet, verified: true, revision: '1' },
-      'users',
-      'flag ordered',
-      undefined,
-    ],
+    ['relay.verify', { wallet, verified: true, revision: '1' }, 'users', 'flag ordered', undefined],
     ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
     const motion = motionOf(subjectOf(ending), payload)

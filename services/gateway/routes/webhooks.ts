@@ -37,9 +37,10 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     async ({ request }) => {
       const account = accountOf(request.headers.get('x-callback-token'))
       if (!account) throw new Refused(401, 'x-callback-token is missing or unknown')
-      const body = keptDelivery(objectText(await readBytes(request)).text)
+      const { text } = objectText(await readBytes(request))
+      const body = keptDelivery(text)
       const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
-      const deliveryId = deliveryIdOf(account, name, body)
+      const deliveryId = deliveryIdOf(account, name, { text, body })
       const receivedAt = new Date(clock()).toISOString()
       return recordDelivery(context, {
         subject: paymentsWebhookSubject(account, deliveryId),
@@ -90,7 +91,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
       const read = provider.parse(text)
       const body = provider.kept(text)
       const name = 'statement' in read ? read.statement.eventId : null
-      const deliveryId = deliveryIdOf(provider.name, name, body)
+      const deliveryId = deliveryIdOf(provider.name, name, { text, body })
       const receivedAt = new Date(clock()).toISOString()
       return recordDelivery(context, {
         subject: identityWebhookSubject(provider.name, deliveryId),
@@ -126,11 +127,17 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 
 /**
  * Returns the id of a delivery: from the sender's own id and the stored part of the body, so that a
- * sender that repeats an id for another event loses neither. The id is part of the stream subject and is the
+ * sender that repeats an id for another event loses neither; without an id, from the whole body. The id is part of the stream subject and is the
  * message id, so the stream itself rejects a duplicate.
  */
-const deliveryIdOf = (source: string, name: string | null, body: string): string =>
-  idFor('delivery', `${source}:${name ?? ''}:${createHash('sha256').update(body).digest('hex')}`)
+function deliveryIdOf(
+  source: string,
+  name: string | null,
+  { text, body }: { text: string; body: string },
+): string {
+  const hash = createHash('sha256').update(name === null ? text : body)
+  return idFor('delivery', `${source}:${name ?? ''}:${hash.digest('hex')}`)
+}
 
 /** Parses an authentic body; throws a 400 unless it is a JSON object. */
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
