@@ -63,7 +63,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const asked = openNodeForQuestions({ endpoints, chainId })
   const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)
-  const isAccepted = openStrangerSignatures({ endpoints, chainId, ...config })
+  const isAccepted = openStrangerSignatures({ endpoints, ...config })
   const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
   const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
   const stored = () => {
