@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'bun'
 import { fixtureOf } from '../test-support/fixture'
+import { openStatic } from './static'
 
 const fixture = await fixtureOf()
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -39,3 +40,15 @@ describe.each(['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/gu
     })
   },
 )
+
+test('content is read once, however many callers request it at the same moment', async () => {
+  let reads = 0
+  const read = async () => `read ${++reads} times`
+  const serve = openStatic({ type: 'text/plain', read })
+  const request = new Request('http://gateway.internal/')
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => serve({ request, set: { headers: {} } })),
+  )
+  const texts = await Promise.all(answers.map((answer) => answer!.text()))
+  expect(new Set(texts)).toEqual(new Set(['read 1 times']))
+})

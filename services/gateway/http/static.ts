@@ -22,7 +22,7 @@ type Prepared = { readonly plain: Blob; readonly packed: Blob | undefined; reado
 export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Content) {
   let prepared: Promise<Prepared> | undefined
   return async ({ request, set }: Exchange): Promise<Response | undefined> => {
-    prepared ??= prepare(type, await read())
+    prepared ??= prepare(type, read)
     const { plain, packed, etag } = await prepared
     const { headers } = set
     headers['content-type'] = type
@@ -43,7 +43,8 @@ export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Co
 /** Types that are compressed already. */
 const packedTypes = /^(image\/png|application\/gzip)/
 
-async function prepare(type: string, content: string | Uint8Array<ArrayBuffer>): Promise<Prepared> {
+async function prepare(type: string, read: Content['read']): Promise<Prepared> {
+  const content = await read()
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const packed = packedTypes.test(type) ? undefined : new Blob([await promisify(gzip)(bytes)])
   return { plain: new Blob([bytes]), packed, etag: etagOf(bytes) }
