@@ -121,6 +121,45 @@ describe('the same call again', () => {
   })
 })
 
+describe('security: a quote whose answer was lost', () => {
+  const taken = async (kind: 'topup' | 'settlement') => {
+    fixture.chain.drawn = '3000000'
+    const quoteId = fixture.quote()
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    const quote = fixture.quotes.get(quoteId)!
+    quote.lost = true
+    expect(await fixture[kind](asked)).toEqual({ refused: 'rate_unavailable' })
+    quote.lost = undefined
+    quote.over = true
+    return { asked, again: () => fixture[kind](asked) }
+  }
+
+  test.each(['topup', 'settlement'] as const)(
+    'still opens its %s for a while, and not later',
+    async (kind) => {
+      const soon = await taken(kind)
+      expect(await soon.again()).toHaveProperty('ok')
+      const late = await taken(kind)
+      fixture.time.aheadMs += 601_000
+      expect(await late.again()).toEqual({ refused: 'quote_expired' })
+      fixture.time.aheadMs -= 601_000
+    },
+  )
+
+  test('that was used elsewhere in between is refused, and its row promises nothing', async () => {
+    const quoteId = fixture.quote()
+    const quote = fixture.quotes.get(quoteId)!
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    quote.breaks = true
+    expect(await fixture.topup(asked)).toEqual({ refused: 'rate_unavailable' })
+    expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('opening')
+    quote.breaks = undefined
+    quote.takenBy = 'a cash-out'
+    expect(await fixture.topup(asked)).toEqual({ refused: 'quote_used' })
+    expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('expired')
+  })
+})
+
 describe('security: the limits of a person', () => {
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],

@@ -1,41 +1,44 @@
 import { createHash } from 'node:crypto'
 import { answering } from '#shared/bus/serve'
-import type { Db, Tx } from '#shared/db/open'
-import { useReservation } from '#shared/db/reservation.store'
+import type { Tx } from '#shared/db/open'
 import { pause, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { idFor } from '#shared/ids'
 import { ChainAccount } from '#shared/messages/chain'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
-import { money } from '#shared/money/money'
 import { accountFor, type Pair } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { requestId } from '#shared/request-id'
+import { expire } from './advance'
+import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './checkout'
 import { askDeadlineMs, askOr, type Context } from './context'
+import type { Treasury } from './cover/cover'
 import { sumTopups } from './cover/limits.store'
-import { coverSettlement, coverTopup, uncoverTopup } from './cover/reserve'
+import { coverSettlement, coverTopup } from './cover/reserve'
 import { nextCheck, reopenMaxMs } from './decide'
 import type { PaymentKind } from './payment'
 import {
   findByQuote,
   insertPayment,
   leaseOpening,
+  lockPayment,
   lockWallet,
-  movePayment,
   type NewPayment,
-  notePayment,
   type PaymentRow,
-  walletLock,
 } from './payment.store'
-import { limitTopup, type Method, type Price, priceSettlement, priceTopup } from './price'
-import type { Checkout } from './provider'
+import {
+  limitTopup,
+  type Method,
+  type Price,
+  priceSettlement,
+  priceTopup,
+  type Terms,
+} from './price'
 import { findWallet } from './refunds/refund.store'
-import { endOpenSettlement, maySettle } from './replace'
-import { reservations } from './schema.store'
+import { endEarlier, type MayStore, maySettle, receiveEarlier } from './replace'
 
-type PaymentResult = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
-type Quote = { pair: Pair; rate: string; spreadBps: number }
+type Quote = { readonly pair: Pair; readonly rate: string; readonly spreadBps: number }
 
 /** Request for a top-up or settlement, with the steps in which the two differ. */
 type PaymentRequest = {
@@ -47,20 +50,13 @@ type PaymentRequest = {
   readonly body: readonly string[]
   /** Runs the checks that need no quote; a refusal ends the request before the quote is read. */
   readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
-  /** Ends an earlier checkout once every other check has passed; returns whether there was one. */
-  readonly endEarlier?: () => Promise<Answer<{ ended: boolean }>>
+  /** Runs the checks that call the provider, once all checks that answer 400 have passed. */
+  readonly look?: (terms: Terms) => Promise<Answer<object>>
   /**
-   * Checks that the treasury covers the promise and, for a top-up, reserves it. Runs after every
-   * check that answers 400.
+   * Decides whether the payment may be stored. Runs in the transaction that stores it, with the
+   * wallet locked, so that concurrent requests are counted one after another.
    */
-  readonly cover: (price: Price) => Promise<Answer<object>>
-  /** Releases the reservation if nothing was promised. */
-  readonly uncover?: () => Promise<unknown>
-  /**
-   * Locks the wallet and checks again, in the transaction that stores the payment and before the
-   * quote is taken. Returns false if the inputs of the price changed and it must be computed again.
-   */
-  readonly mayStore: (tx: Tx, price: Price) => Promise<Answer<boolean>>
+  readonly mayStore: (tx: Tx, terms: Terms, treasury: Treasury | undefined) => Promise<MayStore>
 }
 
 /**
@@ -70,12 +66,6 @@ type PaymentRequest = {
 export const answerTopups = (context: Context) =>
   answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
-    const limit = async (db: Db, { ausdMicro }: Pick<Price, 'ausdMicro'>) => {
-      const { pausedSince, ...totals } = await sumTopups(db, wallet, new Date(context.clock()))
-      if (pausedSince) return refuse('topups_paused', pausedSince)
-      const refused = limitTopup(ausdMicro, totals, context.topupLimits)
-      return refused ? refuse(refused) : ok(true)
-    }
     return openPayment(context, {
       kind: 'topup',
       wallet,
@@ -93,12 +83,12 @@ export const answerTopups = (context: Context) =>
           priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      cover: (price) => coverTopup(context, { quoteId, ...price }, (db) => limit(db, price)),
-      uncover: () => uncoverTopup(context, quoteId),
-      mayStore: async (tx, price) => {
-        const isCovered = await useReservation(tx, reservations, quoteId, walletLock(wallet))
-        if (!isCovered) return ok(false)
-        return limit(tx, price)
+      mayStore: async (tx, { ausdMicro }, treasury) => {
+        const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
+        if (pausedSince) return refuse('topups_paused', pausedSince)
+        const limited = limitTopup(ausdMicro, totals, context.topupLimits)
+        if (limited) return refuse(limited)
+        return coverTopup(tx, treasury, ausdMicro)
       },
     })
   })
@@ -117,8 +107,6 @@ const isFrozen = async (
 export const answerSettlements = (context: Context) =>
   answering(SettlementCreate, ({ wallet, quoteId }) => {
     let readAt = new Date(0)
-    let debtMicro = 0n
-    const cover = () => coverSettlement(context, debtMicro)
     return openPayment(context, {
       kind: 'settlement',
       wallet,
@@ -131,27 +119,28 @@ export const answerSettlements = (context: Context) =>
         if ('refused' in account) return account
         const drawnMicro = BigInt(account.ok.drawn)
         if (drawnMicro === 0n) return refuse('nothing_owed')
-        debtMicro = drawnMicro
         return ok(({ pair, rate }) =>
           priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) }),
         )
       },
-      endEarlier: () => endOpenSettlement(context, { wallet, quoteId }, cover),
-      cover,
-      mayStore: async (tx) => {
-        await lockWallet(tx, wallet)
-        return ok(await maySettle(tx, wallet, readAt))
+      look: (terms) => receiveEarlier(context, wallet, terms),
+      mayStore: async (tx, terms, treasury) => {
+        const may = await maySettle(tx, context, { wallet, terms, readAt })
+        return may ?? coverSettlement(treasury, terms.ausdMicro)
       },
     })
   })
 
-/** Maximum attempts if the debt or an earlier checkout changes concurrently. */
+/** Maximum attempts if the debt changes concurrently. */
 const triesMax = 4
 
 /**
  * Opens one payment per quote. A retry is answered before any other check, so that it gets the
- * first response even if the quote has expired or the debt has changed since. A refusal changes
- * nothing and leaves the quote unused.
+ * first response even if the quote has expired or the debt has changed since.
+ *
+ * The row is stored before the quote is taken, and limits and cover are checked as it is stored, so
+ * that a promise counts from then on and its age bounds that of its rate. A refusal before that
+ * changes nothing; one after it, of the quote itself, ends the row.
  */
 async function openPayment(
   context: Context,
@@ -165,29 +154,30 @@ async function openPayment(
   if (known) return resume(context, known, takenBy)
 
   for (let tries = 0; tries < triesMax; tries++) {
-    const terms = await agree(context, request, takenBy)
-    if ('refused' in terms) {
+    const stored = await store(context, request, takenBy)
+    if ('refused' in stored) {
       // A concurrent retry may have succeeded and caused this refusal.
-      const stored = await database.read((db) => findByQuote(db, quoteId))
-      return stored ? resume(context, stored, takenBy) : terms
+      const first = await database.read((db) => findByQuote(db, quoteId))
+      return first ? resume(context, first, takenBy) : stored
     }
-    if (!terms.ok) continue
-    const row = rowFor(context, { ...request, takenBy }, terms.ok.quote, terms.ok.price)
-    const opened = await storeAndOpen(context, row, request)
-    if (opened) return opened
+    if (stored.ok === 'changed') continue
+    if ('rival' in stored.ok) return resultOfRival(context, stored.ok.rival)
+    if ('known' in stored.ok) return resume(context, stored.ok.known, takenBy)
+    failpoint('payments:row-stored')
+    return finish(context, stored.ok.made)
   }
   return refuse('provider_unavailable')
 }
 
-/**
- * Runs every check that precedes taking the quote. Returns undefined if the inputs changed and the
- * caller must retry.
- */
-async function agree(
+type Stored = 'changed' | { rival: PaymentRow } | { known: PaymentRow } | { made: PaymentRow }
+
+/** Runs every check and stores the promise, leased to the caller, before its quote is taken. */
+async function store(
   context: Context,
   request: PaymentRequest,
   takenBy: string,
-): Promise<Answer<{ quote: Quote; price: Price } | undefined>> {
+): Promise<Answer<Stored>> {
+  const { database, treasury } = context
   const { quoteId } = request
   const admitted = await request.admit()
   if ('refused' in admitted) return admitted
@@ -195,13 +185,24 @@ async function agree(
   if ('refused' in quote) return quote
   const price = admitted.ok(quote.ok)
   if ('refused' in price) return price
-  const earlier = await request.endEarlier?.()
-  if (earlier && 'refused' in earlier) return earlier
-  // The earlier checkout may have been paid and changed the debt, so read it again.
-  if (earlier?.ok.ended) return ok(undefined)
-  const covered = await request.cover(price.ok)
-  if ('refused' in covered) return covered
-  return ok({ quote: quote.ok, price: price.ok })
+  const { pair, rate, spreadBps } = quote.ok
+  const terms = { ...price.ok, pair, rateMinorPerUsd: BigInt(rate) }
+  const looked = await request.look?.(terms)
+  if (looked && 'refused' in looked) return looked
+  const reading = await treasury.current()
+  return database.transaction(async (tx): Promise<Answer<Stored>> => {
+    await lockWallet(tx, request.wallet)
+    const known = await findByQuote(tx, quoteId)
+    if (known) return ok({ known })
+    const may = await request.mayStore(tx, terms, reading)
+    if ('refused' in may) return may
+    if (may.ok === 'changed') return ok('changed')
+    if ('rival' in may.ok) return ok({ rival: may.ok.rival })
+    const row = rowFor(context, { ...request, takenBy }, { ...terms, spreadBps })
+    const made = await insertPayment(tx, row, openingLeaseMs)
+    // Undefined if a request of another wallet stored a row with this quote.
+    return made ? ok({ made }) : refuse('quote_used')
+  })
 }
 
 const fingerprint = (parts: readonly string[]) =>
@@ -210,8 +211,7 @@ const fingerprint = (parts: readonly string[]) =>
 function rowFor(
   { clock, sweepAfterMs }: Context,
   request: PaymentRequest & { takenBy: string },
-  quote: Quote,
-  price: Price,
+  terms: Terms & { spreadBps: number },
 ): NewPayment {
   const now = clock()
   const row = {
@@ -219,15 +219,12 @@ function rowFor(
     kind: request.kind,
     state: 'opening',
     wallet: request.wallet,
-    pair: quote.pair,
-    rateMinorPerUsd: BigInt(quote.rate),
-    spreadBps: quote.spreadBps,
-    ...price,
+    ...terms,
     method: request.method,
     quoteId: request.quoteId,
     takenBy: request.takenBy,
     requestId: requestId() ?? null,
-    account: accountFor(price.currency),
+    account: accountFor(terms.currency),
     createdAt: new Date(now),
   } as const
   return {
@@ -236,38 +233,37 @@ function rowFor(
   }
 }
 
+/** Lease on opening a payment; longer than taking a quote and one attempt at the provider. */
+const openingLeaseMs = 9_000
+
 /**
- * Stores the promise, then opens its checkout; a crash in between leaves the row in `opening`.
- * Returns undefined if the inputs checked by `mayStore` changed.
- *
- * The quote is taken inside the transaction, after the checks and before the insert: concurrent
- * requests are counted one after another, and a refusal leaves the quote unused. A crash after
- * taking the quote stores nothing; the retry has the same fingerprint and can take it again. Taking
- * the quote has a timeout, so the lock is held only briefly.
+ * Takes the quote of a stored payment, ends an earlier checkout for the same debt, and opens its
+ * own. Every step may be repeated, so a retry goes on wherever a crash stopped it. The caller holds
+ * the lease on `payment`.
  */
-async function storeAndOpen(
-  context: Context,
-  row: NewPayment,
-  { mayStore, uncover }: Pick<PaymentRequest, 'mayStore' | 'uncover'>,
-): Promise<Answer<PaymentResult> | undefined> {
-  const { database } = context
-  const { quoteId, takenBy } = row
-  const made = await database.transaction(async (tx) => {
-    const may = await mayStore(tx, row)
-    // A concurrent identical request won: answer as its retry, whatever the limits.
-    if ('refused' in may) return (await findByQuote(tx, quoteId)) ? undefined : may
-    if (!may.ok) return undefined
-    const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
-    if ('refused' in taken) return taken
-    failpoint('payments:quote-taken')
-    return insertPayment(tx, row, openingLeaseMs)
-  })
-  if (!made || 'refused' in made) await uncover?.()
-  if (made && 'refused' in made) return made
-  failpoint('payments:row-stored')
-  if (made) return openCheckout(context, made)
-  const stored = await database.read((db) => findByQuote(db, row.quoteId))
-  return stored && resume(context, stored, row.takenBy)
+async function finish(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
+  const { quoteId, takenBy } = payment
+  const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
+  if ('refused' in taken) return giveUp(context, payment, taken.refused)
+  failpoint('payments:quote-taken')
+  const ended = payment.kind === 'settlement' ? await endEarlier(context, payment) : ok({})
+  if ('refused' in ended) return giveUp(context, payment, ended.refused)
+  return openCheckout(context, payment)
+}
+
+type Why = Extract<Answer<never>, { refused: string }>['refused']
+/** Refusals after which the same request may still succeed. */
+const passing: ReadonlySet<Why> = new Set(['rate_unavailable', 'provider_unavailable'])
+
+/** Ends a payment that was refused after it was stored, or leaves it to the retry. */
+async function giveUp(context: Context, payment: PaymentRow, refused: Why) {
+  if (passing.has(refused)) await releaseOpening(context, payment)
+  else
+    await context.database.transaction(async (tx) => {
+      const row = await lockPayment(tx, payment.id)
+      if (row?.state === 'opening') await expire(tx, context, row)
+    })
+  return refuse(refused)
 }
 
 /** Returns the first response to a retry, or opens the checkout if that has not happened yet. */
@@ -283,96 +279,13 @@ async function resume(
   const ageMs = context.clock() - payment.createdAt.getTime()
   if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
   const leased = await context.database.run((db) => leaseOpening(db, payment.id, openingLeaseMs))
-  return leased ? openCheckout(context, leased) : awaitOther(context, payment.quoteId)
+  return leased ? finish(context, leased) : awaitOther(context, payment.quoteId)
 }
 
-function resultOf(payment: PaymentRow): PaymentResult | undefined {
-  if (payment.checkoutUrl === null) return undefined
-  return {
-    paymentId: payment.id,
-    checkoutUrl: payment.checkoutUrl,
-    fiat: payment.fiatMinor.toString(),
-    ausd: (payment.promisedMicro ?? payment.ausdMicro).toString(),
-  }
-}
-
-/** Lease on opening a checkout; longer than one attempt at the provider. */
-const openingLeaseMs = 7_000
-
-/** Opens and stores the checkout. The caller holds the lease on `payment`. */
-async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
-  const checkout = await askForCheckout(context, payment)
-  if (!checkout?.checkoutUrl) {
-    await context.database.run((db) => notePayment(db, payment.id, { openingUntil: null }))
-    return refuse('provider_unavailable')
-  }
-  failpoint('payments:checkout-opened')
-  const stored = await storeCheckout(context, payment, checkout)
-  failpoint('payments:checkout-stored')
-  const result = stored && resultOf(stored)
-  return result ? ok(result) : refuse('provider_unavailable')
-}
-
-/**
- * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is
- * harmless: its URL was never shown, and money paid through it would carry our reference.
- */
-async function askForCheckout(
-  context: Context,
-  payment: PaymentRow,
-): Promise<Checkout | undefined> {
-  const { provider, checkoutTtlMs, log } = context
-  try {
-    const checkout = await provider.openCheckout({
-      account: payment.account,
-      reference: payment.id,
-      fiat: money(payment.fiatMinor, payment.currency),
-      description: payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
-      cardsOnly: payment.method === 'card',
-      expiresAt: new Date(context.clock() + checkoutTtlMs),
-      promised: {
-        kind: payment.kind,
-        ...(payment.method ? { method: payment.method } : {}),
-        wallet: payment.wallet,
-        quote_id: payment.quoteId,
-        taken_by: payment.takenBy,
-        rate: payment.rateMinorPerUsd.toString(),
-        ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
-        ausd: payment.ausdMicro.toString(),
-      },
-    })
-    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout refused by provider')
-    return checkout
-  } catch (error) {
-    log.warn({ paymentId: payment.id, err: error }, 'opening checkout failed')
-    return undefined
-  }
-}
-
-async function storeCheckout(
-  context: Context,
-  payment: PaymentRow,
-  checkout: Checkout,
-): Promise<PaymentRow | undefined> {
-  const { database, provider, log, checkoutTtlMs, sweepAfterMs } = context
-  const { checkoutId, checkoutUrl, paymentRequestId } = checkout
-  const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
-  const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
-  const moved = await database.run((db) =>
-    movePayment(db, payment.id, {
-      from: ['opening'],
-      to: next.state,
-      nextCheckAt: nextCheck(next, context.clock(), sweepAfterMs),
-      set: { checkoutId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
-    }),
-  )
-  if (moved) {
-    log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
-    return moved
-  }
-  await provider.cancelCheckout(payment.account, checkoutId)
-  failpoint('payments:checkout-ended')
-  return database.read((db) => findByQuote(db, payment.quoteId))
+/** Returns the response about another payment that serves this request as well. */
+async function resultOfRival(context: Context, rival: PaymentRow): Promise<Answer<PaymentResult>> {
+  const result = resultOf(rival)
+  return result ? ok(result) : awaitOther(context, rival.quoteId)
 }
 
 const otherCopyMs = 4_000

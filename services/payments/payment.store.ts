@@ -118,9 +118,10 @@ export const payments = schema.table(
     index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
-    // Backs up the wallet lock: two open checkouts could charge one debt twice.
+    // Backs up the wallet lock: two open checkouts could charge one debt twice. One more may be
+    // opening, to replace the open one once its quote is taken.
     uniqueIndex('payments_open_settlement')
-      .on(table.wallet)
+      .on(table.wallet, table.state)
       .where(
         sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`,
       ),
@@ -191,10 +192,7 @@ const byId = built<{ id: string }>((db) =>
 export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 
 /** Locks a wallet for the transaction. */
-export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, walletLock(wallet))
-
-/** Returns the name of the wallet's lock. */
-export const walletLock = (wallet: string) => `wallet:${wallet}`
+export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /**
  * Locks a payment and returns its current row. The wallet is locked first, as everywhere: Postgres

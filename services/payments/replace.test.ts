@@ -14,6 +14,11 @@ beforeEach(async () => {
 
 const settle = (wallet: string, quoteId = fixture.quote()) =>
   fixture.settlement({ wallet, quoteId })
+/** Settles after the debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
+const settleMore = (wallet: string, quoteId = fixture.quote()) => {
+  fixture.chain.drawn = String(BigInt(fixture.chain.drawn) + 1_000_000n)
+  return settle(wallet, quoteId)
+}
 const sessionOf = async (id: string) => {
   const { sessions } = (await fixture.control('book')) as unknown as {
     sessions: { reference_id: string; status: string }[]
@@ -21,12 +26,52 @@ const sessionOf = async (id: string) => {
   return sessions.find((session) => session.reference_id === id)
 }
 
-describe('opening a second checkout for a debt', () => {
+describe('a second request for the same debt', () => {
+  const second = async (change: () => ReturnType<typeof fixture.quote>) => {
+    const wallet = newWallet()
+    const first = (await settle(wallet)).ok!
+    const quoteId = change()
+    const answer = (await settle(wallet, quoteId)).ok!
+    return { isSame: answer.checkoutUrl === first.checkoutUrl, quoteId }
+  }
+
+  test('is answered with the open checkout, and its quote stays unused', async () => {
+    const { isSame, quoteId } = await second(() => fixture.quote('USD/IDR', '16400'))
+    expect(isSame).toBeTrue()
+    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+  })
+
+  test.each([
+    ['the rate rose by more than 1 %', () => fixture.quote('USD/IDR', '16413')],
+    ['the rate fell by more than 1 %', () => fixture.quote('USD/IDR', '16087')],
+    ['the pair is another', () => fixture.quote('USD/MYR', '421')],
+    [
+      'the debt has grown',
+      () => {
+        fixture.chain.drawn = '3000001'
+        return fixture.quote()
+      },
+    ],
+  ])('opens another checkout if %s', async (_, change) => {
+    expect((await second(change)).isSame).toBeFalse()
+  })
+
+  test('opens another checkout if less than a third of the time to pay is left', async () => {
+    const waited = await second(() => {
+      fixture.time.aheadMs += 601_000
+      return fixture.quote()
+    })
+    fixture.time.aheadMs -= 601_000
+    expect(waited.isSame).toBeFalse()
+  })
+})
+
+describe('opening a second checkout for a debt that has grown', () => {
   test('ends the first at the provider, and the first call still gets its first answer', async () => {
     const wallet = newWallet()
     const quoteId = fixture.quote()
     const first = await settle(wallet, quoteId)
-    const second = await settle(wallet)
+    const second = await settleMore(wallet)
     expect(second.ok!.paymentId).not.toBe(first.ok!.paymentId)
     expect(await sessionOf(first.ok!.paymentId)).toMatchObject({ status: 'CANCELED' })
     expect(await settle(wallet, quoteId)).toEqual(first)
@@ -67,8 +112,8 @@ describe('opening a second checkout for a debt', () => {
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await fixture.control(`sessions/${first}/expire`)
-    expect(await settle(wallet)).toHaveProperty('ok')
-    await fixture.becomes(first, { state: 'replaced' })
+    expect(await settleMore(wallet)).toHaveProperty('ok')
+    await fixture.becomes(first, { state: 'expired' })
   })
 
   test('is refused when the first is paid, told or not; its quote stays unused', async () => {
@@ -79,7 +124,7 @@ describe('opening a second checkout for a debt', () => {
       await fixture.control(`sessions/${first}/pay`, { channel_code: 'QRIS' })
       if (!drop) await fixture.becomes(first, { state: 'paid' })
       const quoteId = fixture.quote()
-      expect(await settle(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
+      expect(await settleMore(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
       expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
       await fixture.becomes(first, { state: 'paid' })
       // Repaid: what is drawn since is another debt.
@@ -93,10 +138,10 @@ describe('opening a second checkout for a debt', () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     const quoteId = fixture.quote()
+    fixture.chain.drawn = '4000000'
     for (const api of [{ errorRate: 1 }, { errorAfterAccept: 1 }]) {
       await fixture.control('faults', { api })
       expect(await settle(wallet, quoteId)).toEqual({ refused: 'provider_unavailable' })
-      expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
     }
     await fixture.becomes(first, { state: 'awaiting_payment' })
     await fixture.control('faults', {})
@@ -107,9 +152,8 @@ describe('opening a second checkout for a debt', () => {
   test('replaces the first, whoever finds out that it was ended: its call may have died on the way', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
-    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
-    expect(await settle(wallet)).toEqual({ refused: 'provider_unavailable' })
-    await fixture.control('faults', {})
+    const { account, checkoutId } = (await fixture.row(first))!
+    expect(await fixture.provider.cancelCheckout(account, checkoutId!)).toBe('closed')
     expect(await sessionOf(first)).toMatchObject({ status: 'CANCELED' })
     await fixture.recheck()
     expect(await fixture.row(first)).toMatchObject({ state: 'replaced', reason: 'replaced' })
@@ -124,6 +168,19 @@ describe('opening a second checkout for a debt', () => {
     expect(await settle(wallet, quoteOf())).toEqual({ refused })
     expect(await fixture.row(first)).toMatchObject({ state: 'awaiting_payment' })
     expect(await sessionOf(first)).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  test('whose quote expires on the way leaves the first as it is', async () => {
+    const wallet = newWallet()
+    const first = (await settle(wallet)).ok!.paymentId
+    fixture.chain.drawn = '4000000'
+    const quoteId = fixture.quote()
+    fixture.quotes.get(quoteId)!.expiresOnTake = true
+    expect(await settle(wallet, quoteId)).toEqual({ refused: 'quote_expired' })
+    expect(await fixture.row(first)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await sessionOf(first)).toMatchObject({ status: 'ACTIVE' })
+    expect(await settle(wallet)).toHaveProperty('ok')
+    await fixture.becomes(first, { state: 'replaced' })
   })
 
   test('ten times at once leaves one open checkout, here and at the provider', async () => {
@@ -168,17 +225,17 @@ describe('money that comes on a replaced checkout', () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control(`sessions/${first}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
-    const second = (await settle(wallet)).ok!.paymentId
+    const second = (await settleMore(wallet)).ok!.paymentId
     await fixture.control(`sessions/${first}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     await fixture.becomes(first, { state: 'paid' })
     await fixture.control(`sessions/${second}/pay`, { channel_code: 'CARDS', force: true })
     await fixture.becomes(second, { state: 'paid' })
-    for (const [id, held] of [
-      [first, false],
-      [second, true],
+    for (const [id, held, ausd] of [
+      [first, false, '3000000'],
+      [second, true, '4000000'],
     ] as const) {
       const [order] = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.repay')
-      expect(order!.payload).toMatchObject({ refId: id, ausd: '3000000', held })
+      expect(order!.payload).toMatchObject({ refId: id, ausd, held })
     }
   })
 
@@ -186,7 +243,7 @@ describe('money that comes on a replaced checkout', () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control(`sessions/${first}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
-    await settle(wallet)
+    await settleMore(wallet)
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await fixture.control(`sessions/${first}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     await fixture.list()

@@ -1,85 +1,121 @@
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
-import { type Answer, ok, refuse } from '#shared/refusals'
+import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import { supersede } from './advance'
 import type { Context } from './context'
 import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
+import type { Terms } from './price'
 import { fetchCheckout, receiveCheckout } from './receive'
 
-// A settlement charges the whole debt, so two open checkouts could charge one debt twice. Opening a
-// new one first ends the earlier one at the provider. A code already shown may still be paid: that
-// money repays under its own ref, and only the excess over the debt becomes collateral.
+// A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
+// ends the earlier one at the provider before it opens its own. A code already shown may still be
+// paid: that money repays under its own ref, and only the excess over the debt becomes collateral.
 
 /**
- * Ends the open settlement of a wallet and returns whether there was one. Skips a settlement with
- * the same quote: that is this request, retried. `may` runs first, so that no open checkout is
- * ended for a request that is refused. Refuses with `settlement_on_its_way` if the settlement is
- * paid but not yet repaid, and `provider_unavailable` if it is unknown whether it can still be
- * paid.
+ * `rival`: another payment of the wallet answers this request. `changed`: the inputs of the price
+ * changed and it must be computed again.
  */
-export async function endOpenSettlement(
+export type MayStore = Answer<object | { readonly rival: PaymentRow } | 'changed'>
+
+/**
+ * Decides whether a settlement priced from the debt at `readAt` may be stored, with the wallet
+ * locked; undefined if nothing is in its way. Refuses with `settlement_on_its_way` if one is paid
+ * but not yet repaid, and with `provider_unavailable` while another is being opened. A row whose
+ * opening was abandoned is replaced: its checkout was never shown to the user.
+ */
+export async function maySettle(
+  tx: Tx,
   context: Context,
-  { wallet, quoteId }: { wallet: `0x${string}`; quoteId: string },
-  may: () => Promise<Answer<object>>,
-): Promise<Answer<{ ended: boolean }>> {
-  const found = await context.database.read((db) => findUnsettled(db, wallet))
-  const unsettled = found.filter((one) => one.quoteId !== quoteId)
+  { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
+): Promise<MayStore | undefined> {
+  const unsettled = await findUnsettled(tx, wallet)
   if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
-  const allowed = unsettled.length > 0 ? await may() : ok({})
-  if ('refused' in allowed) return allowed
-  for (const earlier of unsettled) {
-    const answer = await end(context, earlier)
-    if ('refused' in answer) return answer
-  }
-  return ok({ ended: unsettled.length > 0 })
+  const last = await lastRepaidAt(tx, wallet)
+  if (last !== null && last >= readAt) return ok('changed')
+  const rival = unsettled.find((one) => isSame(context, one, terms))
+  if (rival) return ok({ rival })
+  const opening = unsettled.find(({ state }) => state === 'opening')
+  if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
+  if (opening) await supersede(tx, context, opening)
+  return undefined
 }
 
-async function end(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
-  const { provider, database, log } = context
-  const { account, checkoutId, openingUntil } = earlier
-  if (checkoutId === null) {
-    // Another call is opening it; once its lease is over, the checkout was never shown to the user.
-    if (openingUntil !== null && openingUntil.getTime() > context.clock())
-      return refuse('provider_unavailable')
-    return replace(context, earlier)
-  }
-  const outcome = await provider.cancelCheckout(account, checkoutId)
-  failpoint('payments:checkout-ended')
-  if (outcome === 'closed') return replace(context, earlier)
-  if (outcome === 'unknown') return refuse('provider_unavailable')
-  try {
-    const found = await fetchCheckout(context, account, checkoutId)
-    await database.transaction((tx) => receiveCheckout(tx, context, account, found))
-  } catch (error) {
-    log.warn({ paymentId: earlier.id, err: error }, 'processing paid checkout failed')
-    return refuse('provider_unavailable')
-  }
-  const unsettled = await database.read((db) => findUnsettled(db, earlier.wallet))
-  const paid = unsettled.some(({ state }) => state === 'paid')
-  return refuse(paid ? 'settlement_on_its_way' : 'provider_unavailable')
+const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
+  openingUntil !== null && openingUntil.getTime() > clock()
+
+/**
+ * Returns true if an unpaid settlement is as good as a new one: the same debt, a rate within 1 %,
+ * and a third of its time left to pay.
+ */
+function isSame(context: Context, earlier: PaymentRow, terms: Terms): boolean {
+  const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
+  const apart =
+    rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
+  if (pair !== terms.pair || ausdMicro !== terms.ausdMicro || apart * 100n > rate) return false
+  if (earlier.state === 'opening') return isLeased(context, earlier)
+  return expiresAt !== null && expiresAt.getTime() - context.clock() > context.checkoutTtlMs / 3
 }
 
-/** Marks the settlement as replaced, unless it changed; `maySettle` then sees its new state. */
-async function replace(context: Context, earlier: PaymentRow): Promise<Answer<object>> {
-  await context.database.transaction(async (tx) => {
-    const row = await lockPayment(tx, earlier.id)
-    const same =
-      row?.state === earlier.state &&
-      row.checkoutId === earlier.checkoutId &&
-      row.openingUntil?.getTime() === earlier.openingUntil?.getTime()
-    if (!row || !same) return
-    await supersede(tx, context, row)
-  })
-  failpoint('payments:settlement-replaced')
+const open = async ({ database }: Context, wallet: `0x${string}`): Promise<PaymentRow[]> =>
+  (await database.read((db) => findUnsettled(db, wallet))).filter(
+    ({ state }) => state === 'awaiting_payment',
+  )
+
+/**
+ * Receives the earlier settlement of a wallet, unless it will be answered again: if it was paid and
+ * no webhook told us, the new one is refused before anything is stored or a quote is taken.
+ */
+export async function receiveEarlier(
+  context: Context,
+  wallet: `0x${string}`,
+  terms: Terms,
+): Promise<Answer<object>> {
+  for (const earlier of await open(context, wallet)) {
+    if (isSame(context, earlier, terms)) continue
+    const refused = await receive(context, earlier)
+    if (refused) return refused
+  }
   return ok({})
 }
 
+async function receive(context: Context, earlier: PaymentRow): Promise<Refusal | undefined> {
+  const { id: paymentId, account, checkoutId } = earlier
+  try {
+    const found = await fetchCheckout(context, account, checkoutId!)
+    await context.database.transaction((tx) => receiveCheckout(tx, context, account, found))
+    return undefined
+  } catch (error) {
+    context.log.warn({ paymentId, err: error }, 'processing earlier checkout failed')
+    return refuse('provider_unavailable')
+  }
+}
+
 /**
- * Returns true if a settlement priced from the debt at `readAt` may be stored: no other is open or
- * in progress, and none has reached the chain since. The caller holds the wallet lock.
+ * Ends the wallet's other open settlement at the provider. Refuses with `settlement_on_its_way` if
+ * it was paid, and with `provider_unavailable` if it is unknown whether it can still be paid.
  */
-export async function maySettle(tx: Tx, wallet: `0x${string}`, readAt: Date): Promise<boolean> {
-  if ((await findUnsettled(tx, wallet)).length > 0) return false
-  const last = await lastRepaidAt(tx, wallet)
-  return last === null || last < readAt
+export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
+  for (const earlier of await open(context, payment.wallet)) {
+    const { account, checkoutId } = earlier
+    const outcome = await context.provider.cancelCheckout(account, checkoutId!)
+    failpoint('payments:checkout-ended')
+    if (outcome === 'unknown') return refuse('provider_unavailable')
+    const refused = outcome === 'closed' ? undefined : await receive(context, earlier)
+    if (refused) return refused
+    if (outcome === 'closed') await replace(context, earlier)
+  }
+  const unsettled = await context.database.read((db) => findUnsettled(db, payment.wallet))
+  const others = unsettled.filter(({ id }) => id !== payment.id)
+  if (others.length === 0) return ok({})
+  const isPaid = others.some(({ state }) => state === 'paid')
+  return refuse(isPaid ? 'settlement_on_its_way' : 'provider_unavailable')
+}
+
+/** Marks a settlement as replaced unless its state has changed. */
+async function replace(context: Context, { id, state }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row?.state === state) await supersede(tx, context, row)
+  })
+  failpoint('payments:settlement-replaced')
 }

@@ -138,6 +138,14 @@ describe('the expiry of a quote', () => {
     expect(await fixture.ask(QuoteTake, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })
   })
 
+  test('security: a taken quote that expired is not found again, so no new promise begins with it', async () => {
+    const quoteId = endingIn(-1)
+    await admin`insert into pricing.quotes_taken (id, taken_by, expires_at)
+      values (${quoteId}, 'me', now())`
+    expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_expired' })
+    expect(await fixture.ask(QuoteFind, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })
+  })
+
   test('is reported for a quote made long ago, whatever happened since', async () => {
     const quoteId = endingIn(-86_400_000)
     expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_expired' })

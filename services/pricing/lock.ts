@@ -55,14 +55,19 @@ function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined 
   return lock && { id, ...lock }
 }
 
-/** Returns what taking the quote would answer now, without taking it. */
+/**
+ * Returns what taking the quote would answer now, without taking it. Expired for its taker too: a
+ * promise that has no row yet may not begin at an old rate, whoever took the quote before.
+ */
 async function findFor(
   { database }: Context,
   taker: string,
   quote: Quote | undefined,
 ): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
-  return judgeTaker(quote, taker, await database.read((db) => findTaking(db, quote.id)))
+  const { takenBy, nowMs } = await database.read((db) => findTaking(db, quote.id))
+  const judged = judgeTaker(quote, taker, { takenBy, nowMs })
+  return 'ok' in judged && nowMs >= quote.expiresAtMs ? refuse('quote_expired') : judged
 }
 
 /** Gives the quote to its first taker; stores nothing for an id that we did not issue. */

@@ -36,7 +36,10 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/** Looks a quote up without taking it. Refused: quote_unknown, quote_expired, quote_used. */
+/**
+ * Looks a quote up without taking it, for a promise that has no row yet. Refused: quote_unknown,
+ * quote_used by another taker, quote_expired for its own taker too.
+ */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
   answer: Found,

@@ -10,13 +10,12 @@ export const meanings: Readonly<Record<string, string>> = {
   'gateway:identity-found': 'result read from the identity provider, nothing written',
   'gateway:drip-ordered': 'drip ordered, not committed',
   'pricing:quote-taken': 'quote taken, the caller has no response',
-  'payments:cover-reserved': 'AUSD reserved, the quote not taken',
-  'payments:quote-taken': 'quote taken, the payment not stored',
-  'payments:row-stored': 'payment stored, no checkout requested',
+  'payments:row-stored': 'payment stored, its quote not taken',
+  'payments:quote-taken': 'quote taken, no checkout requested',
   'payments:checkout-opened': 'checkout open at the provider, its URL not stored',
   'payments:checkout-stored': 'checkout URL stored, the app has no response',
   'payments:checkout-ended': 'earlier checkout cancelled at the provider, its row unchanged',
-  'payments:settlement-replaced': 'earlier settlement replaced, the quote not taken',
+  'payments:settlement-replaced': 'earlier settlement replaced, no checkout requested',
   'payments:payment-found': 'checkout looked up and paid, nothing written',
   'payments:paid-committed': 'state paid committed, the credit not published',
   'payments:row-of-list-received': 'one transaction of the list committed, the rest not read',
@@ -86,13 +85,16 @@ export const delivered = (to: 'payments' | 'payouts'): string[] => [
   ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
 ]
 
-/** Returns the boundaries of a checkout, from the request to its URL. */
+/**
+ * Returns the boundaries of a checkout, from the request to its URL; `before`: those between the
+ * quote and the checkout.
+ */
 export const checkedOut = (before: readonly string[] = []): string[] => [
-  ...['gateway:order-read', ...before, 'pricing:quote-taken', 'payments:quote-taken'],
-  ...['payments:row-stored', 'payments:checkout-opened', 'payments:checkout-stored'],
+  ...['gateway:order-read', 'payments:row-stored', 'pricing:quote-taken', 'payments:quote-taken'],
+  ...[...before, 'payments:checkout-opened', 'payments:checkout-stored'],
   'gateway:order-answered',
 ]
-export const toppedUp = checkedOut(['payments:cover-reserved'])
+export const toppedUp = checkedOut()
 const paidAnd = (kind: string) => [
   ...['payments:published:payments.paid', ...relayed('payments', kind, onChain)],
   'payments:published:payments.settled',

@@ -14,10 +14,15 @@ import { unpassed } from './report'
  * boundaries before and after it. Who adds one names its boundaries here, and they are killed at.
  */
 const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
-  ['services/payments/open.ts', 'provider.openCheckout(', 'row-stored', 'checkout-opened'],
-  ['services/payments/open.ts', 'provider.cancelCheckout(', 'checkout-opened', 'checkout-ended'],
-  ['services/payments/open.ts', 'askOr(context, QuoteTake', 'cover-reserved', 'quote-taken'],
-  ['services/payments/replace.ts', 'provider.cancelCheckout(', 'order-read', 'checkout-ended'],
+  ['services/payments/checkout.ts', 'provider.openCheckout(', 'quote-taken', 'checkout-opened'],
+  [
+    'services/payments/checkout.ts',
+    'provider.cancelCheckout(',
+    'checkout-opened',
+    'checkout-ended',
+  ],
+  ['services/payments/open.ts', 'askOr(context, QuoteTake', 'row-stored', 'quote-taken'],
+  ['services/payments/replace.ts', 'provider.cancelCheckout(', 'quote-taken', 'checkout-ended'],
   [
     'services/payments/review/refund.ts',
     'provider.createRefund(',

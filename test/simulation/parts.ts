@@ -12,6 +12,7 @@ const standIns: Readonly<Record<string, string>> = {
   'services/payments/payment.store.ts': 'rows/payments.ts',
   'services/payments/checks/check.store.ts': 'rows/payments.ts',
   'services/payments/cover/limits.store.ts': 'rows/payments.ts',
+  'services/payments/cover/promise.store.ts': 'rows/payments.ts',
   'services/payments/refunds/refund.store.ts': 'rows/refunds.ts',
   'services/payments/refunds/beside.store.ts': 'rows/refunds.ts',
   'services/payments/schema.store.ts': 'rows/refunds.ts',

@@ -6,7 +6,11 @@ type LockedQuote = {
   spreadBps: number
   takenBy?: string
   over?: true
+  /** Taking it fails: `breaks` before, `lost` after it is taken, so that only the answer is lost. */
   breaks?: true
+  lost?: true
+  /** It expires between being found and being taken. */
+  expiresOnTake?: true
 }
 
 /** Quotes by pricing's rules: `quote()` issues one, `answer` finds and takes it. */
@@ -30,9 +34,13 @@ export function openQuotes() {
     const locked = quotes.get(request.quoteId!)
     if (!locked) return refuse('quote_unknown')
     if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
-    if (locked.over && !locked.takenBy) return refuse('quote_expired')
-    if (locked.breaks && subject === 'pricing.quote.take') return refuse('rate_unavailable')
-    if (subject === 'pricing.quote.take') locked.takenBy = request.takenBy!
+    const isTaken = subject === 'pricing.quote.take'
+    if (locked.expiresOnTake && isTaken) locked.over = true
+    // A quote that was taken is given to its taker again, but found only while it lasts.
+    if (locked.over && !(isTaken && locked.takenBy)) return refuse('quote_expired')
+    if (locked.breaks && isTaken) return refuse('rate_unavailable')
+    if (isTaken) locked.takenBy = request.takenBy!
+    if (locked.lost && isTaken) return refuse('rate_unavailable')
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }
   return { quotes, quote, present, answer }

@@ -21,12 +21,6 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   return least(balanceMicro - owedMicro, drawableMicro) - taken
 }
 
-/** Returns the highest total of promises that leaves `moreMicro` covered; negative if none does. */
-export function promisedMax(treasury: Treasury, moreMicro: bigint): bigint {
-  const leftMicro = freeMicro({ ...treasury, orderedMicro: 0n }, 0n) - moreMicro
-  return treasury.orderedMicro > leftMicro ? -1n : leftMicro
-}
-
 /**
  * Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable.
  */

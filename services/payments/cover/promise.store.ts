@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { bigint, text } from 'drizzle-orm/pg-core'
 import { maybeSince } from '#shared/db/clock'
 import { amountColumn, at } from '#shared/db/columns'
@@ -24,15 +24,11 @@ export const promiseParts = schema.table('promise_parts', {
  * Sums the promised AUSD (10⁻⁶) not yet deducted from the balance read at `readAt`: everything not
  * on the chain, and everything that reached it since.
  */
-export const sumPromised = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, promisedBy(readAt))
-
-/** Returns the same as terms of a sum. */
-export function promisedBy(readAt: Date): SQL[] {
-  return [
+export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
+  sumOf(db, [
     sumWhere(promiseParts.micro, promiseParts, sql`true`),
     sumWhere(liveMicro, payments, maybeSince(creditedAt, readAt)),
-  ]
-}
+  ])
 
 /**
  * Last figure from payouts for the treasury AUSD it owes. Stored, so that top-ups do not need

@@ -81,11 +81,11 @@ describe('security: many top-ups at once', () => {
       expect(fixture.quotes.get(calls[at]!.quoteId)!.takenBy).toBeUndefined()
   })
 
-  test('whose quotes cannot be taken leave nothing set aside', async () => {
+  test('whose quotes expire as they are taken promise nothing', async () => {
     await treasuryWith(topupMicro)
-    const broken = fixture.quote()
-    fixture.quotes.get(broken)!.breaks = true
-    expect(await fixture.topup(ask(broken))).toEqual({ refused: 'rate_unavailable' })
+    const late = fixture.quote()
+    fixture.quotes.get(late)!.expiresOnTake = true
+    expect(await fixture.topup(ask(late))).toEqual({ refused: 'quote_expired' })
     expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
   })
 })
@@ -245,6 +245,7 @@ test('an open checkout for a debt is not given up for one that is refused', asyn
   const first = await fixture.settlement({ wallet, quoteId: fixture.quote() })
   fixture.chain.treasury = { balance: 999_999n, drawable: 10n ** 15n, ordered: 0n }
   await fixture.context.treasury.refresh()
+  fixture.chain.drawn = '1000001'
   const second = await fixture.settlement({ wallet, quoteId: fixture.quote() })
   expect(second).toEqual({ refused: 'treasury_empty' })
   const { paymentId } = first.ok!

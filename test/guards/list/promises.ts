@@ -14,7 +14,7 @@ const topups: readonly Guard[] = [
     test: { file: payments('open.test.ts'), name: 'security: with %s is refused' },
   },
   {
-    guard: 'a payment takes its quote before its row is inserted',
+    guard: 'a payment takes its quote before its checkout is opened',
     kind: 'quote',
     edits: [
       edit(
@@ -70,7 +70,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: 'top-ups are reserved one at a time across all instances',
+    guard: 'top-ups are promised one at a time across all instances',
     kind: 'lock',
     edits: [edit(payments('cover/reserve.ts'), "await lockNamed(tx, 'cover of top-ups')", '')],
     test: {
@@ -83,9 +83,9 @@ const topups: readonly Guard[] = [
     kind: 'cover',
     edits: [
       edit(
-        'shared/db/reservation.store.ts',
-        `where \${total} <= \${takenMax.toString()}::numeric`,
-        `where \${total} <= \${takenMax.toString()}::numeric + 1e30`,
+        payments('cover/reserve.ts'),
+        "free < ausdMicro ? refuse('treasury_short') : ok({})",
+        'ok({})',
       ),
     ],
     test: {
@@ -111,13 +111,7 @@ const topups: readonly Guard[] = [
   {
     guard: "a wallet's top-ups are counted under its lock",
     kind: 'lock',
-    edits: [
-      edit(
-        payments('open.ts'),
-        'useReservation(tx, reservations, quoteId, walletLock(wallet))',
-        'useReservation(tx, reservations, quoteId)',
-      ),
-    ],
+    edits: [edit(payments('open.ts'), 'await lockWallet(tx, request.wallet)', 'void lockWallet')],
     test: {
       file: payments('open.test.ts'),
       name: 'hold for %s when twenty top-ups come at once, and the others leave their quotes unused',
@@ -129,8 +123,8 @@ const topups: readonly Guard[] = [
     edits: [
       edit(
         payments('replace.ts'),
-        'if ((await findUnsettled(tx, wallet)).length > 0) return false',
-        '',
+        'const unsettled = await findUnsettled(tx, wallet)\n  if',
+        'const unsettled: PaymentRow[] = []\n  if',
       ),
     ],
     also: [withoutIndex('payments.payments_open_settlement')],
@@ -145,8 +139,8 @@ const topups: readonly Guard[] = [
     edits: [
       edit(
         payments('replace.ts'),
-        'const outcome = await provider.cancelCheckout(account, checkoutId)',
-        "const outcome = provider ? 'closed' : await context.provider.cancelCheckout(account, checkoutId)",
+        'const outcome = await context.provider.cancelCheckout(account, checkoutId!)',
+        "const outcome = account ? 'closed' : await context.provider.cancelCheckout(account, checkoutId!)",
       ),
     ],
     test: {
