@@ -50,6 +50,15 @@ export const refusals = {
     status: 400,
     message: 'A payment for this debt is already in progress.',
   },
+  settlements_too_many: {
+    status: 429,
+    message: 'Too many checkouts for this debt. Pay the open one, or try again in an hour.',
+  },
+  debt_too_large: {
+    status: 400,
+    message:
+      'The debt is too large to pay by checkout. Repay part of it from your wallet with `repay` first.',
+  },
   debt_too_small: {
     status: 400,
     message: 'The debt is too small to pay by checkout. Repay it from your wallet with `repay`.',

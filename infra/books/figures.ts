@@ -30,7 +30,7 @@ const paymentClaims = `
             and (p.credited_at is not null or p.offset_micro > 0 and p.live_micro = 0))
           and p.provider_payment_id is not null
           and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs',
-            'sender_unverified')) as exchanged,
+            'sender_unverified', 'excess_refused')) as exchanged,
       case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
         else coalesce(p.paid_minor, p.fiat_minor) - p.refunded_minor end as own,
       p.overpaid_refunded_minor as second_refunded, p.won_minor as won) as a

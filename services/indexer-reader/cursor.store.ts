@@ -37,6 +37,15 @@ export type Cursor = typeof cursors.$inferSelect
 /** Chain and contract of a projection. */
 export type Origin = { chainId: number; contract: string; deployBlock: number }
 
+/** Condition of the generation of this origin that answers requests. */
+export const servingOf = ({ chainId, contract, deployBlock }: Origin) =>
+  and(
+    eq(cursors.state, 'serving'),
+    eq(cursors.chainId, chainId),
+    eq(cursors.contract, contract),
+    eq(cursors.deployBlock, deployBlock),
+  )!
+
 /** Returns the generations being read: at most one serving and one filling. */
 export const liveCursors = (db: Db): Promise<Cursor[]> =>
   db

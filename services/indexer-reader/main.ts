@@ -5,6 +5,7 @@ import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } fr
 import { awaitChain, type ChainIdentity } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
+import { answerDebt } from './debt'
 import { startFollowing } from './follow'
 import { readings } from './readings'
 import { answerRecord, readStats } from './record'
@@ -34,7 +35,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     bus,
     name: 'indexer-reader',
     description: 'credit history of wallets, from finalized events',
-    answers: [answerRecord(context)],
+    answers: [answerRecord(context), answerDebt(context)],
     stats: () => readStats(context),
     readings,
     log,

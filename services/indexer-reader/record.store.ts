@@ -3,7 +3,7 @@ import { bigint, boolean, integer, jsonb, primaryKey, text } from 'drizzle-orm/p
 import type { Address } from 'viem'
 import { addressColumn, amountColumn, isOneOf } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import { cursors, type Origin } from './cursor.store'
+import { cursors, type Origin, servingOf } from './cursor.store'
 import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
 import { schema } from './schema.store'
 
@@ -176,19 +176,18 @@ export async function loadRecords(
   origin: Origin,
   wallets: ReadonlySet<Address>,
 ) {
-  const serving = and(
-    eq(cursors.state, 'serving'),
-    eq(cursors.chainId, origin.chainId),
-    eq(cursors.contract, origin.contract),
-    eq(cursors.deployBlock, origin.deployBlock),
-  )
   const asked = and(
     eq(records.generation, cursors.generation),
     sql`${records.wallet} in ${oneOf(wallets)}`,
   )
   const owned = and(eq(cycles.generation, records.generation), eq(cycles.wallet, records.wallet))
   const rows = await database.read((db) =>
-    db.select().from(cursors).leftJoin(records, asked).leftJoin(cycles, owned).where(serving),
+    db
+      .select()
+      .from(cursors)
+      .leftJoin(records, asked)
+      .leftJoin(cycles, owned)
+      .where(servingOf(origin)),
   )
   if (!rows[0]) return null
   const found = new Map<Address, { record: typeof records.$inferSelect; cycles: Cycle[] }>()

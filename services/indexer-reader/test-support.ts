@@ -37,7 +37,7 @@ export const testTerms = {
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
 /** Starts an anvil with the contracts; each call is its own block, final after two more. */
-export async function openTestChain(terms: { holdSeconds?: number } = {}) {
+export async function openTestChain(terms: { holdSeconds?: number; termSeconds?: number } = {}) {
   const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
   const deployment = await deployContracts({
     ...testTerms,

@@ -15,7 +15,8 @@ import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './ch
 import { askDeadlineMs, askOr, type Context } from './context'
 import type { Treasury } from './cover/cover'
 import { sumTopups } from './cover/limits.store'
-import { coverSettlement, coverTopup } from './cover/reserve'
+import { coverDebt, coverTopup } from './cover/reserve'
+import { readDebt } from './debt'
 import { nextCheck, reopenMaxMs } from './decide'
 import type { PaymentKind } from './payment'
 import {
@@ -38,6 +39,7 @@ import {
 import { findWallet } from './refunds/refund.store'
 import { endEarlier, type MayStore, maySettle, receiveEarlier } from './replace'
 
+type Topup = Pick<Terms, 'topupMicro'>
 type Quote = { readonly pair: Pair; readonly rate: string; readonly spreadBps: number }
 
 /** Request for a top-up or settlement, with the steps in which the two differ. */
@@ -49,7 +51,7 @@ type PaymentRequest = {
   /** Fields that, together with kind and wallet, distinguish this request from a retry. */
   readonly body: readonly string[]
   /** Runs the checks that need no quote; a refusal ends the request before the quote is read. */
-  readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price>>>
+  readonly admit: () => Promise<Answer<(quote: Quote) => Answer<Price & Topup>>>
   /** Runs the checks that call the provider, once all checks that answer 400 have passed. */
   readonly look?: (terms: Terms) => Promise<Answer<object>>
   /**
@@ -79,19 +81,32 @@ export const answerTopups = (context: Context) =>
         // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
         if (method === 'card' && (await isFrozen(context, account.ok)))
           return refuse('wallet_frozen')
-        return ok(({ pair, rate }) =>
-          priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) }),
-        )
+        return ok(({ pair, rate }) => {
+          const price = priceTopup({ amountMinor, method, pair, rateMinorPerUsd: BigInt(rate) })
+          return 'refused' in price ? price : ok({ ...price.ok, topupMicro: price.ok.ausdMicro })
+        })
       },
       mayStore: async (tx, { ausdMicro }, treasury) => {
-        const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
-        if (pausedSince) return refuse('topups_paused', pausedSince)
-        const limited = limitTopup(ausdMicro, totals, context.topupLimits)
-        if (limited) return refuse(limited)
-        return coverTopup(tx, treasury, ausdMicro)
+        const mostMicro = treasury?.creditMaxMicro
+        if (mostMicro !== undefined && ausdMicro > mostMicro) return refuse('amount_above_maximum')
+        return admitTopup(tx, context, { wallet, ausdMicro, treasury })
       },
     })
   })
+
+/** Holds an amount that may become collateral to the pause, the limits and the cover of top-ups. */
+async function admitTopup(
+  tx: Tx,
+  context: Context,
+  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: Treasury | undefined },
+): Promise<Answer<object>> {
+  const { wallet, ausdMicro, treasury } = wanted
+  const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
+  if (pausedSince) return refuse('topups_paused', pausedSince)
+  const limited = limitTopup(ausdMicro, totals, context.topupLimits)
+  if (limited) return refuse(limited)
+  return coverTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
+}
 
 /** Returns true if the wallet is frozen on the chain, or we ordered it and the chain is behind. */
 const isFrozen = async (
@@ -102,7 +117,8 @@ const isFrozen = async (
 
 /**
  * Opens settlements. Refusals, in this order: nothing_owed, quote, amount, an earlier settlement in
- * progress, a debt that the treasury cannot repay.
+ * progress, too many of them, a debt that the treasury cannot repay; and those of a top-up for the
+ * part of a debt that is not ripe, which its owner may repay himself before paying.
  */
 export const answerSettlements = (context: Context) =>
   answering(SettlementCreate, ({ wallet, quoteId }) => {
@@ -115,18 +131,25 @@ export const answerSettlements = (context: Context) =>
       body: [],
       admit: async () => {
         readAt = new Date(context.clock())
-        const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
-        if ('refused' in account) return account
-        const drawnMicro = BigInt(account.ok.drawn)
+        const debt = await readDebt(context, wallet)
+        if ('refused' in debt) return debt
+        const { drawnMicro, ripeMicro } = debt.ok
         if (drawnMicro === 0n) return refuse('nothing_owed')
-        return ok(({ pair, rate }) =>
-          priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) }),
-        )
+        return ok(({ pair, rate }) => {
+          const price = priceSettlement({ drawnMicro, pair, rateMinorPerUsd: BigInt(rate) })
+          return 'refused' in price
+            ? price
+            : ok({ ...price.ok, topupMicro: drawnMicro - ripeMicro })
+        })
       },
       look: (terms) => receiveEarlier(context, wallet, terms),
       mayStore: async (tx, terms, treasury) => {
         const may = await maySettle(tx, context, { wallet, terms, readAt })
-        return may ?? coverSettlement(treasury, terms.ausdMicro)
+        if (may) return may
+        const repayable = coverDebt(treasury, terms.ausdMicro)
+        const ausdMicro = terms.topupMicro
+        if ('refused' in repayable || ausdMicro === 0n) return repayable
+        return admitTopup(tx, context, { wallet, ausdMicro, treasury })
       },
     })
   })
@@ -162,14 +185,13 @@ async function openPayment(
     }
     if (stored.ok === 'changed') continue
     if ('rival' in stored.ok) return resultOfRival(context, stored.ok.rival)
-    if ('known' in stored.ok) return resume(context, stored.ok.known, takenBy)
     failpoint('payments:row-stored')
     return finish(context, stored.ok.made)
   }
   return refuse('provider_unavailable')
 }
 
-type Stored = 'changed' | { rival: PaymentRow } | { known: PaymentRow } | { made: PaymentRow }
+type Stored = 'changed' | { rival: PaymentRow } | { made: PaymentRow }
 
 /** Runs every check and stores the promise, leased to the caller, before its quote is taken. */
 async function store(
@@ -192,15 +214,13 @@ async function store(
   const reading = await treasury.current()
   return database.transaction(async (tx): Promise<Answer<Stored>> => {
     await lockWallet(tx, request.wallet)
-    const known = await findByQuote(tx, quoteId)
-    if (known) return ok({ known })
     const may = await request.mayStore(tx, terms, reading)
     if ('refused' in may) return may
     if (may.ok === 'changed') return ok('changed')
     if ('rival' in may.ok) return ok({ rival: may.ok.rival })
     const row = rowFor(context, { ...request, takenBy }, { ...terms, spreadBps })
     const made = await insertPayment(tx, row, openingLeaseMs)
-    // Undefined if a request of another wallet stored a row with this quote.
+    // Undefined if a request with the same quote stored its row first.
     return made ? ok({ made }) : refuse('quote_used')
   })
 }
@@ -226,6 +246,7 @@ function rowFor(
     requestId: requestId() ?? null,
     account: accountFor(terms.currency),
     createdAt: new Date(now),
+    topupAt: new Date(now),
   } as const
   return {
     ...row,

@@ -62,6 +62,12 @@ export const payments = schema.table(
     spreadBps: integer('spread_bps').notNull().default(0),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
+    /**
+     * Part of it that is, or may become, collateral, and when the limits of top-ups admitted it:
+     * all of a top-up; of a settlement, the debt that was not ripe or that its money exceeded.
+     */
+    topupMicro: amountColumn('topup_micro').notNull().default(sql`0`),
+    topupAt: at('topup_at').notNull().defaultNow(),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
     /** Rate applied to late money and the original promise; null if paid as promised. */
     lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
@@ -114,6 +120,9 @@ export const payments = schema.table(
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_changed').on(table.changedAt),
     index('payments_open_of_wallet').on(table.wallet).where(isOpen(table)),
+    index('payments_topups_of_wallet')
+      .on(table.wallet, table.topupAt)
+      .where(sql`${table.topupMicro} > 0`),
     index('payments_created').on(table.createdAt),
     index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
@@ -230,6 +239,21 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
         inArray(payments.state, ['opening', 'awaiting_payment', 'paid']),
       ),
     )
+
+/** Counts the settlements that a wallet opened in the last hour. */
+export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
+  const rows = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'settlement'),
+        sql`${payments.createdAt} > ${fromNow(-3_600_000)}`,
+      ),
+    )
+  return rows[0]!.count
+}
 
 /** Returns when the wallet's last settlement reached the chain; null if none did. */
 export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {

@@ -121,6 +121,7 @@ export const reasons = [
   'amount_differs',
   'currency_differs',
   'sender_unverified',
+  'excess_refused',
   'paid_twice',
   'second_refunded',
   'replaced',

@@ -11,7 +11,12 @@ export type Method = (typeof methods)[number]
 /** Amount charged (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 /** A price with the locked rate it was computed from. */
-export type Terms = Price & { readonly pair: Pair; readonly rateMinorPerUsd: bigint }
+export type Terms = Price & {
+  readonly pair: Pair
+  readonly rateMinorPerUsd: bigint
+  /** Part that is, or may become, collateral, and so is held to the limits of top-ups. */
+  readonly topupMicro: bigint
+}
 
 /**
  * Limits over all channels of a country, in smallest units: the lowest minimum, the highest

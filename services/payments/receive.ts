@@ -13,6 +13,7 @@ import {
   type Receipt,
   waiverOf,
 } from './decide'
+import { admitExcess, mayExceed, type Owner, readOwner } from './excess'
 import { awaitsRate, isOrderedByUs, paymentIdFrom } from './payment'
 import {
   findByCheckout,
@@ -44,6 +45,8 @@ export type PricedCharge = FetchedCharge & {
   readonly presentMinorPerUsd: bigint | null
   /** The matching payment of a succeeded charge, as read before the transaction. */
   readonly match?: PaymentRow | undefined
+  /** Its wallet on the chain, if it may bring more than the limits have admitted. */
+  readonly owner?: Owner | undefined
 }
 
 /**
@@ -60,7 +63,8 @@ export async function withRate(
   const unpriced = { ...fetched, presentMinorPerUsd: null }
   if (status !== 'succeeded') return unpriced
   const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
-  const matched = { ...unpriced, match }
+  const owner = match && mayExceed(match) ? await readOwner(context, match) : undefined
+  const matched = { ...unpriced, match, owner }
   if (!match || !isLate(match, charge)) return matched
   if (match.providerPaymentId !== null && !awaitsRate(match)) return matched
   const rate = await askOr(context, RateFind, { pair: match.pair }, 'rate_unavailable')
@@ -172,7 +176,7 @@ type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefi
 async function receivePayment(
   tx: Tx,
   context: Context,
-  { charge, presentMinorPerUsd, match }: PricedCharge,
+  { charge, presentMinorPerUsd, match, owner }: PricedCharge,
   checkout?: Checkout,
 ): Promise<boolean> {
   const found = match ?? (await matchPayment(tx, { charge, checkout }))
@@ -182,7 +186,12 @@ async function receivePayment(
     return false
   }
   const { refundedMinor, isBooked, isShort } = await findBeside(tx, payment, charge)
-  const receipt = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
+  const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
+  const held = isHeld(charge.channelKind)
+  const { receipt, set: admitted } =
+    'liveMicro' in decided
+      ? await admitExcess(tx, context, payment, { receipt: decided, held, owner })
+      : { receipt: decided, set: {} }
   if ('known' in receipt) {
     if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
       await callPerson(tx, context, 'sender_unverified', {
@@ -199,7 +208,6 @@ async function receivePayment(
     await waitForRate(tx, context, payment, charge)
     return false
   }
-  const held = isHeld(charge.channelKind)
   const shares = await sharesOf(tx, context, payment, { receipt, held, isShort })
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
@@ -211,6 +219,7 @@ async function receivePayment(
     refundedMinor,
     ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor, ...receipt.late } : {}),
     ...(awaitsRate(payment) ? { reason: null } : {}),
+    ...admitted,
     ...shares,
   })
   if (moved?.state !== 'paid') return false

@@ -3,7 +3,13 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import { supersede } from './advance'
 import type { Context } from './context'
-import { findUnsettled, lastRepaidAt, lockPayment, type PaymentRow } from './payment.store'
+import {
+  countSettlements,
+  findUnsettled,
+  lastRepaidAt,
+  lockPayment,
+  type PaymentRow,
+} from './payment.store'
 import type { Terms } from './price'
 import { fetchCheckout, receiveCheckout } from './receive'
 
@@ -36,9 +42,13 @@ export async function maySettle(
   if (rival) return ok({ rival })
   const opening = unsettled.find(({ state }) => state === 'opening')
   if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
+  if ((await countSettlements(tx, wallet)) >= perHourMax) return refuse('settlements_too_many')
   if (opening) await supersede(tx, context, opening)
   return undefined
 }
+
+/** Settlements that a wallet may open in an hour; each costs calls at the provider. */
+const perHourMax = 10
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()

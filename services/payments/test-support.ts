@@ -62,8 +62,16 @@ async function openPostgres() {
 function openOtherServices(clock: () => number) {
   const chain = {
     verified: true,
+    /** `chain.account` does not answer. */
+    isDown: false,
     drawn: '0',
     frozen: false,
+    /** Part of the debt owed for a day (10⁻⁶ AUSD); null: all of it. */
+    owedForDay: null as string | null,
+    /** Opening time of the debt's cycle in unix seconds; its term is 30 days. */
+    openedAt: null as number | null,
+    /** Most AUSD that one repayment may move (10⁻⁶ AUSD). */
+    repayMax: 10n ** 15n,
     /** Response of `chain.hold`; `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
     /** Response of `chain.ref` for any ref. */
@@ -77,8 +85,16 @@ function openOtherServices(clock: () => number) {
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject === 'chain.account') {
-      const { verified, drawn, frozen } = chain
+      const { verified, drawn, frozen, isDown } = chain
+      if (isDown) throw new Unavailable('chain-relayer is not there')
       return ok({ wallet: request.wallet, verified, drawn, frozen })
+    }
+    if (subject === 'chain.terms') return ok({ cycle: { termSeconds: 30 * 86_400 } })
+    if (subject === 'indexer.debt') {
+      const { owedForDay, openedAt, drawn } = chain
+      const blockTime = String(Math.floor(clock() / 1_000))
+      const opened = openedAt === null ? null : String(openedAt)
+      return ok({ owedForDay: owedForDay ?? drawn, openedAt: opened, blockTime })
     }
     if (subject === 'chain.hold') {
       const { state, until } = chain.hold
@@ -91,7 +107,7 @@ function openOtherServices(clock: () => number) {
       const { balance, drawable, ordered } = chain.treasury
       const readAt = new Date(clock()).toISOString()
       const amounts = { balance: `${balance}`, drawable: `${drawable}`, ordered: `${ordered}` }
-      return ok({ ...amounts, blockNumber: '7', readAt })
+      return ok({ ...amounts, repayMax: `${chain.repayMax}`, blockNumber: '7', readAt })
     }
     if (subject === 'payouts.owed') {
       if (chain.owed === null) throw new Unavailable('payouts is not there')
@@ -250,6 +266,12 @@ export async function openFixture() {
         const found = await row(id)
         const has = ([key, value]: [string, unknown]) => found?.[key as 'id'] === value
         return found && Object.entries(want).every(has) && found
+      }),
+    /** Waits until the row of a payment is in one of these states, and returns it. */
+    becomesEither: (id: string, states: readonly string[]) =>
+      waitUntil(`${id} being ${states}`, async () => {
+        const found = await row(id)
+        return found && states.includes(found.state) && found
       }),
     orderedRefunds: (id: string) =>
       database.read((db) =>

@@ -25,6 +25,7 @@ export const activityReasons = [
   ...['not_paid_in_time', 'paid_late', 'awaiting_rate', 'amount_differs', 'currency_differs'],
   ...[
     'sender_unverified',
+    'excess_refused',
     'paid_twice',
     'second_refunded',
     'replaced',

@@ -1,7 +1,7 @@
 import * as chain from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided } from '#shared/messages/identity'
-import { IndexerRecord } from '#shared/messages/indexer'
+import { IndexerDebt, IndexerRecord } from '#shared/messages/indexer'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
 import * as pricing from '#shared/messages/pricing'
@@ -63,5 +63,6 @@ export const questions: readonly Question[] = [
   chain.RelayingPause,
   chain.GivebackOrder,
   IndexerRecord,
+  IndexerDebt,
   ...Object.values(deadLetterDecisions),
 ]

@@ -48,7 +48,7 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
  * Contract addresses and terms of the credit line. These never change. Excludes the URL of our
  * node, which is not public. Refused: chain_unavailable.
  */
-export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway'], {
+export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
   request: Type.Object({}),
   answer: Type.Object({
     chainId: Type.Integer({ description: 'The id of the chain (EIP-155).' }),
@@ -135,8 +135,9 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 /**
  * Treasury balance at the newest final block, and the allowance of the credit line on it: both in
  * 10⁻⁶ AUSD. Includes every credit, repayment and return reported as settled before `readAt`.
- * `ordered`: amount that credits and repayments in progress will still take. Read every few seconds
- * at most. Refused: chain_unavailable.
+ * `ordered`: amount that credits and repayments in progress will still take. `creditMax`,
+ * `repayMax`: the most that one credit or repayment may move; missing from an older relayer. Read
+ * every few seconds at most. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -144,6 +145,8 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
     balance: Amount,
     drawable: Amount,
     ordered: Amount,
+    creditMax: Type.Optional(Amount),
+    repayMax: Type.Optional(Amount),
     blockNumber: Amount,
     readAt: Timestamp,
   }),

@@ -51,3 +51,18 @@ export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gate
   answer: Type.Object({ history: RecordHistory, blockNumber: Amount }),
   repeat: 'changes nothing',
 })
+
+/**
+ * Age of a wallet's debt, from finalized events. `owedForDay`: part of it (10⁻⁶ AUSD) owed without
+ * interruption for the day before `blockTime`. `openedAt`: opening time of the open cycle. Both
+ * times are chain time. Refused: indexer_lags.
+ */
+export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments'], {
+  request: Type.Object({ wallet: Address }),
+  answer: Type.Object({
+    owedForDay: Amount,
+    openedAt: orNull(UnixSeconds),
+    blockTime: UnixSeconds,
+  }),
+  repeat: 'changes nothing',
+})

@@ -35,7 +35,7 @@ export function treasuryReader(context: Context): () => Promise<Treasury | undef
 }
 
 async function readTreasury(
-  { database, node, contracts, treasury }: Context,
+  { database, node, contracts, treasury, policy }: Context,
   readAt: Date,
 ): Promise<Treasury | undefined> {
   const spentAt = await database.read(newestSpending)
@@ -56,6 +56,8 @@ async function readTreasury(
     // An unlimited allowance has more digits than any AUSD amount.
     drawable: String(least(allowance, balance)),
     ordered: String(ordered),
+    creditMax: String(policy.limits.credit.most),
+    repayMax: String(policy.limits.repay.most),
     blockNumber: String(blockNumber),
     readAt: readAt.toISOString(),
   }

@@ -56,6 +56,10 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   nothing_owed: 'There is no debt (`drawn` in `GET /me` is 0): do not offer a settlement.',
   settlement_on_its_way:
     'An earlier checkout for this debt was paid. Wait for it in `GET /me/activity`.',
+  settlements_too_many:
+    'Open the checkout of the last response, or try again after `Retry-After` seconds.',
+  debt_too_large:
+    'Have the user repay part of it from their wallet: `approve`, then `repay(amount)` on the credit line.',
   debt_too_small:
     'Have the user repay from their wallet: `approve`, then `repay(amount)` on the credit line.',
 

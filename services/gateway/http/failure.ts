@@ -38,10 +38,17 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
     since ? `${refusals[code].message} (paused since ${since})` : refusals[code].message,
-    daily.has(code) ? secondsToMidnight(Date.now()) : since ? pausedSeconds : undefined,
+    daily.has(code)
+      ? secondsToMidnight(Date.now())
+      : code === 'settlements_too_many'
+        ? hourSeconds
+        : since
+          ? pausedSeconds
+          : undefined,
     code,
   )
 
+const hourSeconds = 3_600
 /** Only an operator ends a pause, which takes a while. */
 const pausedSeconds = 60
 

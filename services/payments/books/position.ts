@@ -19,6 +19,7 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'amount_differs',
   'currency_differs',
   'sender_unverified',
+  'excess_refused',
 ])
 
 /**

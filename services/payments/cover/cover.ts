@@ -7,6 +7,9 @@ export type Treasury = {
   readonly orderedMicro: bigint
   /** Owed to cash-outs: in the treasury, or about to arrive, but not its own. */
   readonly owedMicro: bigint
+  /** The most that one credit or repayment may move; undefined if the relayer did not say. */
+  readonly creditMaxMicro?: bigint | undefined
+  readonly repayMaxMicro?: bigint | undefined
   /** Time of the reading; everything on the chain by then is in the balance. */
   readonly readAt: Date
 }
@@ -20,6 +23,16 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   const taken = promisedMicro > orderedMicro ? promisedMicro : orderedMicro
   return least(balanceMicro - owedMicro, drawableMicro) - taken
 }
+
+/**
+ * Returns true if a wallet with `openMicro` of unpaid top-ups may promise itself `ausdMicro` more,
+ * of `free` that is left. Its unpaid top-ups may hold at most half of what would be free without
+ * them: promises cost nothing, so a few wallets could otherwise keep everyone else out.
+ */
+export const maySetAside = (
+  free: bigint,
+  { ausdMicro, openMicro }: { readonly ausdMicro: bigint; readonly openMicro: bigint },
+): boolean => 2n * (openMicro + ausdMicro) <= free + openMicro
 
 /**
  * Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable.

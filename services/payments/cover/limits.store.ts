@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#shared/db/open'
 import { pausedSince } from '#shared/db/pause.store'
 import { payments } from '../payment.store'
@@ -6,38 +6,36 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Sums a wallet's open top-ups, and those of the UTC day of `now` that are open or brought money;
- * those that expired unpaid do not count, since late money is no option on the rate. Also returns
- * the start of a pause of top-ups, or null.
+ * Sums what became collateral of a wallet, or may: its open checkouts, and those of the UTC day of
+ * `now`, paid or not. A checkout that expired unpaid counts, because it kept AUSD from others; one
+ * that was never shown, or was replaced or refunded, does not. Also returns the start of a pause of
+ * top-ups, or null.
  */
 export async function sumTopups(
   db: Db,
   wallet: `0x${string}`,
   now: Date,
 ): Promise<TopupTotals & { pausedSince: string | null }> {
-  const { state, ausdMicro, createdAt, expiresAt, reason } = payments
-  const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`).toISOString()
+  const { state, topupMicro, topupAt, expiresAt, checkoutId } = payments
+  const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
   const ended = sql`${expiresAt} <= ${now.toISOString()}`
   const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
-  const counts = sql`${state} not in ('expired', 'refunded') or ${reason} = 'awaiting_rate'`
+  const isVoid = sql`${state} in ('refunded', 'replaced') or (${state} = 'expired' and ${checkoutId} is null)`
   const sumWhere = (what: SQL) =>
-    sql<string>`coalesce(sum(${ausdMicro}) filter (where ${what}), 0)::text`
+    sql<string>`coalesce(sum(${topupMicro}) filter (where ${what}), 0)::text`
   const [totals] = await db
     .select({
       openCount: sql<number>`count(*) filter (where ${open})::int`,
       openMicro: sumWhere(open),
       pausedSince: pausedSince(pauses),
-      dayMicro: sumWhere(sql`${createdAt} >= ${day} and (${counts})`),
+      dayMicro: sumWhere(sql`${topupAt} >= ${day.toISOString()} and not (${isVoid})`),
     })
     .from(payments)
     .where(
       and(
         eq(payments.wallet, wallet),
-        eq(payments.kind, 'topup'),
-        or(
-          inArray(payments.state, ['opening', 'awaiting_payment']),
-          gte(payments.createdAt, new Date(day)),
-        ),
+        gt(topupMicro, 0n),
+        or(inArray(state, ['opening', 'awaiting_payment']), gte(topupAt, day)),
       ),
     )
   const { openCount, openMicro, dayMicro, pausedSince: since } = totals!

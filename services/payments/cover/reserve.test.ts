@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
+import { answerTopups } from '../open'
 import { type Fixture, newWallet, openFixture } from '../test-support'
 import { sumPromised } from './promise.store'
 import { coverFigures, openTreasury, watchTreasury } from './treasury'
@@ -30,14 +31,14 @@ async function treasuryWith(moreMicro: bigint, change: object = {}) {
 
 describe('a top-up that the treasury does not cover', () => {
   test('is refused, and the same quote serves as soon as the treasury is filled', async () => {
-    await treasuryWith(topupMicro - 1n)
+    await treasuryWith(2n * topupMicro - 1n)
     const quoteId = fixture.quote()
     const asked = ask(quoteId)
     const before = (await fixture.rows()).length
     expect(await fixture.topup(asked)).toEqual({ refused: 'treasury_short' })
     expect(await fixture.rows()).toHaveLength(before)
     expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
-    await treasuryWith(topupMicro)
+    await treasuryWith(2n * topupMicro)
     expect(await fixture.topup({ ...asked, wallet: newWallet() })).toHaveProperty('ok')
   })
 
@@ -61,7 +62,7 @@ describe('a top-up that the treasury does not cover', () => {
   })
 
   test('is answered again with its first answer, when it was opened before', async () => {
-    await treasuryWith(topupMicro)
+    await treasuryWith(2n * topupMicro)
     const asked = ask(fixture.quote())
     const first = await fixture.topup(asked)
     await treasuryWith(-topupMicro)
@@ -71,7 +72,7 @@ describe('a top-up that the treasury does not cover', () => {
 
 describe('security: many top-ups at once', () => {
   test('of forty, with cover for ten, ten are opened', async () => {
-    await treasuryWith(10n * topupMicro + 1n)
+    await treasuryWith(11n * topupMicro)
     const calls = Array.from({ length: 40 }, () => ask(fixture.quote()))
     const answers = await Promise.all(calls.map((asked) => fixture.topup(asked)))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
@@ -82,7 +83,7 @@ describe('security: many top-ups at once', () => {
   })
 
   test('whose quotes expire as they are taken promise nothing', async () => {
-    await treasuryWith(topupMicro)
+    await treasuryWith(2n * topupMicro)
     const late = fixture.quote()
     fixture.quotes.get(late)!.expiresOnTake = true
     expect(await fixture.topup(ask(late))).toEqual({ refused: 'quote_expired' })
@@ -90,9 +91,48 @@ describe('security: many top-ups at once', () => {
   })
 })
 
+describe('security: unpaid checkouts', () => {
+  test('of one wallet hold at most half of what would be free without them', async () => {
+    await treasuryWith(10n * topupMicro)
+    const wallet = newWallet()
+    const answers: (string | undefined)[] = []
+    for (let number = 0; number < 6; number++)
+      answers.push((await fixture.topup(ask(fixture.quote(), { wallet }))).refused)
+    expect(answers).toEqual([...Array(5).fill(undefined), 'treasury_short'])
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+  })
+
+  test('of three wallets that take all they can leave others their share', async () => {
+    await treasuryWith(48n * topupMicro)
+    for (const wallet of [newWallet(), newWallet(), newWallet()])
+      for (;;) if ((await fixture.topup(ask(fixture.quote(), { wallet }))).refused) break
+    expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
+  })
+
+  test('count against their wallet for the day when they expire, and those never shown do not', async () => {
+    await treasuryWith(100n * topupMicro)
+    const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 2n * topupMicro }
+    const { answer } = answerTopups({ ...fixture.context, topupLimits: limited })
+    const wallet = newWallet()
+    const create = () => (answer as typeof fixture.topup)(ask(fixture.quote(), { wallet }))
+    await fixture.control('faults', { api: { errorRate: 1 } })
+    expect((await create()).refused).toBe('provider_unavailable')
+    await fixture.control('faults', {})
+    await fixture.recheck(601_000)
+    for (let number = 0; number < 2; number++) {
+      const { paymentId } = (await create()).ok!
+      await fixture.control(`sessions/${paymentId}/expire`)
+      await fixture.becomes(paymentId, { state: 'expired' })
+    }
+    expect((await create()).refused).toBe('day_limit_reached')
+    fixture.time.aheadMs = 0
+    await fixture.context.treasury.refresh()
+  })
+})
+
 describe('what counts as promised', () => {
   test('a payment, until it was on the chain when the treasury was read', async () => {
-    await treasuryWith(topupMicro)
+    await treasuryWith(2n * topupMicro)
     const before = await promisedMicro()
     const { paymentId } = (await fixture.topup(ask(fixture.quote()))).ok!
     expect((await promisedMicro()) - before).toBe(topupMicro)
@@ -170,7 +210,7 @@ describe('what counts as promised', () => {
 describe('AUSD of cash-outs', () => {
   test('that may go back is not free', async () => {
     fixture.chain.owed = topupMicro
-    await treasuryWith(2n * topupMicro - 1n)
+    await treasuryWith(3n * topupMicro - 1n)
     expect(await fixture.topup(ask(fixture.quote()))).toEqual({ refused: 'treasury_short' })
     fixture.chain.owed = topupMicro - 1n
     await fixture.context.treasury.refresh()
@@ -179,7 +219,7 @@ describe('AUSD of cash-outs', () => {
 
   test('is what they last said, while they are silent, in another process too', async () => {
     fixture.chain.owed = 5n
-    await treasuryWith(topupMicro + 5n)
+    await treasuryWith(2n * topupMicro + 5n)
     fixture.chain.owed = null
     const { database, ask: question, clock, log } = fixture.context
     const treasury = openTreasury({

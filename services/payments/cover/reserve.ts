@@ -1,30 +1,41 @@
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { canRepay, freeMicro, type Treasury } from './cover'
+import { canRepay, freeMicro, maySetAside, type Treasury } from './cover'
 import { sumPromised } from './promise.store'
 
 // Cover checks, in the transaction that stores the promise. A top-up must be covered on top of all
-// existing promises; a settlement only by the treasury as a whole.
+// existing promises; a debt only by the treasury as a whole.
+
+/** Sums what is free under a lock, held until the promise is committed, over all instances. */
+async function lockFree(tx: Tx, treasury: Treasury): Promise<bigint> {
+  await lockNamed(tx, 'cover of top-ups')
+  return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
+}
+
+/** Returns true if the treasury covers `moreMicro` on top of all promises. */
+export const isCovered = async (tx: Tx, treasury: Treasury, moreMicro: bigint): Promise<boolean> =>
+  (await lockFree(tx, treasury)) >= moreMicro
 
 /**
- * Checks that the treasury covers a top-up. A lock, held until the promise is committed, serialises
- * this over all instances, so that concurrent top-ups see each other's promises.
+ * Checks that the treasury covers a top-up, and that its wallet's unpaid checkouts (`openMicro`
+ * before it) set aside no more than their share.
  */
 export async function coverTopup(
   tx: Tx,
   treasury: Treasury | undefined,
-  ausdMicro: bigint,
+  wanted: { readonly ausdMicro: bigint; readonly openMicro: bigint },
 ): Promise<Answer<object>> {
   if (!treasury) return refuse('chain_unavailable')
-  await lockNamed(tx, 'cover of top-ups')
-  const free = freeMicro(treasury, await sumPromised(tx, treasury.readAt))
-  return free < ausdMicro ? refuse('treasury_short') : ok({})
+  return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
 }
 
-/** Refuses a settlement only if the treasury is known to be unable to repay the debt. */
-export const coverSettlement = (
-  treasury: Treasury | undefined,
-  debtMicro: bigint,
-): Answer<object> =>
-  treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})
+/**
+ * Refuses a settlement if one repayment may not move the debt, or if the treasury is known to be
+ * unable to repay it.
+ */
+export function coverDebt(treasury: Treasury | undefined, debtMicro: bigint): Answer<object> {
+  if (treasury?.repayMaxMicro !== undefined && debtMicro > treasury.repayMaxMicro)
+    return refuse('debt_too_large')
+  return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})
+}

@@ -62,7 +62,7 @@ export function openTreasury(means: Means): TreasuryReading {
   const read = async (): Promise<void> => {
     const chain = await askOr(ask, ChainTreasury, {}, 'chain_unavailable', askDeadlineMs)
     if ('refused' in chain) return note({ of: 'treasury' })
-    const { balance, drawable, ordered, readAt } = chain.ok
+    const { balance, drawable, ordered, creditMax, repayMax, readAt } = chain.ok
     const owedMicro = await owedBy(readAt)
     if (owedMicro === undefined) return note({ of: 'cash-outs' })
     last = {
@@ -70,6 +70,8 @@ export function openTreasury(means: Means): TreasuryReading {
       drawableMicro: BigInt(drawable),
       orderedMicro: BigInt(ordered),
       owedMicro,
+      creditMaxMicro: creditMax === undefined ? undefined : BigInt(creditMax),
+      repayMaxMicro: repayMax === undefined ? undefined : BigInt(repayMax),
       readAt: new Date(readAt),
     }
   }

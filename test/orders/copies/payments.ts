@@ -122,6 +122,8 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
   const known: Record<string, (request: never) => unknown> = {
     'chain.account': ({ wallet }: { wallet: string }) =>
       ok({ wallet, verified: true, drawn: '1000000', frozen: false }),
+    'indexer.debt': () => ok({ owedForDay: '1000000', openedAt: null, blockTime: '0' }),
+    'chain.terms': () => ok({ cycle: { termSeconds: 86_400 } }),
     'pricing.quote.find': ({ quoteId: id }: { quoteId: string }) =>
       ok({ id, pair: 'USD/IDR', rate: '16250', spreadBps: 0, expiresAt: '' }),
     'pricing.quote.take': ({ quoteId: id }: { quoteId: string }) =>

@@ -17,7 +17,13 @@ const defaults = {
   ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
   ...{ paidMinor: null, paidAt: null, part: 0, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
   ...{ creditedAt: null, clearedAt: null, holdEndedAt: null, refundedMinor: 0n },
-  ...{ refundAppliedMinor: 0n, overpaidMinor: 0n, overpaidRefundedMinor: 0n, wonMinor: 0n },
+  ...{
+    topupMicro: 0n,
+    refundAppliedMinor: 0n,
+    overpaidMinor: 0n,
+    overpaidRefundedMinor: 0n,
+    wonMinor: 0n,
+  },
   ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
 }
 
@@ -59,7 +65,7 @@ export const insertPayment: StandIn<Payments['insertPayment']> = async (db, paym
     (given.kind === 'settlement' && rows.payments.by('wallet', given.wallet).some(isRival))
   if (hasRival || rows.payments.has(given.id)) return undefined
   const openingUntil = new Date(now.getTime() + leaseMs)
-  const times = { createdAt: now, updatedAt: now, changedAt: now }
+  const times = { createdAt: now, topupAt: now, updatedAt: now, changedAt: now }
   return store(rows, { ...defaults, ...times, ...given, openingUntil } as PaymentRow)
 }
 
@@ -85,6 +91,8 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
   rowsOf(db)
     .payments.by('wallet', wallet)
     .filter(({ kind, state }) => kind === 'settlement' && unsettled.includes(state))
+
+export const countSettlements: StandIn<Payments['countSettlements']> = async () => 0
 
 export const lastRepaidAt: StandIn<Payments['lastRepaidAt']> = async (db, wallet) => {
   const times = rowsOf(db)
@@ -216,19 +224,20 @@ export const planCheck: StandIn<Checks['planCheck']> = async (db, leased, nextCh
 export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) => {
   const own = rowsOf(db)
     .payments.by('wallet', wallet)
-    .filter(({ kind }) => kind === 'topup')
+    .filter(({ topupMicro }) => topupMicro > 0n)
   const open = own.filter(
     ({ state, expiresAt }) =>
       state === 'opening' || (state === 'awaiting_payment' && !(expiresAt && expiresAt <= now)),
   )
   const day = now.toISOString().slice(0, 10)
   const ofDay = own.filter(
-    ({ state, reason, createdAt }) =>
-      createdAt.toISOString().startsWith(day) &&
-      (!['expired', 'refunded'].includes(state) || reason === 'awaiting_rate'),
+    ({ state, checkoutId, topupAt }) =>
+      topupAt.toISOString().startsWith(day) &&
+      !['replaced', 'refunded'].includes(state) &&
+      (state !== 'expired' || checkoutId !== null),
   )
   const sum = (some: readonly PaymentRow[]) =>
-    some.reduce((total, { ausdMicro }) => total + ausdMicro, 0n)
+    some.reduce((total, { topupMicro }) => total + topupMicro, 0n)
   const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay) }
   return { pausedSince: null, ...totals }
 }

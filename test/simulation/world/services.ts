@@ -94,6 +94,12 @@ function answerOf(
       const frozen = chain.contract.flagOf('frozen', wallet)
       return ok({ wallet, verified: true, frozen, drawn: String(owedBy(around, wallet)) })
     }
+    case 'indexer.debt': {
+      const blockTime = String(chain.latest.timestamp)
+      return ok({ owedForDay: String(owedBy(around, request.wallet!)), openedAt: null, blockTime })
+    }
+    case 'chain.terms':
+      return ok({ cycle: { termSeconds: 86_400 } })
     case 'chain.hold':
       return ok(holdOf(chain, request.refId!))
     case 'chain.authorization.check':
@@ -141,13 +147,12 @@ const listing = {
   ...{ listRecentMs: 3_600_000, listWholeEveryMs: 120_000, listWholeMs: 86_400_000 },
 }
 
-const covered = { refresh: async () => {}, last: () => undefined }
+const ample = {
+  ...{ balanceMicro: 10n ** 18n, drawableMicro: 10n ** 18n, orderedMicro: 0n, owedMicro: 0n },
+  readAt: new Date(0),
+}
 const treasuryReading = {
-  ...covered,
-  current: async () => ({
-    ...{ balanceMicro: 10n ** 18n, drawableMicro: 10n ** 18n, orderedMicro: 0n, owedMicro: 0n },
-    readAt: new Date(0),
-  }),
+  ...{ refresh: async () => {}, current: async () => ample, last: () => ample },
 }
 
 /** Starts an instance of payments, wired as in its `main.ts`. */

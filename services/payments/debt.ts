@@ -1,0 +1,34 @@
+import { ChainAccount, ChainTerms } from '#shared/messages/chain'
+import { IndexerDebt } from '#shared/messages/indexer'
+import { type Answer, ok } from '#shared/refusals'
+import { askOr, type Context } from './context'
+
+/** Debt of a wallet (10⁻⁶ AUSD), as far as a settlement of it may be refused by a limit. */
+export type Debt = {
+  readonly drawnMicro: bigint
+  /** Part that stays payable whatever the limits: all of it if it is due, or owed for a day. */
+  readonly ripeMicro: bigint
+}
+
+/**
+ * Reads a wallet's debt and the part of it that is ripe. A debt that its owner drew moments ago and
+ * can repay himself is no reason to let money in past the limits of top-ups. If its age is unknown,
+ * nothing of it is ripe.
+ */
+export async function readDebt(context: Context, wallet: `0x${string}`): Promise<Answer<Debt>> {
+  const [account, age, terms] = await Promise.all([
+    askOr(context, ChainAccount, { wallet }, 'chain_unavailable'),
+    askOr(context, IndexerDebt, { wallet }, 'indexer_lags'),
+    askOr(context, ChainTerms, {}, 'chain_unavailable'),
+  ])
+  if ('refused' in account) return account
+  const drawnMicro = BigInt(account.ok.drawn)
+  if (account.ok.defaulted) return ok({ drawnMicro, ripeMicro: drawnMicro })
+  if ('refused' in age) return ok({ drawnMicro, ripeMicro: 0n })
+  const { openedAt, blockTime, owedForDay } = age.ok
+  const termSeconds = 'ok' in terms ? terms.ok.cycle.termSeconds : Number.POSITIVE_INFINITY
+  // Nothing can be drawn once the term has passed, so all of the debt is due.
+  const isDue = openedAt !== null && Number(blockTime) > Number(openedAt) + termSeconds
+  const owedMicro = BigInt(owedForDay)
+  return ok({ drawnMicro, ripeMicro: isDue || owedMicro > drawnMicro ? drawnMicro : owedMicro })
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Fixture, newWallet, openFixture } from './test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, {
+    ...{ verified: true, frozen: false, drawn: '3000000', owedForDay: null, openedAt: null },
+    ...{
+      repayMax: 10n ** 15n,
+      treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n },
+    },
+  })
+  limits()
+  await fixture.control('faults', {})
+  await fixture.pause('running')
+  await fixture.context.treasury.refresh()
+})
+
+const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
+  Object.assign(fixture.context, { topupLimits: { openMax: 100, openMicroMax, dayMicroMax } })
+const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
+/** A top-up of Rp 16,250: 1 AUSD. */
+const topup = (wallet: string) =>
+  fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
+const pay = (id: string, channel_code = 'QRIS') =>
+  fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
+const opened = async (wallet: string) => (await settle(wallet)).ok!.paymentId
+
+describe('security: a debt that was drawn today', () => {
+  beforeEach(() => {
+    fixture.chain.owedForDay = '0'
+  })
+
+  test.each([
+    ['the daily limit', () => limits(2_999_999n), 'amount_above_day_limit'],
+    ['the limit on open checkouts', () => limits(10n ** 11n, 2_999_999n), 'topups_open_too_much'],
+  ])('is settled only within %s of top-ups', async (_, change, refused) => {
+    const wallet = newWallet()
+    change()
+    expect(await settle(wallet)).toEqual({ refused } as never)
+    limits(3_000_000n, 3_000_000n)
+    expect(await settle(wallet)).toHaveProperty('ok')
+    expect(await topup(wallet)).toHaveProperty('refused')
+  })
+
+  test('is not settled while top-ups are paused, or if the treasury does not cover it', async () => {
+    await fixture.pause('paused')
+    expect((await settle(newWallet())).refused).toBe('topups_paused')
+    await fixture.pause('running')
+    fixture.chain.treasury = { balance: 3_000_000n, drawable: 10n ** 15n, ordered: 0n }
+    await fixture.context.treasury.refresh()
+    expect((await settle(newWallet())).refused).toBe('treasury_short')
+  })
+
+  test('counts for the rest of the day once it is settled', async () => {
+    const wallet = newWallet()
+    limits(5_000_000n)
+    const id = await opened(wallet)
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('repay', id)
+    expect((await settle(wallet)).refused).toBe('day_limit_reached')
+    expect(await topup(wallet)).toHaveProperty('ok')
+  })
+})
+
+describe('a debt that is due, or older than a day', () => {
+  const aged = [
+    ['owed for a day', () => ({ owedForDay: '3000000' })],
+    [
+      'past its term',
+      () => ({ owedForDay: '0', openedAt: fixture.context.clock() / 1_000 - 31 * 86_400 }),
+    ],
+  ] as const
+
+  test.each(aged)('is payable whatever the limits: %s', async (_, change) => {
+    Object.assign(fixture.chain, change())
+    const wallet = newWallet()
+    limits(1n, 1n)
+    await fixture.pause('paused')
+    const id = await opened(wallet)
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay'])
+  })
+
+  test('is held to the limits as far as it was drawn since', async () => {
+    Object.assign(fixture.chain, { owedForDay: '2000000' })
+    limits(999_999n)
+    expect((await settle(newWallet())).refused).toBe('amount_above_day_limit')
+    limits(1_000_000n)
+    expect(await settle(newWallet())).toHaveProperty('ok')
+  })
+})
+
+describe('security: a debt that is repaid before its checkout is paid', () => {
+  const shrunk = async (drawn: string, channel = 'QRIS') => {
+    const wallet = newWallet()
+    const id = await opened(wallet)
+    fixture.chain.drawn = drawn
+    return { wallet, id, pay: () => pay(id, channel) }
+  }
+
+  test('makes the payment a top-up, which counts as one', async () => {
+    const { wallet, id, pay } = await shrunk('1000000')
+    limits(2_500_000n)
+    await pay()
+    expect(await fixture.becomes(id, { state: 'paid' })).toMatchObject({ topupMicro: 2_000_000n })
+    expect((await topup(wallet)).refused).toBe('day_limit_reached')
+  })
+
+  test.each([
+    ['the daily limit is reached', () => void limits(1_999_999n)],
+    ['the open checkouts reach their limit', () => void limits(10n ** 11n, 1_999_999n)],
+    ['top-ups are paused', () => fixture.pause('paused')],
+    [
+      'its owner is verified no longer',
+      () => void Object.assign(fixture.chain, { verified: false }),
+    ],
+    [
+      'the treasury does not cover it',
+      async () => {
+        fixture.chain.treasury = { balance: 1n, drawable: 10n ** 15n, ordered: 0n }
+        await fixture.context.treasury.refresh()
+      },
+    ],
+  ])('goes to review if %s, and back to its payer', async (_, change) => {
+    const { id, pay } = await shrunk('1000000')
+    await change()
+    await pay()
+    await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
+    expect(await fixture.subjects(id)).toEqual(['payments.review'])
+    await fixture.resolve(id, 'refund')
+    await fixture.becomes(id, { state: 'refunding' })
+  })
+
+  test('goes to review if it is paid by card and the wallet is frozen', async () => {
+    const { id, pay } = await shrunk('0', 'CARDS')
+    fixture.chain.frozen = true
+    await pay()
+    await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
+  })
+
+  test('waits while the debt cannot be read', async () => {
+    const { id, pay } = await shrunk('1000000')
+    fixture.chain.isDown = true
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    await pay()
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
+    fixture.chain.isDown = false
+    await fixture.recheck(60_000)
+    await fixture.becomes(id, { state: 'paid', topupMicro: 2_000_000n })
+    fixture.time.aheadMs = 0
+  })
+
+  test('and opened again: what comes on the replaced one is held to the limits when it comes', async () => {
+    const { wallet, id } = await shrunk('1000000')
+    await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+    const second = await opened(wallet)
+    await fixture.becomes(id, { state: 'replaced' })
+    await pay(second)
+    await fixture.becomes(second, { state: 'paid' })
+    await fixture.settle('repay', second)
+    fixture.chain.drawn = '0'
+    limits(2_999_999n)
+    await pay(id, 'BCA_VIRTUAL_ACCOUNT')
+    await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
+  })
+
+  test('several times in a row is stopped by the daily limit', async () => {
+    limits(7_000_000n)
+    const wallet = newWallet()
+    const states: string[] = []
+    for (let round = 0; round < 4; round++) {
+      fixture.chain.drawn = '3000000'
+      const id = await opened(wallet)
+      fixture.chain.drawn = '0'
+      await pay(id)
+      const row = await fixture.becomesEither(id, ['paid', 'review'])
+      states.push(row.state)
+      if (row.state === 'paid') await fixture.settle('repay', id)
+    }
+    expect(states).toEqual(['paid', 'paid', 'review', 'review'])
+  })
+})
+
+test('a debt above what one repayment may move is refused before it is charged', async () => {
+  fixture.chain.repayMax = 2_999_999n
+  await fixture.context.treasury.refresh()
+  const quoteId = fixture.quote()
+  const asked = { wallet: newWallet(), quoteId }
+  expect(await fixture.settlement(asked)).toEqual({ refused: 'debt_too_large' })
+  expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+})
+
+test('security: a wallet opens ten settlements an hour', async () => {
+  const wallet = newWallet()
+  for (let number = 1; number <= 10; number++) {
+    fixture.chain.drawn = String(number * 1_000_000)
+    expect(await settle(wallet)).toHaveProperty('ok')
+  }
+  fixture.chain.drawn = '11000000'
+  expect(await settle(wallet)).toEqual({ refused: 'settlements_too_many' })
+  fixture.chain.drawn = '10000000'
+  expect(await settle(wallet)).toHaveProperty('ok') // The open one again.
+})

@@ -1,0 +1,88 @@
+import { Unavailable } from '#shared/bus/ask'
+import type { Tx } from '#shared/db/open'
+import { ChainAccount } from '#shared/messages/chain'
+import { askOr, type Context } from './context'
+import { sumTopups } from './cover/limits.store'
+import { isCovered } from './cover/reserve'
+import type { Receipt } from './decide'
+import { awaitsRate, remainderFloor } from './payment'
+import type { Change, PaymentRow } from './payment.store'
+import { limitTopup } from './price'
+
+// A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
+// may become collateral is held to the limits of top-ups when the checkout is opened. If the debt
+// has shrunk since, the excess is held to them when the money arrives.
+
+/** State of a payment's wallet on the chain, read before the transaction that receives its money. */
+export type Owner = {
+  readonly drawnMicro: bigint
+  readonly verified: boolean
+  readonly frozen: boolean
+}
+
+type Admitted = Pick<PaymentRow, 'state' | 'topupMicro'>
+/** Returns the collateral (10⁻⁶ AUSD) that the limits have admitted; a replaced one counts no more. */
+const admittedMicro = ({ state, topupMicro }: Admitted): bigint =>
+  state === 'replaced' ? 0n : topupMicro
+
+type Unreceived = Admitted & Pick<PaymentRow, 'kind' | 'ausdMicro' | 'providerPaymentId' | 'reason'>
+/** Returns true if money of the payment may become collateral that no limit has admitted. */
+export const mayExceed = (payment: Unreceived): boolean =>
+  payment.kind === 'settlement' &&
+  (payment.providerPaymentId === null || awaitsRate(payment)) &&
+  admittedMicro(payment) < payment.ausdMicro
+
+/** Reads the wallet of a payment. Throws `Unavailable` if the chain cannot be read. */
+export async function readOwner(
+  context: Context,
+  { wallet }: Pick<PaymentRow, 'wallet'>,
+): Promise<Owner> {
+  const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
+  if ('refused' in account)
+    throw new Unavailable('the debt cannot be read: the chain is unavailable')
+  const { drawn, verified, frozen } = account.ok
+  return { drawnMicro: BigInt(drawn), verified, frozen }
+}
+
+type Paid = Extract<Receipt, { next: 'paid' }>
+
+/**
+ * Decides about money that no limit has admitted: returns the receipt with the change that counts
+ * its excess over the debt as a top-up, or a review, from which it goes back to its payer. The
+ * caller holds the wallet lock.
+ */
+export async function admitExcess(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  { receipt, held, owner }: { receipt: Paid; held: boolean; owner: Owner | undefined },
+): Promise<{ receipt: Receipt; set: Change }> {
+  if (!mayExceed(payment)) return { receipt, set: {} }
+  // The row has changed since it was read.
+  if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
+  const overMicro = receipt.liveMicro > owner.drawnMicro ? receipt.liveMicro - owner.drawnMicro : 0n
+  const topupMicro = overMicro > payment.topupMicro ? overMicro : payment.topupMicro
+  const moreMicro = topupMicro - admittedMicro(payment)
+  if (moreMicro <= 0n) return { receipt, set: {} }
+  if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner })))
+    return { receipt: { next: 'review', reason: 'excess_refused' }, set: {} }
+  return { receipt, set: { topupMicro, topupAt: new Date(context.clock()) } }
+}
+
+async function mayAdmit(
+  tx: Tx,
+  { treasury, clock, topupLimits }: Context,
+  payment: PaymentRow,
+  { moreMicro, held, owner }: { moreMicro: bigint; held: boolean; owner: Owner },
+): Promise<boolean> {
+  if (!owner.verified || (held && owner.frozen)) return false
+  const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()))
+  // Its checkout is no further one.
+  if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1 }, topupLimits)) return false
+  const known = treasury.last()
+  if (!known) throw new Unavailable('the treasury has not been read yet')
+  // Promised already in these states; the debt that is left is repaid, not promised anew.
+  const isPromised = payment.state === 'awaiting_payment' || payment.state === 'opening'
+  const ownMicro = isPromised || awaitsRate(payment) ? remainderFloor(payment) : 0n
+  return isCovered(tx, known, moreMicro - ownMicro)
+}
