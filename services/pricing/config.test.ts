@@ -36,6 +36,8 @@ describe('the configuration of pricing', () => {
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
     ['SPREADS_BPS', 'USD/IDR=512', /SPREADS_BPS must keep USD\/IDR below 512 at its widest/],
     ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must keep USD\/MYR below 512 at its widest/],
+    ['SPREADS_BPS', 'USD/IDR=1,USD/MYR=0', /SPREADS_BPS may not exceed on USD\/IDR/],
+    ['SPREADS_BPS', 'USD/IDR=1', /SPREADS_BPS may not exceed on USD\/IDR/],
     ['RATE_DEVIATION_SPREAD_FACTOR', 'x', /RATE_DEVIATION_SPREAD_FACTOR must/],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => readConfig('pricing', fields, { ...good, [name]: value })).toThrow(fault)

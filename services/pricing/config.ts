@@ -106,6 +106,9 @@ function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
       const stated = spreads.parse(raw)
       const wide = pairs.find((pair) => widestSpreadBps(pair, widening(stated, other)) >= spreadEnd)
       if (wide) throw new Error(`must keep ${wide} below ${spreadEnd} at its widest`)
+      // A round trip would pay: ringgit in at the smaller spread, rupiah out at the larger one.
+      if ((stated.get('USD/IDR') ?? 0n) > (stated.get('USD/MYR') ?? 0n))
+        throw new Error('may not exceed on USD/IDR, which is paid out, that of USD/MYR')
       if (!isReal(other)) return stated
       if (other?.('SPREADS_BPS') === undefined)
         throw new Error(`must be set with a real payment provider, e.g. ${words.fallback}`)
@@ -213,7 +216,8 @@ export const fields = {
   ),
   SPREADS_BPS: statedSpreads({
     about:
-      'spread in basis points: payers pay more, payees receive more; required for a real provider',
+      'spread in basis points: payers pay more, payees receive more; on USD/IDR at most that on ' +
+      'USD/MYR; required for a real provider',
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({

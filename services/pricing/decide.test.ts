@@ -71,12 +71,41 @@ describe('a rate is used', () => {
     expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
     expect('warnings' in verdict && verdict.warnings.length).toBe(warned)
   })
-  test('without a wider spread if one rate serves both directions', () => {
-    const verdict = decide([
-      seen('a', '16250', '2026-11-18', 'USD/IDR'),
-      seen('b', '16550', '2026-11-18', 'USD/IDR'),
-    ])
-    expect(verdict).toMatchObject({ minorPerUsd: 16_250n, spreadBps: 0n })
+})
+
+describe('security: a rate that serves both directions', () => {
+  const rupiah = (source: string, rate: string, asOf = '2026-11-18') =>
+    seen(source, rate, asOf, 'USD/IDR')
+
+  test('is used without a spread while nothing is in doubt', () => {
+    expect(decide([rupiah('a', '16250'), rupiah('b', '16412')])).toMatchObject({
+      ...{ minorPerUsd: 16_250n, spreadBps: 0n, warnings: [] },
+    })
+  })
+
+  test.each([
+    [
+      'sources differ by more than the limit',
+      [rupiah('a', '16250'), rupiah('b', '16413')],
+      wednesday,
+    ],
+    [
+      'no second source is fresh',
+      [rupiah('a', '16250'), rupiah('b', '16250', '2026-11-10')],
+      wednesday,
+    ],
+    [
+      'it is that of the last weekday',
+      [rupiah('a', '16250', '2026-11-20'), rupiah('b', '16250', '2026-11-20')],
+      Date.parse('2026-11-22T12:00:00Z'),
+    ],
+    [
+      'it is that of the day before a holiday',
+      [rupiah('a', '16250', '2026-12-23')],
+      Date.parse('2026-12-25T08:00:00Z'),
+    ],
+  ])('is refused if %s', (_, sightings, nowMs) => {
+    expect(decide(sightings, {}, nowMs)).toHaveProperty('unavailable')
   })
 })
 

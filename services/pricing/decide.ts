@@ -66,15 +66,17 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
   const doubtful =
     deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
   const rested = ageOf(reference, guards, nowMs) === 'rested'
+  const doubt = deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`
+  // Paid in both directions at one rate, no spread protects it: a doubt is a reason to refuse.
+  if (isPaidOut(known.pair) && (doubtful || rested))
+    return { unavailable: doubtful ? doubt : 'the rate is older than a weekday' }
   const spreadBps = spreadOf(known.pair, guards, { doubtful, rested })
   return {
     minorPerUsd: quotedMinorPerUsdCeil(reference, spreadBps),
     reference,
     spreadBps,
     deviationBps,
-    warnings: doubtful
-      ? [deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`]
-      : [],
+    warnings: doubtful ? [doubt] : [],
   }
 }
 
@@ -113,9 +115,12 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 
+/** Returns true if cash-outs are paid at the pair's rate as well, so that it serves both directions. */
+const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
+
 /**
- * Returns the spread of a pair. Only a pair that is never paid out is widened: one USD/IDR rate
- * serves both directions, so a wider spread would give payees what it takes from payers.
+ * Returns the spread of a pair. A pair that is paid out is never widened: a wider spread would give
+ * payees what it takes from payers. It is refused instead.
  */
 function spreadOf(
   pair: Pair,
@@ -123,7 +128,7 @@ function spreadOf(
   state: { doubtful: boolean; rested: boolean },
 ): bigint {
   const baseBps = guards.spreadsBps.get(pair) ?? 0n
-  if (pair === 'USD/IDR') return baseBps
+  if (isPaidOut(pair)) return baseBps
   const widenedBps = state.doubtful ? baseBps * guards.deviationSpreadFactor : baseBps
   return state.rested ? widenedBps + guards.weekendExtraBps : widenedBps
 }
