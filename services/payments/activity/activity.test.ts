@@ -28,7 +28,13 @@ describe('the activity of a wallet', () => {
     expect(inFlight).toEqual([])
     expect(items[0]).toMatchObject({ id: paymentId, status: 'expired', inFlight: false })
     expect(items[0]).not.toHaveProperty('checkoutUrl')
-    expect(items[0]).toMatchObject({ reason: 'not_paid_in_time', nextAction: null })
+    // A payment in time whose webhook is late looks the same: the payer must not pay again.
+    expect(items[0]).toMatchObject({ nextAction: 'wait' })
+    expect(items[0]!.sentence).toContain('We are waiting for the payment provider to confirm')
+    await fixture.control(`sessions/${paymentId}/expire`)
+    await fixture.becomes(paymentId, { state: 'expired' })
+    const after = (await list({ wallet, limit: 10 })).items[0]
+    expect(after).toMatchObject({ reason: 'not_paid_in_time', nextAction: null })
   })
 
   test('shows paid money in flight until it is on the chain', async () => {

@@ -22,6 +22,7 @@ describe('what a user is told to do about a payment', () => {
   test.each<[Status, Partial<ListedPayment>, string | null, string | undefined]>([
     ['awaiting_payment', {}, 'pay', undefined],
     ['expired', {}, null, 'not_paid_in_time'],
+    ['expired', { state: 'awaiting_payment' }, 'wait', undefined],
     ['expired', { reason: 'awaiting_rate' }, 'wait', 'awaiting_rate'],
     ['replaced', { reason: 'replaced' }, null, 'replaced'],
     ['replaced', { reason: 'awaiting_rate' }, 'wait', 'awaiting_rate'],

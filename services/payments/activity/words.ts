@@ -63,6 +63,13 @@ const standing: Readonly<Record<Exclude<PaymentState, 'opening'>, Words>> = {
   accepted: { sentence: 'Support has resolved this payment.', nextAction: null },
 }
 
+const unconfirmed: Words = {
+  sentence:
+    'This checkout has closed. We are waiting for the payment provider to confirm whether it was ' +
+    'paid. If you have paid, do not pay again.',
+  nextAction: 'wait',
+}
+
 const unpaid: Words & { reason: ActivityReason } = {
   reason: 'not_paid_in_time',
   sentence: 'The checkout was not paid in time. Nothing was charged. Open a new checkout to pay.',
@@ -97,6 +104,8 @@ export function wordsFor(
 ): Words & { readonly reason?: ActivityReason } {
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
+  // Past its end, but the provider has not yet been asked how it ended.
+  if (status === 'expired' && payment.state === 'awaiting_payment') return unconfirmed
   if (status === 'expired' && !waits) return unpaid
   const { sentence, nextAction } = wordsOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
