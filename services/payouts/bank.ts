@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '#shared/clock'
 import type { Log } from '#shared/log'
 import type { Channel, PayoutProvider } from './provider'
@@ -59,6 +59,9 @@ export function openChannels(options: {
 /** Bank account of the payee: personal data, in memory only while a transfer is ordered. */
 export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
 
+/** A bank account without its holder. */
+export type BankAccount = { readonly channelCode: string; readonly accountNumber: string }
+
 /** Encrypted bank details (AES-256-GCM) and the id of their key. */
 export type SealedDetails = { readonly keyId: string; readonly box: string }
 
@@ -66,6 +69,12 @@ export type DetailsKey = { readonly id: string; readonly key: Buffer }
 
 export type DetailsSafe = {
   readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
+  /**
+   * Returns keyed hashes of a bank account, one for each key. The first is stored beside the box,
+   * so that the payouts to an account can be counted without knowing it; the others find rows from
+   * before a rotation.
+   */
+  readonly marksOf: (account: BankAccount) => readonly string[]
   /** Throws if the key is missing, or the box was altered or belongs to another payout. */
   readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
 }
@@ -81,12 +90,19 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   return {
     seal: (details, payoutId) => ({ keyId: first.id, box: seal(details, payoutId, first.key) }),
+    marksOf: (account) => keys.map(({ key }) => markOf(account, key)),
     open: ({ keyId, box }, payoutId) => {
       const key = byId.get(keyId)
       if (!key) throw new Error(`the key ${keyId} for bank details is not configured`)
       return unseal(box, payoutId, key)
     },
   }
+}
+
+/** Leading zeros are left out: some banks take an account number with or without them. */
+function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): string {
+  const account = `bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`
+  return createHmac('sha256', key).update(account).digest('base64url')
 }
 
 /** Encrypts bank details, with the payout id authenticated, so that a box fits only its own row. */

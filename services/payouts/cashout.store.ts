@@ -6,6 +6,7 @@ import {
   gte,
   inArray,
   lte,
+  not,
   notInArray,
   or,
   type SQL,
@@ -29,6 +30,7 @@ import {
   at,
   changedAt,
   fromNow,
+  isOneOf,
   midnightUtc,
   quotedList,
   timestamps,
@@ -83,6 +85,8 @@ export const cashouts = schema.table(
     /** Encrypted account number and holder name; see `bank.ts`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
+    /** Keyed hash of the bank account; null in older rows. */
+    accountMark: text('account_mark'),
     providerPayoutId: text('provider_payout_id'),
     providerStatus: text('provider_status'),
     failureCode: text('failure_code'),
@@ -108,6 +112,7 @@ export const cashouts = schema.table(
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
     index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
+    index('payouts_of_account').on(table.accountMark, table.createdAt),
     index('payouts_activity').on(table.wallet, table.createdAt, table.id),
     check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
@@ -175,6 +180,51 @@ export async function sumToday(tx: Tx, wallet: `0x${string}`) {
       ),
     )
   return { micro: BigInt(row!.micro), pausedSince: row!.pausedSince }
+}
+
+/** Locks a bank account, by its keyed hash, for the transaction. */
+export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${mark}`)
+
+/**
+ * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except failed
+ * and returned ones. `marks`: its keyed hashes.
+ */
+export async function sumTodayTo(tx: Tx, marks: readonly string[]): Promise<bigint> {
+  const [row] = await tx
+    .select({ micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text` })
+    .from(cashouts)
+    .where(
+      and(
+        isOneOf(cashouts.accountMark, marks),
+        gte(cashouts.createdAt, midnightUtc),
+        notInArray(cashouts.state, ['failed', 'returned']),
+      ),
+    )
+  return BigInt(row!.micro)
+}
+
+/**
+ * Sums the AUSD (10⁻⁶) that a wallet's cash-outs are still to be taken for, except those with a
+ * nonce in `counted`.
+ */
+export async function sumTaking(
+  tx: Tx,
+  wallet: `0x${string}`,
+  counted: readonly string[],
+): Promise<bigint> {
+  const { ausdMicro, authorizationNonce, state } = cashouts
+  const [row] = await tx
+    .select({ micro: sql<string>`coalesce(sum(${ausdMicro}), 0)::text` })
+    .from(cashouts)
+    .where(
+      and(
+        eq(cashouts.wallet, wallet),
+        eq(state, 'taking'),
+        isOpen(cashouts),
+        not(isOneOf(authorizationNonce, counted)),
+      ),
+    )
+  return BigInt(row!.micro)
 }
 
 /** Reads and locks a row. */

@@ -52,7 +52,9 @@ export const fields = {
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
-    about: "limit on a wallet's cash-outs per UTC day (whole US dollars)",
+    about:
+      'limit on the cash-outs of a wallet, and of all wallets to one bank account, per day, UTC ' +
+      '(whole US dollars)',
     fallback: '100000',
   }),
   BALANCE_LOW_IDR: amount({

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { type Ask, Unavailable } from '#shared/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
+import { openDetailsSafe } from './bank'
 import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
@@ -253,8 +254,11 @@ test('an accepted cash-out takes its quote: no top-up has it', async () => {
 
 test('security: of ten at once, with a limit of two a day, two are accepted', async () => {
   const person = `0x${'7'.repeat(40)}`
-  const asked = Array.from({ length: 10 }, () =>
-    fixture.request({ wallet: person, authorization: { from: person } }),
+  const asked = Array.from({ length: 10 }, (_, at) =>
+    fixture.request({
+      ...{ wallet: person, authorization: { from: person } },
+      bank: { accountNumber: `77000${at}` },
+    }),
   )
   const limit = { dayMicroMax: 10_000_000n }
   const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
@@ -264,6 +268,74 @@ test('security: of ten at once, with a limit of two a day, two are accepted', as
     expect(refused).toBe('day_limit_reached')
     expect(fixture.quotes.get(asked[at]!.quoteId)!.takenBy).toBeUndefined()
   }
+})
+
+describe('security: the limits of a day hold for a bank account too', () => {
+  const to = (accountNumber: string, wallet: string, channelCode = 'ID_BCA') =>
+    fixture.request({
+      ...{ wallet, authorization: { from: wallet }, bank: { accountNumber, channelCode } },
+    })
+  const walletOf = (at: number) => `0x${String(at).repeat(40)}`
+  const limit = { dayMicroMax: 10_000_000n }
+
+  test('of four wallets at once, two are paid to one account, and others to another', async () => {
+    const asked = [1, 2, 3, 4].map((at) => to('8800001', walletOf(at)))
+    const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+    expect(answers.filter(({ refused }) => refused === 'day_limit_reached')).toHaveLength(2)
+    expect(await fixture.create(to('0008800001', walletOf(5)), limit)).toEqual({
+      refused: 'day_limit_reached',
+    })
+    expect(await fixture.create(to('8800002', walletOf(5)), limit)).toHaveProperty('ok')
+    expect(await fixture.create(to('8800001', walletOf(5), 'ID_BNI'), limit)).toHaveProperty('ok')
+  })
+
+  test('after a rotation of the keys as well, and the account stays unreadable', async () => {
+    const keys = [1, 2].map((fill) => ({ id: `k${fill}`, key: Buffer.alloc(32, fill) }))
+    const before = { ...limit, safe: openDetailsSafe([keys[0]!]) }
+    const after = { ...limit, safe: openDetailsSafe([keys[1]!, keys[0]!]) }
+    for (const at of [1, 2]) {
+      const { payoutId } = (await fixture.create(to('8800003', walletOf(at)), before)).ok!
+      expect((await fixture.row(payoutId)).accountMark).toMatch(/^[\w-]{43}$/)
+    }
+    expect(await fixture.create(to('8800003', walletOf(3)), after)).toEqual({
+      refused: 'day_limit_reached',
+    })
+  })
+
+  test('and one that failed counts no more', async () => {
+    const one = { dayMicroMax: 5_000_000n }
+    const { payoutId } = (await fixture.create(to('8800004', walletOf(1)), one)).ok!
+    await fixture.relayed('take', payoutId, 'balance_too_low')
+    expect(await fixture.create(to('8800004', walletOf(2)), one)).toHaveProperty('ok')
+  })
+})
+
+describe('security: one balance', () => {
+  const person = `0x${'6'.repeat(40)}`
+  const request = () => fixture.request({ wallet: person, authorization: { from: person } })
+  afterEach(() => {
+    Object.assign(fixture.chain, { free: undefined, counted: undefined })
+  })
+
+  test('serves one of twenty cash-outs requested at once', async () => {
+    fixture.chain.free = '5000000'
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.create(request())))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers.filter(({ refused }) => refused === 'balance_too_low')).toHaveLength(19)
+  })
+
+  test('is not counted down twice by a take that the relayer counts already', async () => {
+    const wallet = `0x${'5'.repeat(40)}`
+    const of = () => fixture.request({ wallet, authorization: { from: wallet } })
+    fixture.chain.free = '10000000'
+    const first = of()
+    expect(await fixture.create(first)).toHaveProperty('ok')
+    fixture.chain.free = '5000000'
+    expect(await fixture.create(of())).toEqual({ refused: 'balance_too_low' })
+    fixture.chain.counted = [first.authorization.nonce]
+    expect(await fixture.create(of())).toHaveProperty('ok')
+  })
 })
 
 test('a cash-out that comes twice, held up until the first of it was taken, is answered as the first', async () => {

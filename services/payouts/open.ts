@@ -17,7 +17,16 @@ import { ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
 import { requestId } from '#shared/request-id'
 import { orderTake } from './advance'
 import type { CashoutRequest } from './cashout'
-import { type Cashout, findRivals, insertCashout, lockWallet, sumToday } from './cashout.store'
+import {
+  type Cashout,
+  findRivals,
+  insertCashout,
+  lockAccount,
+  lockWallet,
+  sumTaking,
+  sumToday,
+  sumTodayTo,
+} from './cashout.store'
 import type { Context } from './context'
 import { coverCashout, uncoverCashout } from './cover/reserve'
 import { checkBank, priceFloor } from './decide'
@@ -75,8 +84,9 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-/** Price of a cash-out at its quote. */
-type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number }
+/** Price of a cash-out at its quote, and what the relayer said about its wallet. */
+type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
+type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 
 /** Runs all checks in the order in which they are reported. */
 async function check(
@@ -94,11 +104,12 @@ async function check(
   const bank = await checkChannel(context, asked, price.fiatMinor)
   if (bank) return refuse(bank)
   const chain = await checkOnChain(context, asked)
-  if (chain && !ofWallet.has(chain.refused)) return chain
+  if ('refused' in chain && !ofWallet.has(chain.refused)) return chain
   if (BigInt(asked.authorization.value) > context.dayMicroMax)
     return refuse('amount_above_day_limit')
-  if (chain) return chain
-  return { ...price, rate: BigInt(quote.ok.rate), spreadBps: quote.ok.spreadBps }
+  if ('refused' in chain) return chain
+  const { rate, spreadBps } = quote.ok
+  return { ...price, rate: BigInt(rate), spreadBps, holding: chain.ok }
 }
 
 async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
@@ -112,8 +123,7 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
 
 async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest) {
   try {
-    const answer = await ask(AuthorizationCheck, { authorization }, askMs)
-    return 'refused' in answer ? answer : undefined
+    return await ask(AuthorizationCheck, { authorization }, askMs)
   } catch (error) {
     const unclear = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
     if (unclear) return refuse('chain_unavailable')
@@ -122,7 +132,8 @@ async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest)
 }
 
 /**
- * Counts the day's total, takes the quote and stores the row under the wallet lock: concurrent
+ * Counts the wallet's open takes and its total of the day, and that of the bank account over all
+ * wallets, takes the quote and stores the row under the locks of both: concurrent
  * requests are counted one after another, and a refusal leaves the quote unused. A crash after
  * taking the quote stores nothing; the retry has the same fingerprint and can take it again.
  */
@@ -134,6 +145,8 @@ async function store(
   const { quoteId, authorization, bank } = asked
   const id = uuidFor('payout', quoteId)
   const sealed = context.safe.seal(bank, id)
+  const marks = context.safe.marksOf(bank)
+  const { free, counted = [] } = terms.holding
   const row = {
     id,
     wallet: asked.wallet,
@@ -151,6 +164,7 @@ async function store(
     channelCode: bank.channelCode,
     bankDetails: sealed.box,
     bankDetailsKeyId: sealed.keyId,
+    accountMark: marks[0]!,
     nextCheckAt: fromNow(context.sweepAfterMs),
   }
   const { takenBy } = terms
@@ -158,9 +172,16 @@ async function store(
     await lockWallet(tx, row.wallet)
     const rivals = await findRivals(tx, quoteId, row.authorizer, row.authorizationNonce)
     if (rivals.length > 0) return 'known'
+    // One balance serves one cash-out, however many are requested before the first take is ordered.
+    const takingMicro = await sumTaking(tx, row.wallet, counted)
+    if (free !== undefined && takingMicro + row.ausdMicro > BigInt(free))
+      return refuse('balance_too_low')
     const today = await sumToday(tx, row.wallet)
     if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
     if (today.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
+    await lockAccount(tx, row.accountMark)
+    if ((await sumTodayTo(tx, marks)) + row.ausdMicro > context.dayMicroMax)
+      return refuse('day_limit_reached')
     // A concurrent identical request was refused and released the reservation.
     if (!(await useReservation(tx, reservations, quoteId))) return refuse('provider_unavailable')
     const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)

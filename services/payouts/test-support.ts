@@ -22,7 +22,7 @@ import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
 import { startRechecking } from './recheck'
 import { relayReactions } from './relay'
-import { anomalies, messaging, outbox } from './schema.store'
+import { anomalies, messaging, outbox, pauses } from './schema.store'
 import { payoutListing } from './transactions'
 import { webhookReactions } from './webhook'
 
@@ -41,10 +41,18 @@ async function openPostgres() {
 
 /** Stubs for pricing and the chain: quotes and checks of authorizations. */
 function openOtherServices() {
-  const chain: { refused?: RefusalCode } = {}
+  const chain: {
+    refused?: RefusalCode | undefined
+    /** Balance less transfers in progress, and the nonces of the takes among these. */
+    free?: string | undefined
+    counted?: string[]
+  } = {}
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
-    if (subject.endsWith('check')) return chain.refused ? refuse(chain.refused) : ok({})
+    if (subject.endsWith('check'))
+      return chain.refused
+        ? refuse(chain.refused)
+        : ok({ free: chain.free, counted: chain.counted })
     return answerQuote(subject, request)
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
@@ -160,10 +168,13 @@ export async function openFixture(
       since?: string
     }>
   /** An operator pauses or resumes cash-outs. */
-  const pause = (to: 'paused' | 'running') =>
-    answerPayoutsPause(context).answer({
-      ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to },
+  const pause = async (to: 'paused' | 'running') => {
+    const [seen] = await database.read((db) => db.select().from(pauses))
+    const revision = seen?.revision ?? 0
+    return answerPayoutsPause(context).answer({
+      ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to, revision },
     }) as Promise<{ ok: { done: string } }>
+  }
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
   /** The relayer reports a take or a return: success, or the reason of the failure. */

@@ -155,9 +155,10 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 
 /**
  * Checks whether the token would accept this authorization now: signature (ECDSA, then ERC-1271),
- * balance, nonce, freeze of the wallet, and its daily gas budget. Refused: wallet_frozen,
- * signature_invalid, balance_too_low, nonce_used, gas_budget_spent, relaying_paused,
- * chain_unavailable.
+ * balance, nonce, freeze of the wallet, and its daily gas budget. `free`: balance less all transfers
+ * in progress; `counted`: nonces of the takes among these and of those that ended lately. Both are
+ * missing from an older relayer. Refused: wallet_frozen, signature_invalid, balance_too_low,
+ * nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -165,7 +166,10 @@ export const AuthorizationCheck = question(
   ['payouts'],
   {
     request: Type.Object({ authorization: Authorization }),
-    answer: Type.Object({}),
+    answer: Type.Object({
+      free: Type.Optional(Amount),
+      counted: Type.Optional(Type.Array(Type.String())),
+    }),
     repeat: 'changes nothing',
   },
 )

@@ -63,6 +63,21 @@ export const findLeaving = (
     .orderBy(operations.createdAt)
     .limit(countMax)
 
+/** Returns the authorization nonces of a wallet's takes that are open or ended in the last hour. */
+export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
+  const rows = await db
+    .select({ nonce: operations.authorizationNonce })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet),
+        eq(operations.kind, 'take'),
+        or(isOpen(operations), gt(operations.createdAt, sql`now() - interval '1 hour'`)),
+      ),
+    )
+  return rows.flatMap(({ nonce }) => nonce ?? [])
+}
+
 /**
  * Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may not reflect:
  * assigned operations, and those settled in a later block.

@@ -14,6 +14,7 @@ import { findLanes } from '../lanes/lane.store'
 import { burntToday } from '../operations/burnt.store'
 import { limitsOf } from '../operations/operation'
 import { countOpen, countWatched, oldestOperations } from '../operations/operation.store'
+import { recentTakes } from '../operations/wallet.store'
 import { deadLetters, outbox, pauses } from '../schema.store'
 import { readActivity } from './activity'
 import { readHold, readRef } from './reads'
@@ -55,13 +56,17 @@ export const answersOf = (
   answering(questions.AuthorizationCheck, ({ authorization }) =>
     unlessUnreadable(context, async () => {
       const signed = canonical(authorization)
-      const refused = refusalOfSigner(await signerFacts(context, signed), signed)
-      if (refused) return refuse(refused)
       const { database, settings } = context
       const from = signed.from.toLowerCase() as Hex
+      // Before the balance: a take that arrives in between is then counted twice, never not at all.
+      const counted = await database.read((db) => recentTakes(db, from))
+      const facts = await signerFacts(context, signed)
+      const refused = refusalOfSigner(facts, signed)
+      if (refused) return refuse(refused)
       const today = await database.read((db) => burntToday(db, [from]))
       if (today.pausedSince) return refuse('relaying_paused', today.pausedSince)
-      return today.weiOf(from) >= settings.gasBudgetWei ? refuse('gas_budget_spent') : ok({})
+      if (today.weiOf(from) >= settings.gasBudgetWei) return refuse('gas_budget_spent')
+      return ok({ free: String(facts.freeMicro), counted })
     }),
   ),
   answering(questions.SignatureCheck, ({ wallet, text, signature }) =>

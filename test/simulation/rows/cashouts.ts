@@ -68,6 +68,12 @@ export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cash
 
 export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 
+export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
+
+/** The sums behind these limits are tested on a real Postgres. */
+export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => 0n
+export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
+
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)

@@ -184,6 +184,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   const readable = {
     seal: (details: object) => ({ keyId: 'key', box: JSON.stringify(details) }),
     open: ({ box }: { box: string }) => JSON.parse(box),
+    marksOf: ({ accountNumber }: { accountNumber: string }) => [accountNumber],
   }
   const known = { minor: 10n ** 15n, readAt: new Date(0) }
   const channels = { find: async () => bank, all: async () => [bank] }
