@@ -16,13 +16,16 @@ const stoppable = new Map<string, Stoppable>([
 ])
 const names = [...stoppable.keys()].join('|')
 
-/** Cause of the command: repeating it before the opposite command is the same command. */
-async function causeOf(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running'): Promise<string> {
+/**
+ * Returns the revision of the pause that the operator sees, and the cause of the command: repeating
+ * it before the opposite command is the same command.
+ */
+async function seen(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running') {
   const [row] = await sql<{ revision: number; since: Date | null }[]>`
     select revision, since from ${sql(schema)}.pauses`
   const { revision = 0, since = null } = row ?? {}
   const isSo = (since !== null) === (to === 'paused')
-  return `revision ${isSo ? revision : revision + 1}`
+  return { revision, cause: `revision ${isSo ? revision : revision + 1}` }
 }
 
 const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
@@ -36,11 +39,11 @@ const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
         : `cannot pause ${what}; choose one of ${[...stoppable.keys()].join(', ')}`,
     change: async ({ words: [what = ''], reason, by }, operator) => {
       const one = stoppable.get(what)!
-      const cause = await causeOf(operator.sql, one, to)
+      const { revision, cause } = await seen(operator.sql, one, to)
       const deed = { verb, target: what, cause, reason, by }
       return [
         await perform(operator, deed, (id) =>
-          askOutcome(operator, one.question, { deed: id, by, reason, to }),
+          askOutcome(operator, one.question, { deed: id, by, reason, to, revision }),
         ),
       ]
     },

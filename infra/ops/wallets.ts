@@ -43,11 +43,19 @@ const list = reading({
   },
 })
 
-/** Cause of the command: a later freeze makes it another command. */
-async function freezeOf(sql: Sql, wallet: string): Promise<string> {
+/**
+ * Returns the revision of the freeze that the operator sees, and the cause of the command: a later
+ * freeze or another loss makes it another command.
+ */
+async function freezeOf(sql: Sql, wallet: string, missing: string) {
   const [row] = await sql<{ frozen: boolean; revision: string }[]>`
     select frozen, revision::text from payments.wallets where wallet = ${wallet}`
-  return row ? `${row.frozen ? 'frozen' : 'free'} at revision ${row.revision}` : 'never frozen'
+  if (!row) return { revision: '0', cause: 'never frozen' }
+  const { frozen, revision } = row
+  const cause = frozen
+    ? `frozen at revision ${revision}, ${missing} missing`
+    : `free at ${revision}`
+  return { revision, cause }
 }
 
 /** Outcome, with the payments that may still need a decision. */
@@ -65,12 +73,14 @@ const clear = changing({
     /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is not an address`,
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const wallet = given.toLowerCase() as `0x${string}`
-    const cause = await freezeOf(operator.sql, wallet)
     const frozen = (await listFrozen(operator.sql)).find((one) => one.wallet === wallet)
+    const missing = frozen?.missingMicro ?? '0'
+    const { revision, cause } = await freezeOf(operator.sql, wallet, missing)
     const deed = { verb: 'wallets clear', target: wallet, cause, reason, by }
     return [
       await perform(operator, deed, async (id) => {
-        const outcome = await askOutcome(operator, WalletClear, { deed: id, by, reason, wallet })
+        const asked = { deed: id, by, reason, wallet, revision, missing }
+        const outcome = await askOutcome(operator, WalletClear, asked)
         return 'done' in outcome ? { done: clearedText(outcome.done, frozen?.payments) } : outcome
       }),
     ]

@@ -215,6 +215,20 @@ describe('while an operator has paused top-ups', () => {
     expect((await fixture.pause('running')).ok!.done).toContain(', by sari: ticket 7')
     expect(await fixture.topup(refused)).toHaveProperty('ok')
   })
+
+  test('security: an old command that arrives late ends no newer pause, and begins none', async () => {
+    const revision = await fixture.pauseRevision()
+    await fixture.pause('paused')
+    await fixture.pause('running', 'sari', revision + 1)
+    expect((await fixture.pause('paused', 'sari', revision)).ok!.refused).toContain('Look again')
+    expect(await fixture.topup(asked())).toHaveProperty('ok')
+    await fixture.pause('paused')
+    expect((await fixture.pause('running', 'sari', revision + 1)).ok!.refused).toContain(
+      'topups paused since',
+    )
+    expect((await fixture.topup(asked())).refused).toBe('topups_paused')
+    await fixture.pause('running')
+  })
 })
 
 describe('a provider that cannot be relied on', () => {

@@ -20,11 +20,11 @@ import { openTreasury } from './cover/treasury'
 import { answerSettlements, answerTopups } from './open'
 import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
-import { findWallet, reversals } from './refunds/refund.store'
+import { findMissing, findWallet, reversals } from './refunds/refund.store'
 import { relayReactions } from './relay'
 import { answerDeeds } from './review/deeds'
 import { refundOrders } from './review/review.store'
-import { anomalies, messaging, outbox } from './schema.store'
+import { anomalies, messaging, outbox, pauses } from './schema.store'
 import { paymentListing } from './transactions'
 import { webhookReactions } from './webhook'
 
@@ -46,6 +46,7 @@ type Answered = {
 type Entry = Record<string, string>
 /** Outcome of an operator's decision. */
 type Said = { done?: string; refused?: string }
+type Seen = { readonly revision: string; readonly missing: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
@@ -200,6 +201,15 @@ export async function openFixture() {
       ...{ deed: crypto.randomUUID(), reason: 'ticket 7', ...asked },
     })
   const listing = paymentListing(context)
+  /** The freeze and the losses of a wallet, as an operator sees them. */
+  const freezeOf = async (of: `0x${string}`): Promise<Seen> => {
+    const lost = await database.read((db) => findMissing(db, of))
+    const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
+    const revision = (await database.read((db) => findWallet(db, of)))?.revision ?? 0n
+    return { revision: String(revision), missing: String(missing) }
+  }
+  const pauseRevision = async () =>
+    (await database.read((db) => db.select().from(pauses)))[0]?.revision ?? 0
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
   const orders = async (id: string) => {
@@ -219,9 +229,13 @@ export async function openFixture() {
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
       deed('payments.review.resolve', { paymentId, resolution, by }),
     /** An operator lifts a freeze. */
-    clear: (of: string, by = 'sari') => deed('payments.wallet.clear', { wallet: of, by }),
+    clear: async (of: `0x${string}`, by = 'sari', seen?: Seen) =>
+      deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
+    freezeOf,
     /** An operator pauses or resumes top-ups. */
-    pause: (to: 'paused' | 'running', by = 'sari') => deed('payments.topups.pause', { to, by }),
+    pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
+      deed('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
+    pauseRevision,
     /** Runs a round of rechecks with the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs

@@ -20,9 +20,11 @@ export const answerPause = (
     changed?: () => void
   },
 ): Answering =>
-  answering(question, async ({ by, reason, to }) => {
-    const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to }))
-    log.warn({ what, to, by, reason }, 'operator changed pause')
+  answering(question, async ({ by, reason, to, revision }) => {
+    const outcome = await database.run((db) =>
+      setPause(db, table, { what, by, reason, to, revision }),
+    )
+    if ('done' in outcome) log.warn({ what, to, by, reason }, 'operator changed pause')
     changed?.()
     return ok(outcome)
   })

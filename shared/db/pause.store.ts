@@ -32,16 +32,23 @@ export const pausedSince = (table: PauseTable): SQL<string | null> =>
 export const isPaused = (table: PauseTable): SQL =>
   sql`exists (select from ${table} where ${table.since} is not null)`
 
-type Change = { readonly what: string; readonly by: string; readonly reason: string }
+type Change = {
+  readonly what: string
+  readonly by: string
+  readonly reason: string
+  readonly to: 'paused' | 'running'
+  /** Revision the operator saw; 0 if the operation was never paused. */
+  readonly revision: number
+}
 
 /**
- * Pauses or resumes an operation. If it is already in that state, nothing changes and the outcome
- * says so.
+ * Pauses or resumes an operation, unless another command has since the operator looked. If it is
+ * already in that state, nothing changes and the outcome says so.
  */
 export async function setPause(
   db: Db,
   table: PauseTable,
-  { what, by: setBy, reason, to }: Change & { to: 'paused' | 'running' },
+  { what, by: setBy, reason, to, revision }: Change,
 ): Promise<Static<typeof DeedOutcome>> {
   const set = { setBy, reason, changedAt: sql`now()` }
   const again = { ...set, revision: sql`${table.revision} + 1` }
@@ -53,13 +60,13 @@ export async function setPause(
           .onConflictDoUpdate({
             target: table.what,
             set: { ...again, since: sql`now()` },
-            setWhere: isNull(table.since),
+            setWhere: and(isNull(table.since), eq(table.revision, revision)),
           })
           .returning()
       : await db
           .update(table)
           .set({ ...again, since: null })
-          .where(and(eq(table.what, what), isNotNull(table.since)))
+          .where(and(eq(table.what, what), isNotNull(table.since), eq(table.revision, revision)))
           .returning()
   const rows =
     changed.length > 0 ? changed : await db.select().from(table).where(eq(table.what, what))
@@ -67,5 +74,8 @@ export async function setPause(
   if (!row) return { done: `${what} was never paused` }
   const changedAt = row.changedAt.toISOString()
   if (changed.length > 0) return { done: `${what} ${to} since ${changedAt}` }
-  return { done: `${what} already ${to} since ${changedAt}, by ${row.setBy}: ${row.reason}` }
+  const last = `since ${changedAt}, by ${row.setBy}: ${row.reason}`
+  if ((row.since === null) === (to === 'running')) return { done: `${what} already ${to} ${last}` }
+  const is = to === 'paused' ? 'running' : 'paused'
+  return { refused: `${what} ${is} ${last}. Look again before you change it` }
 }

@@ -18,11 +18,16 @@ export const DeedOutcome = Type.Union([
 
 /**
  * Declares the question that pauses or resumes new operations. Operations in progress are not
- * affected.
+ * affected. `revision`: that of the pause the operator saw, 0 if there never was one. Each change
+ * makes another, in its own transaction, so a command that arrives late or twice changes nothing.
  */
 export const pauseQuestion = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
-    request: Type.Object({ ...deedFields, to: Type.Enum(['paused', 'running']) }),
+    request: Type.Object({
+      ...deedFields,
+      to: Type.Enum(['paused', 'running']),
+      revision: Type.Integer({ minimum: 0 }),
+    }),
     answer: DeedOutcome,
     repeat: 'once by its key',
   })

@@ -102,9 +102,13 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
   repeat: 'once by its key',
 })
 
-/** Writes off the outstanding losses of a wallet and unfreezes it. */
+/**
+ * Writes off the outstanding losses of a wallet and unfreezes it. `revision` and `missing` (10⁻⁶
+ * AUSD): the freeze and the losses the operator saw. Refused if either has changed, so a command
+ * that arrives late or twice never lifts a newer freeze or writes off a newer loss.
+ */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
-  request: Type.Object({ ...deedFields, wallet: Address }),
+  request: Type.Object({ ...deedFields, wallet: Address, revision: Amount, missing: Amount }),
   answer: DeedOutcome,
   repeat: 'once by its key',
 })

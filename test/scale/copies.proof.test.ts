@@ -153,8 +153,8 @@ describe('the same request, sent to both instances at once, is answered the same
 
 describe("an operator's command, sent to both instances at once, takes effect once", () => {
   test.each(pauses)('a pause, and its end (%p)', async (question) => {
-    for (const to of ['paused', 'running'] as const)
-      expect(await outcomeOf(stack, question, { ...deedOf(), to })).toBe('done')
+    for (const [revision, to] of (['paused', 'running'] as const).entries())
+      expect(await outcomeOf(stack, question, { ...deedOf(), to, revision })).toBe('done')
   })
 
   test.each(decisions)(
@@ -195,7 +195,8 @@ describe("an operator's command, sent to both instances at once, takes effect on
 
   test('a freeze or transfer that does not exist changes nothing', async () => {
     const { wallet } = world.people[1]!
-    expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet })).toBe('refused')
+    const never = { revision: '0', missing: '0' }
+    expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet, ...never })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
     expect(await outcomeOf(stack, GivebackOrder, { ...deedOf(), ...transfer })).toBe('done')
     expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)

@@ -7,6 +7,7 @@ import type { Question } from '#shared/messages/topic'
 import { answersOf } from '../questions/answers'
 import { createSend } from '../questions/send'
 import { round } from '../rounds'
+import { pauses } from '../schema.store'
 import {
   freeze,
   newNonce,
@@ -28,10 +29,13 @@ const ask = (question: Question, request: object) =>
   answersOf(fixture.context)
     .find((one) => one.question === question)!
     .answer(request) as Promise<{ ok?: { done: string }; refused?: string; since?: string }>
-const pause = (to: 'paused' | 'running') =>
-  ask(questions.RelayingPause, {
-    ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to },
+const pause = async (to: 'paused' | 'running') => {
+  const [seen] = await fixture.context.database.read((db) => db.select().from(pauses))
+  const revision = seen?.revision ?? 0
+  return ask(questions.RelayingPause, {
+    ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to, revision },
   })
+}
 afterEach(() => pause('running'))
 
 const somebody: Hex = `0x${'c0'.repeat(20)}`

@@ -182,11 +182,14 @@ describe('nobody is frozen by', () => {
 })
 
 describe('a frozen wallet', () => {
-  async function frozen() {
-    const wallet = newWallet()
+  async function freeze(wallet: `0x${string}`) {
     const id = await credited(wallet)
     await refund(id)
     await isFrozen(wallet)
+  }
+  async function frozen() {
+    const wallet = newWallet()
+    await freeze(wallet)
     return wallet
   }
 
@@ -293,6 +296,22 @@ describe('a frozen wallet', () => {
     expect(await missingOf(wallet)).toBe(0n)
     expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false])
     expect((await fixture.clear(newWallet())).ok!.refused).toContain('was never frozen')
+  })
+
+  test('security: an old command that arrives late lifts no newer freeze and waives no newer loss', async () => {
+    const wallet = await frozen()
+    const of = wallet as `0x${string}`
+    const seen = await fixture.freezeOf(of)
+    expect((await fixture.clear(of, 'sari', seen)).ok!.done).toContain('is no longer frozen')
+    expect((await fixture.clear(of, 'sari', seen)).ok!.done).toContain('is not frozen')
+    await freeze(of)
+    expect((await fixture.clear(of, 'sari', seen)).ok!.refused).toContain('have changed')
+    expect(await fixture.walletRow(of)).toMatchObject({ frozen: true })
+    expect(await missingOf(wallet)).toBeGreaterThan(0n)
+    const { revision } = await fixture.freezeOf(of)
+    const lessLost = { revision, missing: '1' }
+    expect((await fixture.clear(of, 'sari', lessLost)).ok!.refused).toContain('have changed')
+    expect((await fixture.clear(of)).ok!.done).toContain('is no longer frozen')
   })
 
   test('is ordered again until the chain has it, under the same revision', async () => {

@@ -94,12 +94,13 @@ export async function recheckWallets(context: Context): Promise<boolean> {
 }
 
 /**
- * Waives a wallet's losses and ends its freeze at an operator's request; a retry changes nothing.
+ * Waives a wallet's losses and ends its freeze at an operator's request, if they are still those
+ * the operator saw: `revision` of the freeze and `missing` (10⁻⁶ AUSD). A retry changes nothing.
  */
 export async function clearWallet(
   context: Context,
   wallet: `0x${string}`,
-  { by, reason }: { by: string; reason: string },
+  { by, reason, ...seen }: { by: string; reason: string; revision: string; missing: string },
 ): Promise<{ done: string } | { refused: string }> {
   const outcome = await context.database.transaction(async (tx) => {
     await lockWallet(tx, wallet)
@@ -107,6 +108,10 @@ export async function clearWallet(
     if (!row) return { refused: `${wallet} was never frozen` }
     const since = row.updatedAt.toISOString()
     if (!row.frozen) return { done: `${wallet} is not frozen; last changed at ${since}` }
+    const lost = await findMissing(tx, wallet)
+    const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
+    if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
+      return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
     await endFreeze(tx, context, { ...row, clearReason: `${by}: ${reason}` })
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
   })

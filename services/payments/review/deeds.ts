@@ -10,8 +10,8 @@ import { answerResolutions } from './resolve'
 /** Operator commands of this service. */
 export const answerDeeds = (context: Context): Answering[] => [
   answerResolutions(context),
-  answering(WalletClear, async ({ wallet, by, reason }) =>
-    ok(await clearWallet(context, wallet, { by, reason })),
+  answering(WalletClear, async ({ wallet, ...asked }) =>
+    ok(await clearWallet(context, wallet, asked)),
   ),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
 ]
