@@ -135,11 +135,13 @@ describe('a user pays after the checkout has ended', () => {
     await borrows(person)
     const { paymentId } = await settle(person)
     const code = await codeOf(stack, paymentId, channel)
+    await person.draw(1_000_000n)
+    await person.until('the larger debt', (me) => me.drawn === '11000000')
     await settle(person)
     await moves(person, 16_900)
     await payCode(stack, code)
     await entryIn(person, paymentId, 'repaid')
-    await becomes(async () => (await person.me()).drawn, '384616')
+    await becomes(async () => (await person.me()).drawn, '1384616')
   })
 
   test('while no rate is available, so that the locked one would count', async () => {
@@ -234,7 +236,7 @@ describe('a user exceeds the limits of one wallet', () => {
     expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
   })
 
-  test('by paying one checkout after another; a debt can still be paid', async () => {
+  test('by paying one checkout after another, and then a debt that was drawn today', async () => {
     const person = await newcomer()
     const first = await topup(person, 60_000)
     await outside.pay(first.body.paymentId, 'BRI_VIRTUAL_ACCOUNT')
@@ -247,7 +249,8 @@ describe('a user exceeds the limits of one wallet', () => {
     expect(said(await topup(person, 40_000))).toBe('ok')
     await person.draw(10_000_000n)
     await person.until('the debt', (me) => me.drawn !== '0')
-    expect(await settle(person)).toHaveProperty('checkoutUrl')
+    const quoteId = (await person.quote('USD/IDR')).id
+    expect(said(await post(person, '/settlements', { quoteId }))).toBe(dayOver)
   })
 
   test('by forty cash-outs at once', async () => {

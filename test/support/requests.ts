@@ -21,12 +21,12 @@ export async function cashoutBody(
     to: stack.info.chain.treasury as Address,
     valueMicro: terms.ausdMicro ?? 5_000_000n,
   })
-  return {
-    quoteId: quote.id,
-    authorization,
-    bank: { ...bank, accountNumber: terms.accountNumber ?? bank.accountNumber },
-  }
+  const accountNumber = terms.accountNumber ?? accountOf(person)
+  return { quoteId: quote.id, authorization, bank: { ...bank, accountNumber } }
 }
+
+/** Returns an account of its own for each user: the limits of a day hold for an account too. */
+const accountOf = ({ wallet }: Person) => `9${String(BigInt(wallet) % 10n ** 9n).padStart(9, '0')}`
 
 /** Work of a killed process is redelivered within 20 s, later on a busy machine. */
 const insistMs = 90_000

@@ -24,6 +24,11 @@ const settlements =
       const earlier = replaces
         ? await insist(person, '/settlements', { quoteId: await quoteOf(person) })
         : undefined
+      if (earlier) {
+        await person.draw(1_000_000n)
+        const owesMore = async () => (await person.me()).drawn === String(drawnMicro + 1_000_000n)
+        await waitUntil('the larger debt to be final', owesMore, patienceMs, 100)
+      }
       const quoteId = await quoteOf(person)
       return async () => {
         const { paymentId } = await insist(person, '/settlements', { quoteId })

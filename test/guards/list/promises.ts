@@ -84,13 +84,46 @@ const topups: readonly Guard[] = [
     edits: [
       edit(
         payments('cover/reserve.ts'),
-        "free < ausdMicro ? refuse('treasury_short') : ok({})",
+        "maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')",
         'ok({})',
       ),
     ],
     test: {
       file: payments('cover/reserve.test.ts'),
       name: 'is refused, and the same quote serves as soon as the treasury is filled',
+    },
+  },
+  {
+    guard: "a wallet's unpaid top-ups hold at most half of what is free",
+    kind: 'cover',
+    edits: [
+      edit(
+        payments('cover/cover.ts'),
+        '2n * (openMicro + ausdMicro) <= free + openMicro',
+        'ausdMicro <= free',
+      ),
+    ],
+    test: {
+      file: payments('cover/reserve.test.ts'),
+      name: 'of one wallet hold at most half of what would be free without them',
+    },
+  },
+  {
+    guard: 'what exceeds a debt is held to the limits of top-ups',
+    kind: 'cover',
+    edits: [edit(payments('excess.ts'), 'if (moreMicro <= 0n)', 'if (moreMicro >= 0n)')],
+    test: {
+      file: payments('excess.test.ts'),
+      name: 'several times in a row is stopped by the daily limit',
+    },
+  },
+  {
+    guard: 'a debt that is not ripe is held to the limits of top-ups',
+    kind: 'cover',
+    edits: [edit(payments('open.ts'), 'drawnMicro - ripeMicro', '0n * ripeMicro')],
+    test: {
+      file: payments('excess.test.ts'),
+      name: 'counts for the rest of the day once it is settled',
     },
   },
   {
@@ -176,10 +209,15 @@ const cashouts: readonly Guard[] = [
     guard: 'a signed transfer that the chain would refuse is refused',
     kind: 'authorization',
     edits: [
-      edit(payouts('open.ts'), 'if (chain && !ofWallet.has(chain.refused)) return chain', ''),
+      edit(
+        payouts('open.ts'),
+        "if ('refused' in chain && !ofWallet.has(chain.refused)) return chain",
+        '',
+      ),
     ],
     also: [
-      edit(payouts('open.ts'), 'if (chain) return chain\n  return { ...price', 'return { ...price'),
+      edit(payouts('open.ts'), "if ('refused' in chain) return chain\n  const", 'const'),
+      edit(payouts('open.ts'), 'holding: chain.ok }', "holding: 'ok' in chain ? chain.ok : {} }"),
     ],
     test: { file: payouts('open.test.ts'), name: 'and for what the chain says: %s' },
   },
@@ -187,7 +225,8 @@ const cashouts: readonly Guard[] = [
     guard: 'a frozen wallet cannot cash out',
     kind: 'rights',
     edits: [
-      edit(payouts('open.ts'), 'if (chain) return chain\n  return { ...price', 'return { ...price'),
+      edit(payouts('open.ts'), "if ('refused' in chain) return chain\n  const", 'const'),
+      edit(payouts('open.ts'), 'holding: chain.ok }', "holding: 'ok' in chain ? chain.ok : {} }"),
     ],
     test: {
       file: payouts('open.test.ts'),
@@ -252,6 +291,36 @@ const cashouts: readonly Guard[] = [
     test: {
       file: payouts('open.test.ts'),
       name: 'security: of ten at once, with a limit of two a day, two are accepted',
+    },
+  },
+  {
+    guard: "a bank account's cash-outs of a day are counted over all wallets",
+    kind: 'cover',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        'if ((await sumTodayTo(tx, marks)) + row.ausdMicro > context.dayMicroMax)',
+        'if (0)',
+      ),
+    ],
+    test: {
+      file: payouts('open.test.ts'),
+      name: 'of four wallets at once, two are paid to one account, and others to another',
+    },
+  },
+  {
+    guard: 'one balance serves one cash-out',
+    kind: 'cover',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        'if (free !== undefined && takingMicro + row.ausdMicro > BigInt(free))',
+        'if (0)',
+      ),
+    ],
+    test: {
+      file: payouts('open.test.ts'),
+      name: 'serves one of twenty cash-outs requested at once',
     },
   },
   {
