@@ -3,6 +3,7 @@ import { RateFind } from '#shared/messages/pricing'
 import { endCanceled, expire, takeDecided, takeStep } from './advance'
 import { bookChange, bookMatched, bookUnmatched } from './books/book'
 import { askOr, type Context } from './context'
+import { admitExcess, mayExceed, type Owner, readOwner } from './cover/excess'
 import {
   decideOverpaid,
   decideReceipt,
@@ -13,7 +14,6 @@ import {
   type Receipt,
   waiverOf,
 } from './decide'
-import { admitExcess, mayExceed, type Owner, readOwner } from './excess'
 import { awaitsRate, isOrderedByUs, paymentIdFrom } from './payment'
 import {
   findByCheckout,
@@ -212,9 +212,7 @@ async function receivePayment(
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
-    channel: charge.channel,
-    held,
-    paidMinor: charge.paidMinor,
+    ...{ channel: charge.channel, held, paidMinor: charge.paidMinor },
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
     ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor, ...receipt.late } : {}),

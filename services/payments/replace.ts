@@ -72,8 +72,8 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
   )
 
 /**
- * Receives the earlier settlement of a wallet, unless it will be answered again: if it was paid and
- * no webhook told us, the new one is refused before anything is stored or a quote is taken.
+ * Receives the earlier settlement of a wallet, unless it will be answered again. So if it was paid
+ * and its webhook was lost, the new one is refused before its row is stored or its quote is taken.
  */
 export async function receiveEarlier(
   context: Context,

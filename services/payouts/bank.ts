@@ -70,9 +70,9 @@ export type DetailsKey = { readonly id: string; readonly key: Buffer }
 export type DetailsSafe = {
   readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
   /**
-   * Returns keyed hashes of a bank account, one for each key. The first is stored beside the box,
-   * so that the payouts to an account can be counted without knowing it; the others find rows from
-   * before a rotation.
+   * Returns keyed hashes of a bank account, one for each key. The first is stored with the row, so
+   * that payouts to an account can be counted without its number; the others find rows from before
+   * a rotation.
    */
   readonly marksOf: (account: BankAccount) => readonly string[]
   /** Throws if the key is missing, or the box was altered or belongs to another payout. */

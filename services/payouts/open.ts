@@ -84,7 +84,7 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-/** Price of a cash-out at its quote, and what the relayer said about its wallet. */
+/** Price of a cash-out at its quote, and the relayer's figures for its wallet. */
 type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
 type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 

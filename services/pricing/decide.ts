@@ -119,8 +119,8 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
 const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
 
 /**
- * Returns the spread of a pair. A pair that is paid out is never widened: a wider spread would give
- * payees what it takes from payers. It is refused instead.
+ * Returns the spread of a pair. A pair that is paid out is never widened, because a wider spread
+ * pays the payees; in doubt it is refused instead.
  */
 function spreadOf(
   pair: Pair,

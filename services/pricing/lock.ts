@@ -56,8 +56,8 @@ function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined 
 }
 
 /**
- * Returns what taking the quote would answer now, without taking it. Expired for its taker too: a
- * promise that has no row yet may not begin at an old rate, whoever took the quote before.
+ * Looks the quote up for a promise that has no row yet, without taking it. Refuses an expired quote
+ * to its own taker too, so that no promise begins at an old rate.
  */
 async function findFor(
   { database }: Context,

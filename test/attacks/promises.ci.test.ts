@@ -117,7 +117,7 @@ describe('a user wants more AUSD than the treasury has', () => {
     expect(said(await post(person, '/topups', asked))).toEqual(short)
     expect(said(await post(person, '/topups', { ...asked, amount: '1' })).status).toBe(400)
     await needing(/treasury is low: 3\.199999 AUSD uncommitted/)
-    // A wallet's unpaid top-ups hold at most half of what is free.
+    // A wallet's unpaid top-ups hold at most half of the free AUSD.
     await treasuryHas(2n * topupMicro)
     const opened = await post(person, '/topups', asked)
     expect(opened.status).toBe(200)
@@ -179,7 +179,7 @@ test('a debt that was drawn today can be settled only if the treasury covers it 
     error:
       "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   })
-  // Promised to others: 3.2 AUSD. Of the rest it may hold a half.
+  // 3.2 AUSD are promised to others; an unpaid settlement may hold half of the rest.
   await treasuryHas(topupMicro + 8_000_000n - 1n)
   expect(said(await post(person, '/settlements', { quoteId }))).toEqual(short)
   await treasuryHas(topupMicro + 8_000_000n)

@@ -182,9 +182,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     const { status, headers } = await person.post('/settlements', { quoteId })
     const code = headers.get('x-error-code')
     expect({ status, code }).toEqual(
-      paused
-        ? { status: 503, code: 'topups_paused' }
-        : { status: 429, code: 'day_limit_reached' },
+      paused ? { status: 503, code: 'topups_paused' } : { status: 429, code: 'day_limit_reached' },
     )
     if (paused) await operate(stack, 'main.ts', 'resume', 'topups', '--reason', 'ticket 7')
     await becomes(() => books.close(), explained)

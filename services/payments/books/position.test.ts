@@ -275,6 +275,7 @@ const amounts: Readonly<Record<string, string>> = {
   spreadBps: 'what of the rate is on spread',
   fiatMinor: 'what was promised for',
   ausdMicro: 'what it is worth',
+  topupMicro: 'the part of ausdMicro that the limits of top-ups count',
   lateRateMinorPerUsd: 'a rate; what it led to is in ausdMicro',
   promisedMicro: 'what was promised before it came late: no AUSD of it was given',
   paidMinor: 'at the provider',

@@ -6,10 +6,10 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Sums what became collateral of a wallet, or may: its open checkouts, and those of the UTC day of
- * `now`, paid or not. A checkout that expired unpaid counts, because it kept AUSD from others; one
- * that was never shown, or was replaced or refunded, does not. Also returns the start of a pause of
- * top-ups, or null.
+ * Sums the amounts that are, or may become, collateral of a wallet: of its open checkouts, and of
+ * those of the UTC day of `now`, paid or not. A checkout that expired unpaid counts, because it set
+ * aside AUSD of the treasury; one that was never shown, or was replaced or refunded, does not. Also
+ * returns the start of a pause of top-ups, or null.
  */
 export async function sumTopups(
   db: Db,

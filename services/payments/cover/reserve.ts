@@ -7,7 +7,7 @@ import { sumPromised } from './promise.store'
 // Cover checks, in the transaction that stores the promise. A top-up must be covered on top of all
 // existing promises; a debt only by the treasury as a whole.
 
-/** Sums what is free under a lock, held until the promise is committed, over all instances. */
+/** Computes the free AUSD under a lock of all instances, held until the promise is committed. */
 async function lockFree(tx: Tx, treasury: Treasury): Promise<bigint> {
   await lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))

@@ -94,7 +94,7 @@ const topups: readonly Guard[] = [
     },
   },
   {
-    guard: "a wallet's unpaid top-ups hold at most half of what is free",
+    guard: "a wallet's unpaid top-ups hold at most half of the free AUSD",
     kind: 'cover',
     edits: [
       edit(
@@ -111,9 +111,9 @@ const topups: readonly Guard[] = [
   {
     guard: 'what exceeds a debt is held to the limits of top-ups',
     kind: 'cover',
-    edits: [edit(payments('excess.ts'), 'if (moreMicro <= 0n)', 'if (moreMicro >= 0n)')],
+    edits: [edit(payments('cover/excess.ts'), 'if (moreMicro <= 0n)', 'if (moreMicro >= 0n)')],
     test: {
-      file: payments('excess.test.ts'),
+      file: payments('cover/excess.test.ts'),
       name: 'several times in a row is stopped by the daily limit',
     },
   },
@@ -122,7 +122,7 @@ const topups: readonly Guard[] = [
     kind: 'cover',
     edits: [edit(payments('open.ts'), 'drawnMicro - ripeMicro', '0n * ripeMicro')],
     test: {
-      file: payments('excess.test.ts'),
+      file: payments('cover/excess.test.ts'),
       name: 'counts for the rest of the day once it is settled',
     },
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture } from './test-support'
+import { type Fixture, newWallet, openFixture } from '../test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -158,7 +158,7 @@ describe('security: a debt that is repaid before its checkout is paid', () => {
     fixture.time.aheadMs = 0
   })
 
-  test('and opened again: what comes on the replaced one is held to the limits when it comes', async () => {
+  test('holds money for a replaced checkout to the limits when it arrives', async () => {
     const { wallet, id } = await shrunk('1000000')
     await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     const second = await opened(wallet)

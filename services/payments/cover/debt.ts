@@ -1,7 +1,7 @@
 import { ChainAccount, ChainTerms } from '#shared/messages/chain'
 import { IndexerDebt } from '#shared/messages/indexer'
 import { type Answer, ok } from '#shared/refusals'
-import { askOr, type Context } from './context'
+import { askOr, type Context } from '../context'
 
 /** Debt of a wallet (10⁻⁶ AUSD), as far as a settlement of it may be refused by a limit. */
 export type Debt = {

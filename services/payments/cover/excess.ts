@@ -1,13 +1,13 @@
 import { Unavailable } from '#shared/bus/ask'
 import type { Tx } from '#shared/db/open'
 import { ChainAccount } from '#shared/messages/chain'
-import { askOr, type Context } from './context'
-import { sumTopups } from './cover/limits.store'
-import { isCovered } from './cover/reserve'
-import type { Receipt } from './decide'
-import { awaitsRate, remainderFloor } from './payment'
-import type { Change, PaymentRow } from './payment.store'
-import { limitTopup } from './price'
+import { askOr, type Context } from '../context'
+import type { Receipt } from '../decide'
+import { awaitsRate, remainderFloor } from '../payment'
+import type { Change, PaymentRow } from '../payment.store'
+import { limitTopup } from '../price'
+import { sumTopups } from './limits.store'
+import { isCovered } from './reserve'
 
 // A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
 // may become collateral is held to the limits of top-ups when the checkout is opened. If the debt
@@ -81,7 +81,7 @@ async function mayAdmit(
   if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1 }, topupLimits)) return false
   const known = treasury.last()
   if (!known) throw new Unavailable('the treasury has not been read yet')
-  // Promised already in these states; the debt that is left is repaid, not promised anew.
+  // In these states the payment is among the promises already.
   const isPromised = payment.state === 'awaiting_payment' || payment.state === 'opening'
   const ownMicro = isPromised || awaitsRate(payment) ? remainderFloor(payment) : 0n
   return isCovered(tx, known, moreMicro - ownMicro)
