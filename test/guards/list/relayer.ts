@@ -206,7 +206,7 @@ const once: readonly Guard[] = [
     kind: 'key',
     edits: [
       edit(
-        at('transactions/transaction.ts'),
+        at('keys/policy.ts'),
         `refOf(\`return:\${payoutId}\`)`,
         `refOf(\`return:\${payoutId}:\${crypto.randomUUID()}\`)`,
       ),
