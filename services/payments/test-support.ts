@@ -12,7 +12,7 @@ import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { handleUntilDone, waitUntil } from '#test/support/wait'
+import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
 import { answerActivity } from './activity/activity'
 import { recheckOnce } from './checks/recheck'
 import type { Context } from './context'
@@ -194,7 +194,10 @@ export async function openFixture() {
         wallet: of,
       },
     })
-  const answerOf = ({ answer }: Answering) => answer as (request: unknown) => Promise<Answered>
+  const answerOf = ({ answer }: Answering) => {
+    const ask = answer as (request: unknown) => Promise<Answered>
+    return (request: unknown) => untilUnlocked(() => ask(request))
+  }
   const deeds = new Map(answerDeeds(context).map((one) => [one.question.subject, one]))
   const deed = (subject: string, asked: object) =>
     answerOf(deeds.get(subject)!)({

@@ -20,6 +20,18 @@ export const handleUntilDone = (context: HandlingContext, message: IncomingMessa
     async () => (await handle(context, message)) === 'done',
   )
 
+/** Repeats a request that waited too long for a lock, as an app repeats one after a 503. */
+export async function untilUnlocked<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+  const givesUpAt = Date.now() + deadlineMs
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55P03' || Date.now() > givesUpAt) throw error
+    }
+  }
+}
+
 /** Waits until the actual value equals the expected one; fails with the difference. */
 export async function becomes(
   read: () => Promise<unknown>,
