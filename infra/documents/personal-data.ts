@@ -34,6 +34,12 @@ export const personalData: readonly Personal[] = [
     how: 'Sealed (AES-256-GCM) with a key outside the database. In messages only from gateway to payouts, never in a stream',
   },
   {
+    what: 'bank account: keyed hash of bank and number',
+    places: ['payouts.payouts.account_mark'],
+    why: 'The daily limit on cash-outs also holds per bank account.',
+    how: `HMAC with a key outside the database. Kept ${permanent}`,
+  },
+  {
     what: 'signed transfer',
     places: [
       'payouts.payouts.authorization',
