@@ -10,6 +10,7 @@ import {
   keccak256,
   numberToHex,
   toBytes,
+  zeroHash,
 } from 'viem'
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -36,9 +37,18 @@ const users = 8n
 const transactionGas = 400_000_000n
 
 /** A life is a line and its users, from their first call until all have left. */
+const minute = { holdSeconds: 60, transactions: 76, longPauses: 4n }
 const worlds = [
-  { title: 'a hold of a minute', holdSeconds: 60, lives: 11, transactions: 76, longPauses: 4n },
-  { title: 'a hold of days', holdSeconds: 250_000, lives: 6, transactions: 40, longPauses: 20n },
+  { title: 'a hold of a minute', ...minute, lives: 9, withYield: false },
+  { title: 'a hold of a minute and yield', ...minute, lives: 3, withYield: true },
+  {
+    title: 'a hold of days',
+    holdSeconds: 250_000,
+    transactions: 40,
+    longPauses: 20n,
+    lives: 6,
+    withYield: false,
+  },
 ] as const
 
 /** How many calls of each kind must at least be accepted, in the order of `RandomCalls.Kind`. */
@@ -56,8 +66,7 @@ const leastAccepted = {
   repay: 500,
   repayFromCollateral: 400,
   withdraw: 1_000,
-  settleLots: 500,
-  settleLiquidity: 500,
+  addYield: 100,
   markDefault: 30,
   seizeMore: 10,
   setVerified: 500,
@@ -83,7 +92,8 @@ function pauseSeconds(longPauses: bigint): bigint {
   return way < 40n ? 40n + (most % 600n) : 1n + (most % 40n)
 }
 
-describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPauses }) => {
+describe.each(worlds)('with $title', (world) => {
+  const { holdSeconds, lives, transactions, longPauses, withYield } = world
   test.each(Array.from({ length: Math.ceil(lives * share) }, (_, index) => index + 1))(
     'all AUSD is somewhere and secured, and everybody leaves with what is theirs (life %d)',
     async () => {
@@ -93,7 +103,7 @@ describe.each(worlds)('with $title', ({ holdSeconds, lives, transactions, longPa
         ['--gas-limit', String(2n * transactionGas)],
       )
       try {
-        const harness = await deployHarness(fixture)
+        const harness = await deployHarness(fixture, withYield)
         for (let sent = 0; sent < transactions; sent++) {
           const { timestamp } = await fixture.client.getBlock()
           const next = timestamp + pauseSeconds(longPauses)
@@ -174,16 +184,21 @@ async function complaintOf(
 }
 
 /** The harness with its roles, and users who are given AUSD and verified. */
-async function deployHarness(fixture: ContractsFixture): Promise<Address> {
+async function deployHarness(fixture: ContractsFixture, withYield: boolean): Promise<Address> {
   const code = encodeDeployData({
     abi: randomCallsAbi,
     bytecode: randomCallsBytecode,
-    args: [fixture.deployment.creditLine, users],
+    args: [fixture.deployment.creditLine, users, withYield],
   })
   const harness = (await transact(fixture, undefined, code, 30_000_000n)).contractAddress!
-  for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE']) {
-    await fixture.send('admin', 'creditLine', 'grantRole', [keccak256(toBytes(role)), harness])
+  const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE'].map((one) =>
+    keccak256(toBytes(one)),
+  )
+  if (withYield) {
+    roles.push(zeroHash)
+    await fixture.send('admin', 'ausd', 'mint', [harness, ausd('1000000')])
   }
+  for (const role of roles) await fixture.send('admin', 'creditLine', 'grantRole', [role, harness])
   const people = await fixture.client.readContract({
     abi: randomCallsAbi,
     address: harness,

@@ -291,22 +291,6 @@ export const creditLineAbi = [
     "type": "error"
   },
   {
-    "inputs": [],
-    "name": "SettleLiquidityFirst",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "account",
-        "type": "address"
-      }
-    ],
-    "name": "SettleLotsFirst",
-    "type": "error"
-  },
-  {
     "inputs": [
       {
         "internalType": "address",
@@ -337,6 +321,17 @@ export const creditLineAbi = [
       }
     ],
     "name": "UnknownKind",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "YieldTooLarge",
     "type": "error"
   },
   {
@@ -404,6 +399,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "heldUntil",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "CollateralAdded",
@@ -435,6 +436,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "drawnAfter",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "CollateralSeized",
@@ -465,6 +472,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "shares",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -515,6 +528,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "ratioBpsAfter",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "CycleClosed",
@@ -540,9 +559,58 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "openedAt",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "dueAt",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "CycleOpened",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "account",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "number",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "openedAt",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "dueAt",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
+      }
+    ],
+    "name": "CycleRedated",
     "type": "event"
   },
   {
@@ -570,6 +638,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "scoreAfter",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -602,6 +676,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "stillOwed",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "DefaultMarked",
@@ -633,6 +713,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "drawnAfter",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "Drawn",
@@ -652,6 +738,12 @@ export const creditLineAbi = [
         "internalType": "bool",
         "name": "frozen",
         "type": "bool"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "FrozenSet",
@@ -677,6 +769,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "heldUntil",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "HoldExtended",
@@ -696,6 +794,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "amount",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "LiquidityFunded",
@@ -714,6 +818,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -790,6 +900,12 @@ export const creditLineAbi = [
         "internalType": "uint256",
         "name": "drawnAfter",
         "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "Repaid",
@@ -820,6 +936,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "heldUntil",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -857,6 +979,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "openedAt",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -942,6 +1070,25 @@ export const creditLineAbi = [
     "anonymous": false,
     "inputs": [
       {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "seconds_",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
+      }
+    ],
+    "name": "TermsExtended",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
         "indexed": true,
         "internalType": "bytes32",
         "name": "ref",
@@ -963,6 +1110,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "shares",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -996,6 +1149,12 @@ export const creditLineAbi = [
         "internalType": "bool",
         "name": "verified",
         "type": "bool"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
+        "type": "uint256"
       }
     ],
     "name": "VerifiedSet",
@@ -1014,6 +1173,12 @@ export const creditLineAbi = [
         "indexed": false,
         "internalType": "uint256",
         "name": "amount",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "sequence",
         "type": "uint256"
       }
     ],
@@ -1320,7 +1485,7 @@ export const creditLineAbi = [
     "outputs": [
       {
         "internalType": "bytes32",
-        "name": "contentHash",
+        "name": "",
         "type": "bytes32"
       }
     ],
@@ -1443,6 +1608,11 @@ export const creditLineAbi = [
         "internalType": "bytes32",
         "name": "ref",
         "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "left",
+        "type": "uint256"
       }
     ],
     "name": "revokeRepayment",
@@ -1474,6 +1644,11 @@ export const creditLineAbi = [
         "internalType": "bytes32",
         "name": "ref",
         "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "left",
+        "type": "uint256"
       }
     ],
     "name": "revokeTopUp",
@@ -1632,6 +1807,26 @@ export const creditLineAbi = [
             "internalType": "uint256",
             "name": "available",
             "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "openedAt",
+            "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "dueAt",
+            "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "defaultsAt",
+            "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "events",
+            "type": "uint256"
           }
         ],
         "internalType": "struct CreditLineTypes.Account",
@@ -1718,6 +1913,11 @@ export const creditLineAbi = [
       {
         "internalType": "uint256",
         "name": "encumbered",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "collateral",
         "type": "uint256"
       },
       {
@@ -1843,16 +2043,24 @@ export const creditLineAbi = [
         "internalType": "address",
         "name": "account",
         "type": "address"
-      },
-      {
-        "internalType": "uint256",
-        "name": "lotsMax",
-        "type": "uint256"
       }
     ],
     "name": "seizeMore",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "sequence",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -1887,37 +2095,6 @@ export const creditLineAbi = [
       }
     ],
     "name": "setVerified",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "most",
-        "type": "uint256"
-      }
-    ],
-    "name": "settleLiquidity",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "account",
-        "type": "address"
-      },
-      {
-        "internalType": "uint256",
-        "name": "lotsMax",
-        "type": "uint256"
-      }
-    ],
-    "name": "settleLots",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"

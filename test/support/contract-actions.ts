@@ -3,7 +3,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
-type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares'
+type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares' | 'sequence'
 
 /** Parses an amount into micro AUSD: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
@@ -28,8 +28,10 @@ export function actionsOn(fixture: ContractsFixture) {
       amount: bigint,
       { held = true, paidAt = 0n, user = 'ana' }: Relayed = {},
     ) => ['relayer', 'repayFor', [refOf(ref), address(user), amount, held, paidAt]] as const,
-    revokeTopUp: (ref: number) => ['relayer', 'revokeTopUp', [refOf(ref)]] as const,
-    revokeRepayment: (ref: number) => ['relayer', 'revokeRepayment', [refOf(ref)]] as const,
+    revokeTopUp: (ref: number, left = 0n) =>
+      ['relayer', 'revokeTopUp', [refOf(ref), left]] as const,
+    revokeRepayment: (ref: number, left = 0n) =>
+      ['relayer', 'revokeRepayment', [refOf(ref), left]] as const,
     extendHold: (ref: number) => ['relayer', 'extendHold', [refOf(ref)]] as const,
     draw: (amount: bigint, user: User = 'ana') => [user, 'draw', [amount, address(user)]] as const,
     repay: (amount: bigint, user: User = 'ana') => [user, 'repay', [amount]] as const,
@@ -38,11 +40,8 @@ export function actionsOn(fixture: ContractsFixture) {
     withdraw: (amount: bigint, user: User = 'ana') =>
       [user, 'withdrawCollateral', [amount, address(user)]] as const,
     markDefault: (user: User = 'ana') => ['relayer', 'markDefault', [address(user)]] as const,
-    seizeMore: (user: User = 'ana', lotsMax = 50n) =>
-      ['relayer', 'seizeMore', [address(user), lotsMax]] as const,
-    settleLots: (most: bigint, user: User = 'ana') =>
-      ['relayer', 'settleLots', [address(user), most]] as const,
-    settleLiquidity: (most: bigint) => ['relayer', 'settleLiquidity', [most]] as const,
+    seizeMore: (user: User = 'ana') => ['relayer', 'seizeMore', [address(user)]] as const,
+    addYield: (amount: bigint) => ['admin', 'addYield', [amount]] as const,
     setVerified: (verified: boolean, user: User = 'ana') =>
       ['verifier', 'setVerified', [address(user), verified]] as const,
     setFrozen: (frozen: boolean, user: User = 'ana') =>
@@ -66,13 +65,13 @@ export function actionsOn(fixture: ContractsFixture) {
   const read = (functionName: Read) =>
     fixture.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
   const holdOf = async (ref: number) => {
-    const [account, encumbered, shares, until, state] = await fixture.client.readContract({
+    const [account, encumbered, collateral, shares, until, state] = await fixture.client.readContract({
       abi: creditLineAbi,
       address: creditLine,
       functionName: 'holdOf',
       args: [refOf(ref)],
     })
-    return { account, encumbered, shares, until, state: holdStates[state] }
+    return { account, encumbered, collateral, shares, until, state: holdStates[state] }
   }
   /** Time of the last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
@@ -89,6 +88,15 @@ export function actionsOn(fixture: ContractsFixture) {
 const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
 type CallOf = readonly [Actor, string, readonly unknown[]]
 type Sent = Awaited<ReturnType<ContractsFixture['send']>>
+
+/**
+ * Returns the end of a hold that begins at `time`, in unix seconds: it is rounded up to a fifteenth
+ * of the hold's length.
+ */
+export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
+  const step = (holdSeconds + 14n) / 15n
+  return ((time + holdSeconds + step - 1n) / step) * step
+}
 
 /** Returns the names of a transaction's events, in order. */
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)

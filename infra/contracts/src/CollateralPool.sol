@@ -24,7 +24,6 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
 
     uint128 internal _totalCollateral;
     uint128 internal _totalShares;
-    mapping(address account => Line) internal _lines;
 
     constructor(address token_, address treasury_) {
         if (token_ == address(0) || treasury_ == address(0)) revert ZeroAddress();

@@ -7,7 +7,6 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {Proxy} from "@openzeppelin/contracts/proxy/Proxy.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
 import {CreditLineExtension} from "./CreditLineExtension.sol";
-import {HoldQueue} from "./HoldQueue.sol";
 import {RelayedOps} from "./RelayedOps.sol";
 
 /// @title Collateralised credit line in AUSD
@@ -27,15 +26,15 @@ contract CreditLine is RelayedOps, Proxy {
 
     /// @notice Borrows `amount` within the caller's limit and sends it to `to`.
     function draw(uint256 amount, address to) external whenNotPaused nonReentrant {
-        _requirePayable(amount, to);
-        Line storage line = _lines[msg.sender];
+        _requireUserPayable(amount, to);
+        Line storage line = _lineOf(msg.sender);
         if (!line.verified) revert NotVerified(msg.sender);
         if (line.defaulted) revert AccountDefaulted(msg.sender);
         if (line.frozen) revert AccountFrozen(msg.sender);
-        uint256 foldsLeft = _foldHolds(msg.sender, FOLDS_PER_CALL);
-        uint256 drawnAfter = _addDebt(msg.sender, amount, foldsLeft);
-        _requireWithinLimit(line);
-        emit Drawn(msg.sender, to, amount, drawnAfter);
+        uint256 encumbered = _fold(line);
+        uint256 drawnAfter = _addDebt(msg.sender, amount);
+        _requireWithinLimit(line, encumbered);
+        emit Drawn(msg.sender, to, amount, drawnAfter, _next(msg.sender));
         _token.safeTransfer(to, amount);
     }
 
@@ -59,19 +58,17 @@ contract CreditLine is RelayedOps, Proxy {
     /// @notice Repays `amount` or the debt, whichever is less, from the caller's collateral.
     function repayFromCollateral(uint256 amount) external nonReentrant {
         uint256 repaid = _requireOwed(amount);
-        uint256 shares = _takeCollateral(repaid);
-        emit CollateralWithdrawn(msg.sender, address(this), repaid, shares);
+        _takeCollateral(repaid, address(this));
         _addLiquidity(repaid);
         _subtractDebt(0, msg.sender, msg.sender, repaid, block.timestamp);
     }
 
     /// @notice Withdraws collateral that neither the debt nor the encumbered debt needs.
     function withdrawCollateral(uint256 amount, address to) external whenNotPaused nonReentrant {
-        _requirePayable(amount, to);
-        if (_lines[msg.sender].frozen) revert AccountFrozen(msg.sender);
-        uint256 shares = _takeCollateral(amount);
-        _requireWithinLimit(_lines[msg.sender]);
-        emit CollateralWithdrawn(msg.sender, to, amount, shares);
+        _requireUserPayable(amount, to);
+        Line storage line = _lineOf(msg.sender);
+        if (line.frozen) revert AccountFrozen(msg.sender);
+        _requireWithinLimit(line, _takeCollateral(amount, to));
         _token.safeTransfer(to, amount);
     }
 
@@ -82,40 +79,37 @@ contract CreditLine is RelayedOps, Proxy {
         _token.safeTransferFrom(msg.sender, address(this), repaid);
     }
 
-    function _takeCollateral(uint256 amount) private returns (uint256 shares) {
-        _foldHolds(msg.sender, FOLDS_PER_CALL);
-        Line storage line = _lines[msg.sender];
-        shares = _sharesOfAusdCeil(amount);
+    /// @dev Returns the debt that is still encumbered.
+    function _takeCollateral(uint256 amount, address to) private returns (uint256 encumbered) {
+        Line storage line = _lineOf(msg.sender);
+        encumbered = _fold(line);
+        uint256 shares = _sharesOfAusdCeil(amount);
         if (shares > line.shares) {
-            if (_hasMatured(msg.sender)) revert SettleLotsFirst(msg.sender);
             revert InsufficientCollateral(_ausdOfSharesFloor(line.shares), amount);
         }
-        line.shares -= uint128(shares);
+        line.shares -= uint112(shares);
         _burnShares(shares, amount);
+        emit CollateralWithdrawn(msg.sender, to, amount, shares, _next(msg.sender));
     }
 
     function _requireOwed(uint256 amount) private view returns (uint256) {
         if (amount == 0) revert ZeroAmount();
-        uint256 drawn = _lines[msg.sender].drawn;
+        uint256 drawn = _lineOf(msg.sender).drawn;
         if (drawn == 0) revert NothingOwed(msg.sender);
         return amount < drawn ? amount : drawn;
     }
 
-    function _requireWithinLimit(Line storage line) private view {
-        uint256 limit = _limitFloor(line, line.shares, 0);
-        uint256 used = uint256(line.drawn) + line.encumbered;
-        if (used <= limit) return;
-        if (_hasMatured(msg.sender)) revert SettleLotsFirst(msg.sender);
-        revert LimitExceeded(limit, used);
+    /// @dev Apps show the treasury as the address for cash-outs; AUSD that a user sends there from
+    /// here would be a deposit that no cash-out explains.
+    function _requireUserPayable(uint256 amount, address to) private view {
+        _requirePayable(amount, to);
+        if (to == _treasury) revert InvalidRecipient(to);
     }
 
-    /// @dev True while matured holds are not folded, so that the call may succeed after folding.
-    function _hasMatured(address account) private view returns (bool) {
-        Line storage line = _lines[account];
-        (uint256 lots,,) = HoldQueue.survey(_lots[account], line.lotHead, line.lotTail);
-        (uint256 repayments,,) =
-            HoldQueue.survey(_repayments[account], line.repaymentHead, line.repaymentTail);
-        return lots + repayments > 0;
+    function _requireWithinLimit(Line storage line, uint256 encumbered) private view {
+        uint256 limit = _limitFloor(line, line.shares, 0);
+        uint256 used = line.drawn + encumbered;
+        if (used > limit) revert LimitExceeded(limit, used);
     }
 
     /// @dev Functions this contract lacks are delegated to the extension.

@@ -5,17 +5,17 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
-import {HoldQueue} from "./HoldQueue.sol";
+import {Buckets} from "./Buckets.sol";
 
 /// @title Views of the credit line, and functions for operators and helpers
 /// @notice Called at the credit line's address, which runs this code on its own storage.
 contract CreditLineExtension is CreditLineBase {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
-    using HoldQueue for HoldQueue.Hold;
+    using Buckets for Bucket[16];
 
     /// @notice Version of this interface; clients check it at startup.
-    uint256 public constant version = 2;
+    uint256 public constant version = 3;
 
     /// @dev Address of this code. A direct call there would act on empty storage.
     address private immutable _self = address(this);
@@ -89,94 +89,84 @@ contract CreditLineExtension is CreditLineBase {
 
     /// @notice AUSD in the lending pool that is not lent: `liquidity` plus held repayments.
     function poolBalance() external view returns (uint256) {
-        return uint256(_pool.free) + _pool.held;
+        return _poolBalance();
+    }
+
+    /// @notice Number of events so far, which is the `sequence` of the last one.
+    function sequence() external view returns (uint256) {
+        return _pool.sequence;
     }
 
     /// @notice State of the account at this block's time, including matured holds.
     function accountOf(address account) external view returns (Account memory answer) {
-        Line storage line = _lines[account];
-        (uint256 matured,, uint256 pendingUntil) =
-            HoldQueue.survey(_lots[account], line.lotHead, line.lotTail);
-        (uint256 freed, uint256 rewards, uint256 encumberedUntil) =
-            HoldQueue.survey(_repayments[account], line.repaymentHead, line.repaymentTail);
+        Line storage line = _lineOf(account);
+        Buckets.Sums memory sums = line.buckets.survey();
         answer.verified = line.verified;
         answer.defaulted = line.defaulted;
         answer.frozen = line.frozen;
         answer.score = line.score;
-        answer.ratioBps = _ratioBpsOf(line, rewards);
+        answer.ratioBps = _ratioBpsOf(line, sums.rewards);
         answer.cycles = line.cyclesClosed;
-        answer.shares = line.shares + matured;
+        answer.shares = line.shares + sums.shares;
         answer.collateral = _ausdOfSharesFloor(answer.shares);
-        answer.pendingShares = line.pendingShares - matured;
-        answer.pendingUntil = answer.pendingShares == 0 ? 0 : pendingUntil;
-        answer.encumbered = line.encumbered - freed;
-        answer.encumberedUntil = answer.encumbered == 0 ? 0 : encumberedUntil;
-        answer.limit = _limitFloor(line, answer.shares, rewards);
+        answer.pendingShares = sums.heldShares;
+        answer.pendingUntil = sums.sharesUntil;
+        answer.encumbered = sums.heldRepaid;
+        answer.encumberedUntil = sums.repaidUntil;
+        answer.limit = _limitFloor(line, answer.shares, sums.rewards);
         answer.drawn = line.drawn;
         answer.available = _availableOf(line, answer.limit, answer.drawn + answer.encumbered);
+        answer.events = line.events;
+        if (line.openedAt == 0) return answer;
+        answer.openedAt = line.openedAt;
+        answer.dueAt = _dueAt(line);
+        answer.defaultsAt = answer.dueAt + _graceSeconds;
     }
 
     /// @notice The hold under the ref of a top-up or repayment; all zero if there never was one.
     /// @return account Account of the hold.
-    /// @return encumbered Debt it repaid, in AUSD.
-    /// @return shares Collateral it added, less a part that was seized.
+    /// @return encumbered Debt it repaid, in AUSD, less what was revoked.
+    /// @return collateral AUSD it added as collateral, less what was revoked.
+    /// @return shares Shares of that collateral.
     /// @return until End of the hold.
-    /// @return state State at this block's time.
+    /// @return state State at this block's time; `Revoked` if nothing is left of it.
     function holdOf(bytes32 ref)
         external
         view
         returns (
             address account,
             uint256 encumbered,
+            uint256 collateral,
             uint256 shares,
             uint256 until,
             HoldState state
         )
     {
-        HoldKey memory key = _holdKeys[ref];
-        if (key.account == address(0)) return (account, encumbered, shares, until, state);
-        account = key.account;
-        Line storage line = _lines[account];
-        HoldQueue.Hold memory hold;
-        uint256 index;
-        uint256 head = line.lotHead;
-        if (key.lot != 0) {
-            index = key.lot - 1;
-            hold = _lots[account][index];
-            shares = hold.value;
-        }
-        if (key.repayment != 0) {
-            index = key.repayment - 1;
-            hold = _repayments[account][index];
-            encumbered = hold.value;
-            head = line.repaymentHead;
-        }
-        until = hold.until;
-        if (hold.state == HoldQueue.State.Revoked) state = HoldState.Revoked;
-        else state = hold.isHeld(index, head) ? HoldState.Held : HoldState.Released;
+        Payment storage payment = _paymentOf(ref);
+        account = payment.account;
+        if (account == address(0)) return (account, 0, 0, 0, 0, HoldState.None);
+        (encumbered, collateral) = (payment.repaid, payment.collateral);
+        (shares, until) = (payment.shares, payment.until);
+        if (encumbered + collateral == 0) state = HoldState.Revoked;
+        else state = _isHeld(payment) ? HoldState.Held : HoldState.Released;
     }
 
     /// @notice Sets whether the holder of `account` is verified. Repeating it has no effect.
     function setVerified(address account, bool verified) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
-        Line storage line = _lines[account];
+        Line storage line = _lineOf(account);
         if (line.verified == verified) return;
         line.verified = verified;
-        emit VerifiedSet(account, verified);
+        emit VerifiedSet(account, verified, _next(account));
     }
 
     /// @notice Blocks or unblocks drawing and withdrawing. Repeating it has no effect.
     function setFrozen(address account, bool frozen) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
-        Line storage line = _lines[account];
+        Line storage line = _lineOf(account);
         if (line.frozen == frozen) return;
         line.frozen = frozen;
-        emit FrozenSet(account, frozen);
-    }
-
-    /// @notice Folds up to `lotsMax` matured holds of `account`. Anyone may call.
-    function settleLots(address account, uint256 lotsMax) external nonReentrant {
-        _foldHolds(account, lotsMax);
+        emit FrozenSet(account, frozen, _next(account));
     }
 
     /// @notice Defaults an account whose cycle is open past its term and grace. Anyone may call.
@@ -184,21 +174,20 @@ contract CreditLineExtension is CreditLineBase {
         _default(account);
     }
 
-    /// @notice Seizes more from a defaulted account that still owes: newer collateral, or lots
-    /// beyond the maximum of one call. Anyone may call.
-    function seizeMore(address account, uint256 lotsMax) external whenNotPaused nonReentrant {
-        Line storage line = _lines[account];
+    /// @notice Seizes more from a defaulted account that still owes. Anyone may call.
+    function seizeMore(address account) external whenNotPaused nonReentrant {
+        Line storage line = _lineOf(account);
         if (!line.defaulted) revert NotDefaulted(account);
         if (line.drawn == 0) revert NothingOwed(account);
-        (uint256 amount, uint256 shares) = _seizeForDebt(account, lotsMax);
-        emit CollateralSeized(account, amount, shares, line.drawn);
+        (uint256 amount, uint256 shares) = _seizeForDebt(line);
+        emit CollateralSeized(account, amount, shares, line.drawn, _next(account));
     }
 
     /// @notice Adds the caller's AUSD to the lending pool.
     function fundLiquidity(uint256 amount) external onlyThroughLine nonReentrant {
         if (amount == 0) revert ZeroAmount();
         _addLiquidity(amount);
-        emit LiquidityFunded(msg.sender, amount);
+        emit LiquidityFunded(msg.sender, amount, _next());
         _token.safeTransferFrom(msg.sender, address(this), amount);
     }
 
@@ -209,8 +198,8 @@ contract CreditLineExtension is CreditLineBase {
         nonReentrant
     {
         _requirePayable(amount, to);
-        _takeLiquidity(amount, FOLDS_PER_CALL);
-        emit LiquidityWithdrawn(to, amount);
+        _takeLiquidity(amount);
+        emit LiquidityWithdrawn(to, amount, _next());
         _token.safeTransfer(to, amount);
     }
 
@@ -227,17 +216,20 @@ contract CreditLineExtension is CreditLineBase {
         _startClock();
     }
 
-    /// @notice Adds the caller's AUSD to the value of all shares.
-    function addYield(uint256 amount) external onlyThroughLine nonReentrant {
+    /// @notice Adds the caller's AUSD to the value of all shares. Not open to anyone, because it
+    /// changes what every account owns.
+    function addYield(uint256 amount)
+        external
+        onlyThroughLine
+        onlyRole(DEFAULT_ADMIN_ROLE)
+        nonReentrant
+    {
         if (amount == 0) revert ZeroAmount();
         _totalCollateral += amount.toUint128();
-        emit YieldAdded(msg.sender, amount);
+        // Else rounding to whole shares could cost an account more than a unit.
+        if (_ausdOfSharesFloor(1) > 1) revert YieldTooLarge(amount);
+        emit YieldAdded(msg.sender, amount, _next());
         _token.safeTransferFrom(msg.sender, address(this), amount);
-    }
-
-    /// @notice Folds up to `most` matured repayments into the lending pool. Anyone may call.
-    function settleLiquidity(uint256 most) external nonReentrant {
-        _foldLiquidity(most);
     }
 
     function _availableOf(Line storage line, uint256 limit, uint256 used)

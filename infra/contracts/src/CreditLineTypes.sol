@@ -41,12 +41,20 @@ abstract contract CreditLineTypes {
         uint256 encumberedUntil;
         uint256 limit;
         uint256 drawn;
-        /// Amount that can be drawn now, within limit and pool.
+        /// Amount that one `draw` can borrow now, within limit and pool.
         uint256 available;
+        /// Opening time of the open cycle, its due date, and the last second before `markDefault`
+        /// may default it; 0 if no cycle is open. The dates move while the contract is paused.
+        uint256 openedAt;
+        uint256 dueAt;
+        uint256 defaultsAt;
+        /// Number of this account's events so far.
+        uint256 events;
     }
 
     /// @notice One relayed operation. Kinds: 0 top-up, 1 held top-up, 2 repayFor, 3 revokeTopUp,
-    /// 4 held repayFor, 5 revokeRepayment, 6 extendHold. Fields a kind does not use are 0.
+    /// 4 held repayFor, 5 revokeRepayment, 6 extendHold. Fields a kind does not use are 0; the
+    /// `amount` of kinds 3 and 5 is how much of the payment is left.
     struct Op {
         uint8 kind;
         bytes32 ref;
@@ -55,48 +63,56 @@ abstract contract CreditLineTypes {
         uint64 paidAt;
     }
 
-    /// @notice State of a hold. `Released`: credited to the account or seized, and no longer
-    /// revocable.
+    /// @notice State of a hold. `Released`: its end has passed, and it is no longer revocable.
     enum HoldState { None, Held, Released, Revoked }
 
     /// @notice Outcome of a cycle. `Reversed`: a payment that counted in it was revoked.
     enum Outcome { Qualified, Short, Late, Defaulted, Reversed }
 
+    /// @dev Everything held until the same time.
+    struct Bucket {
+        uint40 until;
+        /// Shares of held top-ups and held excess.
+        uint104 shares;
+        /// Debt repaid with held money, in AUSD.
+        uint96 repaid;
+        /// Ratio rewards of cycles whose last held repayment ends then.
+        uint16 rewards;
+    }
+
     /// @dev Stored account, packed by storage word. `ratioBps` 0 means the initial ratio.
     struct Line {
-        uint128 shares;
-        uint128 pendingShares;
         uint104 drawn;
-        uint104 encumbered;
-        uint16 ratioBps;
-        bool verified;
-        bool defaulted;
-        bool frozen;
         /// Opening time of the current cycle; 0 if none is open.
         uint40 openedAt;
         /// End of its term, on the clock that stops during a pause.
         uint40 dueAt;
         /// Time of its latest payment.
         uint40 paidAt;
+        uint32 score;
+        uint112 shares;
+        uint40 events;
+        uint16 ratioBps;
+        bool verified;
+        bool defaulted;
+        bool frozen;
+        /// True if a repayment that counted in the open cycle was revoked.
+        bool reversed;
+        /// End of the open cycle's held repayment that ends last; 0 if it has none.
+        uint40 heldUntil;
+        uint88 debtSeconds;
         /// Time up to which `debtSeconds` is counted.
         uint40 countedAt;
-        uint88 debtSeconds;
-        /// True if a repayment that counted in it was revoked.
-        bool reversed;
+        uint32 cyclesClosed;
         uint112 peakDrawn;
         uint112 totalRepaid;
-        uint32 cyclesClosed;
-        uint32 score;
-        uint40 lotHead;
-        uint40 lotTail;
-        uint40 repaymentHead;
-        uint40 repaymentTail;
-        /// Position + 1 of the open cycle's held repayment that matures last; 0 if none.
-        uint40 lastHeld;
+        Bucket[16] buckets;
     }
 
-    event VerifiedSet(address indexed account, bool verified);
-    event FrozenSet(address indexed account, bool frozen);
+    // Every event that changes state carries `sequence`, its number among all of them from 1 on.
+
+    event VerifiedSet(address indexed account, bool verified, uint256 sequence);
+    event FrozenSet(address indexed account, bool frozen, uint256 sequence);
     /// @notice Collateral from a top-up, or from the excess of a repayment. `heldUntil` is 0 if the
     /// shares count at once.
     event CollateralAdded(
@@ -104,30 +120,51 @@ abstract contract CreditLineTypes {
         address indexed account,
         uint256 amount,
         uint256 shares,
-        uint256 heldUntil
+        uint256 heldUntil,
+        uint256 sequence
     );
-    /// @notice A held top-up, or the held excess of a repayment, was returned to the treasury.
+    /// @notice `amount` of a held top-up, or of the held excess of a repayment, was returned to the
+    /// treasury. Yield that its shares earned stays with the other shares.
     event TopUpRevoked(
-        bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares
+        bytes32 indexed ref,
+        address indexed account,
+        uint256 amount,
+        uint256 shares,
+        uint256 sequence
     );
     /// @notice `to` is this contract if the collateral repaid the account's debt; a `Repaid`
     /// follows.
     event CollateralWithdrawn(
-        address indexed account, address indexed to, uint256 amount, uint256 shares
+        address indexed account,
+        address indexed to,
+        uint256 amount,
+        uint256 shares,
+        uint256 sequence
     );
-    event Drawn(address indexed account, address indexed to, uint256 amount, uint256 drawnAfter);
+    event Drawn(
+        address indexed account,
+        address indexed to,
+        uint256 amount,
+        uint256 drawnAfter,
+        uint256 sequence
+    );
     /// @notice `ref` is 0 for repayments by the account itself.
     event Repaid(
         bytes32 indexed ref,
         address indexed account,
         address indexed payer,
         uint256 amount,
-        uint256 drawnAfter
+        uint256 drawnAfter,
+        uint256 sequence
     );
     /// @notice Emitted directly before `Repaid`: the same amount stays encumbered until
     /// `heldUntil`. The amount is 0, and no `Repaid` follows, if the payment was all excess.
     event RepaymentHeld(
-        bytes32 indexed ref, address indexed account, uint256 amount, uint256 heldUntil
+        bytes32 indexed ref,
+        address indexed account,
+        uint256 amount,
+        uint256 heldUntil,
+        uint256 sequence
     );
     /// @notice The amount is owed again and was returned to the treasury. `openedAt` belongs to the
     /// cycle it is owed in; 0 if the account is defaulted and has no cycle.
@@ -136,12 +173,31 @@ abstract contract CreditLineTypes {
         address indexed account,
         uint256 amount,
         uint256 drawnAfter,
-        uint256 openedAt
+        uint256 openedAt,
+        uint256 sequence
     );
-    event HoldExtended(bytes32 indexed ref, address indexed account, uint256 heldUntil);
+    event HoldExtended(
+        bytes32 indexed ref, address indexed account, uint256 heldUntil, uint256 sequence
+    );
     /// @notice Numbers start at 1. `openedAt` is in the past if the cycle continues a restored
-    /// debt.
-    event CycleOpened(address indexed account, uint256 indexed number, uint256 openedAt);
+    /// debt. `dueAt` is the due date, as in `accountOf`.
+    event CycleOpened(
+        address indexed account,
+        uint256 indexed number,
+        uint256 openedAt,
+        uint256 dueAt,
+        uint256 sequence
+    );
+    /// @notice A debt restored to the open cycle brought an earlier opening time or due date.
+    event CycleRedated(
+        address indexed account,
+        uint256 indexed number,
+        uint256 openedAt,
+        uint256 dueAt,
+        uint256 sequence
+    );
+    /// @notice A pause ended: the due dates of all open cycles moved by `seconds_`.
+    event TermsExtended(uint256 seconds_, uint256 sequence);
     /// @notice `totalRepaid` includes collateral seized by a default, and excludes revoked amounts.
     event CycleClosed(
         address indexed account,
@@ -150,25 +206,41 @@ abstract contract CreditLineTypes {
         uint256 peakDrawn,
         uint256 totalRepaid,
         uint256 scoreAfter,
-        uint256 ratioBpsAfter
+        uint256 ratioBpsAfter,
+        uint256 sequence
     );
     /// @notice A closed cycle becomes `Reversed`: a repayment of `amount` that counted was revoked.
     event CycleReversed(
-        address indexed account, uint256 indexed number, uint256 amount, uint256 scoreAfter
+        address indexed account,
+        uint256 indexed number,
+        uint256 amount,
+        uint256 scoreAfter,
+        uint256 sequence
     );
     /// @notice Emitted directly before its `CycleClosed`.
     event DefaultMarked(
-        address indexed account, uint256 indexed number, uint256 seized, uint256 stillOwed
+        address indexed account,
+        uint256 indexed number,
+        uint256 seized,
+        uint256 stillOwed,
+        uint256 sequence
     );
     /// @notice Collateral seized for a defaulted debt after `DefaultMarked`.
     event CollateralSeized(
-        address indexed account, uint256 amount, uint256 shares, uint256 drawnAfter
+        address indexed account,
+        uint256 amount,
+        uint256 shares,
+        uint256 drawnAfter,
+        uint256 sequence
     );
+    event YieldAdded(address indexed payer, uint256 amount, uint256 sequence);
+    event LiquidityFunded(address indexed payer, uint256 amount, uint256 sequence);
+    event LiquidityWithdrawn(address indexed to, uint256 amount, uint256 sequence);
+
+    // Events that report a call without effect.
+
     event AlreadyApplied(bytes32 indexed ref);
     event OpFailed(uint256 indexed index, bytes32 indexed ref, bytes reason);
-    event YieldAdded(address indexed payer, uint256 amount);
-    event LiquidityFunded(address indexed payer, uint256 amount);
-    event LiquidityWithdrawn(address indexed to, uint256 amount);
 
     error ZeroAddress();
     error ZeroAmount();
@@ -176,6 +248,8 @@ abstract contract CreditLineTypes {
     /// @notice The amount is too small to buy one share.
     error ZeroShares();
     error InvalidTerms();
+    /// @notice A share would be worth more than a unit, a million times its first value.
+    error YieldTooLarge(uint256 amount);
     error InvalidRecipient(address to);
     error UnknownKind(uint8 kind);
     error RefConflict(bytes32 ref);
@@ -196,8 +270,4 @@ abstract contract CreditLineTypes {
     error LimitExceeded(uint256 limit, uint256 used);
     error InsufficientCollateral(uint256 available, uint256 wanted);
     error InsufficientLiquidity(uint256 available, uint256 wanted);
-    /// @notice The call may succeed after `settleLots` folds the account's matured holds.
-    error SettleLotsFirst(address account);
-    /// @notice The call may succeed after `settleLiquidity` folds matured held repayments.
-    error SettleLiquidityFirst();
 }

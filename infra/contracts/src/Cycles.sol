@@ -2,16 +2,16 @@
 pragma solidity ^0.8.28;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
-import {HeldLots} from "./HeldLots.sol";
-import {HeldRepayments} from "./HeldRepayments.sol";
-import {HoldQueue} from "./HoldQueue.sol";
+import {Holds} from "./Holds.sol";
+import {LendingPool} from "./LendingPool.sol";
 
 /// @title Debt, its cycles, and their effect on score and ratio
 /// @notice A cycle opens with the first draw and closes when nothing is owed. Repaid within the
 /// term, it qualifies for a reward; too short or with too little debt, it is neutral. Score and
 /// outcome change when it closes, the ratio reward comes when no payment of the cycle can be
-/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently.
-abstract contract Cycles is HeldRepayments {
+/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently. The debt-time of a
+/// cycle earns one reward: when its debt is restored, it moves to the cycle that gets the debt.
+abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
     uint256 internal constant SCORE_REWARD = 10;
@@ -32,19 +32,18 @@ abstract contract Cycles is HeldRepayments {
     struct ClosedCycle {
         uint40 openedAt;
         uint40 dueAt;
+        /// 0 once it moved to another cycle.
         uint88 debtSeconds;
-        /// Position + 1 of its held repayment that matures last and carries the reward.
-        uint40 lastHeld;
+        /// End of its held repayment that ends last; its ratio reward waits in that bucket.
+        uint40 heldUntil;
         uint16 scoreGiven;
         bool reversed;
     }
 
+    /// @dev Only cycles that closed with a payment that could still be revoked.
     mapping(address account => mapping(uint256 number => ClosedCycle)) private _closedCycles;
-    /// @dev Total paused time, and start of the current pause; 0 if not paused.
-    uint40 private _pausedSeconds;
-    uint40 private _pausedSince;
 
-    constructor(Terms memory terms) HeldLots(terms.holdSeconds) {
+    constructor(Terms memory terms) LendingPool(terms.holdSeconds) {
         bool sane = terms.minCycleSeconds <= terms.termSeconds && terms.termSeconds <= 3650 days
             && terms.graceSeconds >= PAID_AGO_MAX && terms.graceSeconds <= 3650 days
             && terms.initialRatioBps > 0 && terms.initialRatioBps <= RATIO_CAP_BPS
@@ -60,17 +59,19 @@ abstract contract Cycles is HeldRepayments {
     // A clock that stops during a pause, so that a pause makes no cycle late.
 
     function _stopClock() internal {
-        _pausedSince = uint40(block.timestamp);
+        _pool.pausedSince = uint40(block.timestamp);
     }
 
     function _startClock() internal {
-        _pausedSeconds += uint40(block.timestamp) - _pausedSince;
-        _pausedSince = 0;
+        uint40 paused = uint40(block.timestamp) - _pool.pausedSince;
+        (_pool.pausedSeconds, _pool.pausedSince) = (_pool.pausedSeconds + paused, 0);
+        emit TermsExtended(paused, _next());
     }
 
     function _stoodStill() private view returns (uint256 total) {
-        total = _pausedSeconds;
-        if (_pausedSince != 0) total += block.timestamp - _pausedSince;
+        Pool memory pool = _pool;
+        total = pool.pausedSeconds;
+        if (pool.pausedSince != 0) total += block.timestamp - pool.pausedSince;
     }
 
     /// @dev Due date of the open cycle in real time.
@@ -78,7 +79,12 @@ abstract contract Cycles is HeldRepayments {
         return line.dueAt + _stoodStill();
     }
 
-    function _ratioBpsOf(Line storage line, uint256 rewards) internal view returns (uint256 bps) {
+    function _ratioBpsOf(Line storage line, uint256 rewards)
+        internal
+        view
+        override
+        returns (uint256 bps)
+    {
         bps = line.ratioBps == 0 ? _initialRatioBps : line.ratioBps;
         if (rewards == 0 || line.defaulted) return bps;
         bps += rewards * RATIO_REWARD_BPS;
@@ -95,28 +101,28 @@ abstract contract Cycles is HeldRepayments {
         return _ausdOfSharesFloor(shares) * _ratioBpsOf(line, rewards) / 10_000;
     }
 
-    /// @dev Folds lots, then held repayments, at most `most` in total.
-    function _foldHolds(address account, uint256 most) internal returns (uint256 left) {
-        Line storage line = _lines[account];
-        left = most - _foldLots(line, account, most);
-        (uint256 read, uint256 rewards) = _foldRepayments(line, account, left);
-        left -= read;
-        if (rewards > 0) line.ratioBps = _ratioBpsOf(line, rewards).toUint16();
-    }
-
     /// @dev Counts debt × seconds up to now. Called before every change of the debt.
     function _count(Line storage line) private {
         uint256 seconds_ = block.timestamp - line.countedAt;
-        uint256 total = line.debtSeconds + uint256(line.drawn) * seconds_;
-        line.debtSeconds = total > type(uint88).max ? type(uint88).max : uint88(total);
+        line.debtSeconds = _sumOf(line.debtSeconds, uint256(line.drawn) * seconds_);
         line.countedAt = uint40(block.timestamp);
+    }
+
+    function _sumOf(uint256 debtSeconds, uint256 more) private pure returns (uint88) {
+        uint256 total = debtSeconds + more;
+        return total > type(uint88).max ? type(uint88).max : uint88(total);
     }
 
     function _open(address account, Line storage line, uint256 openedAt, uint256 dueAt) private {
         (line.openedAt, line.dueAt) = (uint40(openedAt), uint40(dueAt));
         line.countedAt = uint40(block.timestamp);
         (line.paidAt, line.debtSeconds) = (0, 0);
-        emit CycleOpened(account, uint256(line.cyclesClosed) + 1, openedAt);
+        emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
+    }
+
+    /// @dev Number of the open cycle, or of the next one if none is open.
+    function _openNumber(Line storage line) internal view returns (uint256) {
+        return uint256(line.cyclesClosed) + 1;
     }
 
     function _raiseDebt(Line storage line, uint256 amount) private returns (uint256 drawnAfter) {
@@ -125,19 +131,15 @@ abstract contract Cycles is HeldRepayments {
         if (drawnAfter > line.peakDrawn) line.peakDrawn = uint112(drawnAfter);
     }
 
-    /// @dev `foldsMax`: maximum number of matured repayments to fold into the pool.
-    function _addDebt(address account, uint256 amount, uint256 foldsMax)
-        internal
-        returns (uint256 drawnAfter)
-    {
-        Line storage line = _lines[account];
+    function _addDebt(address account, uint256 amount) internal returns (uint256 drawnAfter) {
+        Line storage line = _lineOf(account);
         if (line.openedAt == 0) {
             _open(account, line, block.timestamp, block.timestamp + _termSeconds - _stoodStill());
         } else {
             if (block.timestamp > _dueAt(line)) revert TermPassed(account);
             _count(line);
         }
-        _takeLiquidity(amount, foldsMax);
+        _takeLiquidity(amount);
         return _raiseDebt(line, amount);
     }
 
@@ -149,7 +151,7 @@ abstract contract Cycles is HeldRepayments {
         uint256 amount,
         uint256 paidAt
     ) internal {
-        Line storage line = _lines[account];
+        Line storage line = _lineOf(account);
         uint256 drawnAfter = line.drawn - amount;
         if (line.openedAt != 0) {
             _count(line);
@@ -157,14 +159,14 @@ abstract contract Cycles is HeldRepayments {
             line.totalRepaid += uint112(amount);
         }
         line.drawn = uint104(drawnAfter);
-        emit Repaid(ref, account, payer, amount, drawnAfter);
+        emit Repaid(ref, account, payer, amount, drawnAfter, _next(account));
         if (drawnAfter == 0 && line.openedAt != 0) _closeRepaid(account, line);
     }
 
     /// @dev Clamps `paidAt` to the range the contract accepts; never reverts.
     function _paidAtWithin(address account, uint256 paidAt) internal view returns (uint256) {
         uint256 least = block.timestamp - PAID_AGO_MAX;
-        uint256 openedAt = _lines[account].openedAt;
+        uint256 openedAt = _lineOf(account).openedAt;
         if (least < openedAt) least = openedAt;
         if (paidAt < least) return least;
         return paidAt > block.timestamp ? block.timestamp : paidAt;
@@ -172,9 +174,8 @@ abstract contract Cycles is HeldRepayments {
 
     function _closeRepaid(address account, Line storage line) private {
         Outcome outcome = _outcomeOf(line);
-        uint256 lastHeld = line.lastHeld;
-        // Only its time counts: even if it was revoked, others of the cycle may still be held.
-        bool waits = lastHeld != 0 && _repayments[account][lastHeld - 1].until > block.timestamp;
+        // Even if the payment that ends last was revoked, others of the cycle may still be held.
+        bool waits = line.heldUntil > block.timestamp;
         if (outcome == Outcome.Late) {
             line.score = line.score > SCORE_PENALTY ? uint32(line.score - SCORE_PENALTY) : 0;
             uint256 ratioBps = _ratioBpsOf(line, 0);
@@ -182,16 +183,13 @@ abstract contract Cycles is HeldRepayments {
             line.ratioBps = uint16(floored ? _initialRatioBps : ratioBps - RATIO_PENALTY_BPS);
         } else if (outcome == Outcome.Qualified) {
             line.score += uint32(SCORE_REWARD);
-            if (waits) {
-                _repayments[account][lastHeld - 1].state = HoldQueue.State.HeldWithReward;
-            } else {
-                line.ratioBps = uint16(_ratioBpsOf(line, 1));
-            }
+            if (waits) _bucketOf(line, line.heldUntil).rewards++;
+            else line.ratioBps = uint16(_ratioBpsOf(line, 1));
         }
         if (waits) {
             uint16 given = outcome == Outcome.Qualified ? uint16(SCORE_REWARD) : 0;
-            _closedCycles[account][uint256(line.cyclesClosed) + 1] = ClosedCycle(
-                line.openedAt, line.dueAt, line.debtSeconds, uint40(lastHeld), given, line.reversed
+            _closedCycles[account][_openNumber(line)] = ClosedCycle(
+                line.openedAt, line.dueAt, line.debtSeconds, line.heldUntil, given, line.reversed
             );
         }
         _closeCycle(account, line, outcome);
@@ -210,9 +208,8 @@ abstract contract Cycles is HeldRepayments {
     /// @dev Reverses a repayment: its amount is owed again with the original due date, and its
     /// cycle loses its rewards.
     function _returnDebt(bytes32 ref, address account, uint256 amount, uint256 number) internal {
-        Line storage line = _lines[account];
-        bool stillOpen = line.openedAt != 0 && number == uint256(line.cyclesClosed) + 1;
-        if (stillOpen) {
+        Line storage line = _lineOf(account);
+        if (_isOpen(line, number)) {
             line.reversed = true;
             line.totalRepaid -= uint112(amount);
             _count(line);
@@ -223,7 +220,11 @@ abstract contract Cycles is HeldRepayments {
             if (!line.defaulted) _reopen(account, line, closed);
         }
         uint256 drawnAfter = _raiseDebt(line, amount);
-        emit RepaymentRevoked(ref, account, amount, drawnAfter, line.openedAt);
+        emit RepaymentRevoked(ref, account, amount, drawnAfter, line.openedAt, _next(account));
+    }
+
+    function _isOpen(Line storage line, uint256 number) private view returns (bool) {
+        return line.openedAt != 0 && number == _openNumber(line);
     }
 
     function _reverse(
@@ -237,85 +238,92 @@ abstract contract Cycles is HeldRepayments {
             closed.reversed = true;
             uint32 given = closed.scoreGiven;
             line.score = line.score > given ? line.score - given : 0;
-            HoldQueue.Hold storage last = _repayments[account][closed.lastHeld - 1];
-            if (last.state == HoldQueue.State.HeldWithReward) last.state = HoldQueue.State.Held;
+            if (given > 0) _bucketOf(line, closed.heldUntil).rewards--;
         }
-        emit CycleReversed(account, number, amount, line.score);
+        emit CycleReversed(account, number, amount, line.score, _next(account));
     }
 
-    /// @dev Returns the debt to the open cycle or a new one, with its original age.
+    /// @dev Returns the debt to the open cycle or a new one, with its original age and its
+    /// debt-time, which can be moved only once.
     function _reopen(address account, Line storage line, ClosedCycle storage closed) private {
         if (line.openedAt == 0) {
             _open(account, line, closed.openedAt, closed.dueAt);
-            line.debtSeconds = closed.debtSeconds;
-            return;
+        } else {
+            _count(line);
+            if (closed.openedAt < line.openedAt || closed.dueAt < line.dueAt) {
+                if (closed.openedAt < line.openedAt) line.openedAt = closed.openedAt;
+                if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
+                uint256 number = _openNumber(line);
+                emit CycleRedated(account, number, line.openedAt, _dueAt(line), _next(account));
+            }
         }
-        _count(line);
-        if (closed.openedAt < line.openedAt) line.openedAt = closed.openedAt;
-        if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
+        line.debtSeconds = _sumOf(line.debtSeconds, closed.debtSeconds);
+        closed.debtSeconds = 0;
     }
 
-    /// @dev After an extension, moves the cycle's reward to its repayment that matures last.
-    function _moveReward(address account, uint256 index, uint256 until) internal {
-        Line storage line = _lines[account];
-        uint256 number = _repayments[account][index].cycle;
-        if (line.openedAt != 0 && number == uint256(line.cyclesClosed) + 1) {
-            uint256 lastHeld = line.lastHeld;
-            if (lastHeld != 0 && until > _repayments[account][lastHeld - 1].until) {
-                line.lastHeld = uint40(index + 1);
-            }
+    /// @dev Extends a hold that has not ended. Its cycle's reward waits for the last end.
+    function _extend(bytes32 ref) internal {
+        uint256 until = _extendPayment(ref);
+        Payment storage payment = _paymentOf(ref);
+        if (payment.repaid == 0) return;
+        (address account, uint256 number) = (payment.account, payment.cycle);
+        Line storage line = _lineOf(account);
+        if (_isOpen(line, number)) {
+            if (until > line.heldUntil) line.heldUntil = uint40(until);
             return;
         }
         ClosedCycle storage closed = _closedCycles[account][number];
-        if (closed.openedAt == 0 || closed.lastHeld == index + 1) return;
-        HoldQueue.Hold storage last = _repayments[account][closed.lastHeld - 1];
-        if (until <= last.until) return;
-        if (last.state == HoldQueue.State.HeldWithReward) {
-            last.state = HoldQueue.State.Held;
-            _repayments[account][index].state = HoldQueue.State.HeldWithReward;
+        if (closed.openedAt == 0 || until <= closed.heldUntil) return;
+        if (closed.scoreGiven > 0 && !closed.reversed) {
+            _bucketOf(line, closed.heldUntil).rewards--;
+            _bucketOf(line, until).rewards++;
         }
-        closed.lastHeld = uint40(index + 1);
+        closed.heldUntil = uint40(until);
     }
 
     /// @dev Seizes the collateral; remaining debt stays without a cycle.
     function _default(address account) internal {
-        Line storage line = _lines[account];
+        Line storage line = _lineOf(account);
         if (line.defaulted) revert AccountDefaulted(account);
         if (line.openedAt == 0) revert NothingOwed(account);
         if (block.timestamp <= _dueAt(line) + _graceSeconds) revert TermNotPassed(account);
-        (uint256 seized,) = _seizeForDebt(account, FOLDS_PER_CALL);
+        (uint256 seized,) = _seizeForDebt(line);
         line.totalRepaid += uint112(seized);
         line.defaulted = true;
         line.score = 0;
         line.ratioBps = uint16(_initialRatioBps);
-        emit DefaultMarked(account, uint256(line.cyclesClosed) + 1, seized, line.drawn);
+        emit DefaultMarked(account, _openNumber(line), seized, line.drawn, _next(account));
         _closeCycle(account, line, Outcome.Defaulted);
     }
 
-    /// @dev Turns collateral into liquidity and reduces the debt by its value.
-    function _seizeForDebt(address account, uint256 lotsMax)
-        internal
-        returns (uint256 amount, uint256 shares)
-    {
-        Line storage line = _lines[account];
-        (amount, shares) = _seize(account, line.drawn, lotsMax);
-        line.drawn -= uint104(amount);
+    /// @dev Turns collateral into liquidity and reduces the debt by its value. Held collateral is
+    /// left alone: what is not held covers debt and encumbered debt, and may be seized again later.
+    function _seizeForDebt(Line storage line) internal returns (uint256 amount, uint256 shares) {
+        _fold(line);
+        uint256 drawn = line.drawn;
+        shares = _sharesOfAusdCeil(drawn);
+        if (shares > line.shares) shares = line.shares;
+        amount = _ausdOfSharesFloor(shares);
+        if (amount > drawn) amount = drawn;
+        line.shares -= uint112(shares);
+        line.drawn = uint104(drawn - amount);
+        _burnShares(shares, amount);
         _addLiquidity(amount);
     }
 
     function _closeCycle(address account, Line storage line, Outcome outcome) private {
-        uint32 number = line.cyclesClosed + 1;
         emit CycleClosed(
             account,
-            number,
+            _openNumber(line),
             uint8(outcome),
             line.peakDrawn,
             line.totalRepaid,
             line.score,
-            _ratioBpsOf(line, 0)
+            _ratioBpsOf(line, 0),
+            _next(account)
         );
-        line.cyclesClosed = number;
-        (line.openedAt, line.reversed, line.lastHeld) = (0, false, 0);
+        line.cyclesClosed++;
+        (line.openedAt, line.reversed, line.heldUntil) = (0, false, 0);
         (line.peakDrawn, line.totalRepaid) = (0, 0);
     }
 }

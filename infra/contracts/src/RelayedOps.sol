@@ -4,16 +4,13 @@ pragma solidity ^0.8.28;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {CreditLineBase} from "./CreditLineBase.sol";
-import {HoldQueue} from "./HoldQueue.sol";
 
 /// @title Relayer operations with the treasury's AUSD, applied at most once per reference
 /// @notice A `ref` permanently identifies one payment. Repeating the same content changes nothing,
 /// so the relayer may resend from any key at any time; other content is refused.
-/// @dev No relayed operation walks an account's queues, so its gas does not depend on the account's
-/// history. Revoking works during a pause; crediting and repaying do not.
+/// @dev Revoking and extending work during a pause; crediting and repaying do not.
 abstract contract RelayedOps is CreditLineBase {
     using SafeERC20 for IERC20;
-    using HoldQueue for HoldQueue.Hold;
 
     uint8 internal constant KIND_TOP_UP = 0;
     uint8 internal constant KIND_HELD_TOP_UP = 1;
@@ -28,7 +25,9 @@ abstract contract RelayedOps is CreditLineBase {
     uint256 public constant OP_GAS_FLOOR = 450_000;
 
     /// @notice Content hash applied under a ref, as computed by `contentOf`; 0 if unused.
-    mapping(bytes32 ref => bytes32 contentHash) public refUsed;
+    function refUsed(bytes32 ref) external view returns (bytes32) {
+        return _paymentOf(ref).content;
+    }
 
     /// @notice Content hash of an operation; kinds as in `Op`.
     function contentOf(uint8 kind, address account, uint256 amount, uint64 paidAt)
@@ -59,19 +58,24 @@ abstract contract RelayedOps is CreditLineBase {
         _repayFor(ref, account, amount, held, paidAt);
     }
 
-    /// @notice Revokes a held top-up; its current value goes to the treasury.
-    function revokeTopUp(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
-        _revokeTopUp(ref);
+    /// @notice Revokes a held top-up until `left` AUSD of it is left, usually 0; the treasury gets
+    /// back the rest. The part that is left keeps its hold and its yield.
+    function revokeTopUp(bytes32 ref, uint256 left) external onlyRole(RELAYER_ROLE) nonReentrant {
+        _revoke(ref, left, false);
     }
 
-    /// @notice Revokes a held repayment: the debt is owed again with its original age, and the
-    /// AUSD, including the held excess, goes to the treasury.
-    function revokeRepayment(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
-        _revokeRepayment(ref);
+    /// @notice Revokes a held repayment until `left` AUSD of it is left, usually 0; the treasury gets
+    /// back the rest, its excess first. The repaid debt is owed again with its original age.
+    function revokeRepayment(bytes32 ref, uint256 left)
+        external
+        onlyRole(RELAYER_ROLE)
+        nonReentrant
+    {
+        _revoke(ref, left, true);
     }
 
     /// @notice Extends a hold to one hour from now, or to `holdSeconds` if that is less; at most a
-    /// day in total.
+    /// day in total. Each end is rounded up, see `Buckets`.
     function extendHold(bytes32 ref) external onlyRole(RELAYER_ROLE) nonReentrant {
         _extendHold(ref);
     }
@@ -94,10 +98,11 @@ abstract contract RelayedOps is CreditLineBase {
         else if (op.kind == KIND_HELD_TOP_UP) _topUp(op.ref, op.account, op.amount, true);
         else if (op.kind == KIND_REPAY_FOR || op.kind == KIND_HELD_REPAY_FOR) {
             _repayFor(op.ref, op.account, op.amount, op.kind == KIND_HELD_REPAY_FOR, op.paidAt);
-        } else if (op.kind == KIND_REVOKE_TOP_UP) _revokeTopUp(op.ref);
-        else if (op.kind == KIND_REVOKE_REPAYMENT) _revokeRepayment(op.ref);
-        else if (op.kind == KIND_EXTEND_HOLD) _extendHold(op.ref);
-        else revert UnknownKind(op.kind);
+        } else if (op.kind == KIND_REVOKE_TOP_UP || op.kind == KIND_REVOKE_REPAYMENT) {
+            _revoke(op.ref, op.amount, op.kind == KIND_REVOKE_REPAYMENT);
+        } else if (op.kind == KIND_EXTEND_HOLD) {
+            _extendHold(op.ref);
+        } else revert UnknownKind(op.kind);
     }
 
     function _topUp(bytes32 ref, address account, uint256 amount, bool held) private {
@@ -113,12 +118,11 @@ abstract contract RelayedOps is CreditLineBase {
         _requireNotPaused();
         uint8 kind = held ? KIND_HELD_REPAY_FOR : KIND_REPAY_FOR;
         if (!_claim(ref, kind, account, amount, paidAt)) return;
-        Line storage line = _lines[account];
+        Line storage line = _lineOf(account);
         uint256 repaid = amount < line.drawn ? amount : line.drawn;
-        // Encumbered before the cycle closes, so that its reward waits for this hold.
+        // Held before the cycle closes, so that its reward waits for this hold.
         if (held) {
-            uint32 cycle = line.openedAt == 0 ? 0 : line.cyclesClosed + 1;
-            _pushRepayment(ref, account, repaid, _holdUntil(), cycle);
+            _holdRepayment(ref, account, repaid, line.openedAt == 0 ? 0 : _openNumber(line));
         } else if (repaid > 0) {
             _addLiquidity(repaid);
         }
@@ -130,70 +134,38 @@ abstract contract RelayedOps is CreditLineBase {
     }
 
     function _addCollateral(bytes32 ref, address account, uint256 amount, bool held) private {
-        uint128 shares = _mintSharesFloor(amount);
-        uint40 until = 0;
-        if (held) {
-            until = _holdUntil();
-            _pushLot(ref, account, shares, until);
-        } else {
-            _lines[account].shares += shares;
-        }
-        emit CollateralAdded(ref, account, amount, shares, until);
+        uint256 shares = _mintSharesFloor(amount);
+        uint256 until = 0;
+        if (held) until = _holdCollateral(ref, account, amount, shares);
+        else _lineOf(account).shares += uint112(shares);
+        emit CollateralAdded(ref, account, amount, shares, until, _next(account));
     }
 
-    function _revokeTopUp(bytes32 ref) private {
-        HoldKey memory key = _holdKeys[ref];
-        if (key.lot == 0 || key.repayment != 0) revert NotHeld(ref);
-        HoldQueue.Hold memory lot = _lots[key.account][key.lot - 1];
-        if (lot.state == HoldQueue.State.Revoked) {
+    function _revoke(bytes32 ref, uint256 left, bool isRepayment) private {
+        Payment storage payment = _paymentOf(ref);
+        if (payment.account == address(0) || payment.isRepayment != isRepayment) {
+            revert NotHeld(ref);
+        }
+        uint256 collateral = payment.collateral;
+        uint256 whole = collateral + payment.repaid;
+        if (whole <= left) {
             emit AlreadyApplied(ref);
             return;
         }
-        if (!lot.isHeld(key.lot - 1, _lines[key.account].lotHead)) revert NotHeld(ref);
-        _token.safeTransfer(_treasury, _revokeLot(ref, key.account, key.lot - 1));
-    }
-
-    function _revokeRepayment(bytes32 ref) private {
-        HoldKey memory key = _holdKeys[ref];
-        if (key.repayment == 0) revert NotHeld(ref);
-        uint256 index = key.repayment - 1;
-        HoldQueue.Hold memory held = _repayments[key.account][index];
-        if (held.state == HoldQueue.State.Revoked) {
-            emit AlreadyApplied(ref);
-            return;
+        if (!_isHeld(payment)) revert NotHeld(ref);
+        uint256 amount = whole - left;
+        uint256 fromCollateral = amount < collateral ? amount : collateral;
+        if (amount > fromCollateral) {
+            _revokeRepaid(payment, amount - fromCollateral);
+            _returnDebt(ref, payment.account, amount - fromCollateral, payment.cycle);
         }
-        Line storage line = _lines[key.account];
-        if (!held.isHeld(index, line.repaymentHead)) revert NotHeld(ref);
-        uint256 value = _dropRepayment(key.account, index);
-        if (value > 0) _returnDebt(ref, key.account, value, held.cycle);
-        // A seized lot has paid a debt and is not revoked.
-        if (key.lot != 0) {
-            HoldQueue.Hold memory lot = _lots[key.account][key.lot - 1];
-            if (lot.isHeld(key.lot - 1, line.lotHead)) {
-                value += _revokeLot(ref, key.account, key.lot - 1);
-            }
-        }
-        _token.safeTransfer(_treasury, value);
+        if (fromCollateral > 0) _revokeCollateral(ref, fromCollateral);
+        _token.safeTransfer(_treasury, amount);
     }
 
     function _extendHold(bytes32 ref) private {
-        HoldKey memory key = _holdKeys[ref];
-        address account = key.account;
-        uint256 until = 0;
-        if (key.repayment != 0) {
-            uint256 index = key.repayment - 1;
-            if (_repayments[account][index].isHeld(index, _lines[account].repaymentHead)) {
-                until = _extendRepayment(ref, account, index);
-                _moveReward(account, index, until);
-            }
-        }
-        if (key.lot != 0) {
-            uint256 index = key.lot - 1;
-            HoldQueue.Hold storage lot = _lots[account][index];
-            if (lot.isHeld(index, _lines[account].lotHead)) until = _extend(lot, ref);
-        }
-        if (until == 0) revert NotHeld(ref);
-        emit HoldExtended(ref, account, until);
+        if (!_isHeld(_paymentOf(ref))) revert NotHeld(ref);
+        _extend(ref);
     }
 
     /// @dev Claims `ref` for this content. Returns false if it was applied before.
@@ -205,9 +177,10 @@ abstract contract RelayedOps is CreditLineBase {
         if (account == address(0)) revert ZeroAddress();
         if (amount == 0) revert ZeroAmount();
         bytes32 content = contentOf(kind, account, amount, paidAt);
-        bytes32 applied = refUsed[ref];
+        Payment storage payment = _paymentOf(ref);
+        bytes32 applied = payment.content;
         if (applied == 0) {
-            refUsed[ref] = content;
+            payment.content = content;
             return true;
         }
         if (applied != content) revert RefConflict(ref);

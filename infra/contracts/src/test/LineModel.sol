@@ -8,8 +8,9 @@ import {CreditLineTypes} from "../CreditLineTypes.sol";
 import {Person} from "./Person.sol";
 
 /// @title Model of the credit line that checks it with plain sums
-/// @notice Has no queues: each hold stores its end, and sums run over the holds that have not
-/// ended. Amounts in micro-AUSD; without yield every value is exact.
+/// @notice Has no buckets: each hold stores its end, and sums run over the holds that have not
+/// ended. Amounts in micro-AUSD. Without yield every value is exact; with yield, values differ by
+/// the rounding of each call.
 abstract contract LineModel {
     struct User {
         Person person;
@@ -19,9 +20,11 @@ abstract contract LineModel {
         uint256 drawn;
         uint256 encumbered;
         uint256 cycles;
-        /// Cycles with a revoked repayment, and those plus the ones that can still be revoked.
-        uint256 reversed;
-        uint256 tainted;
+        /// Closed cycles that earned a reward, and those of them without a held repayment.
+        uint256 earned;
+        uint256 settled;
+        /// Most that rounding may have cost, once there is yield.
+        uint256 slack;
         bool verified;
         bool frozen;
         bool defaulted;
@@ -31,13 +34,10 @@ abstract contract LineModel {
         uint8 user;
         bool repayment;
         bool encumbers;
-        bool revoked;
         uint40 until;
         uint40 first;
-        /// When its AUSD can be lent, no earlier than that of earlier holds.
-        uint40 lendableAt;
-        bool lendable;
         uint32 cycle;
+        /// What is not revoked.
         uint256 repaid;
         uint256 excess;
     }
@@ -48,9 +48,13 @@ abstract contract LineModel {
         CreditLineTypes.Op op;
     }
 
-    struct Taint {
+    struct Cycle {
+        /// Held repayments that counted in it.
         uint32 held;
         bool reversed;
+        bool earned;
+        /// Debt × seconds that no other cycle has.
+        uint256 debtTime;
     }
 
     uint256 internal constant SHARES_PER_UNIT = 1e6;
@@ -62,17 +66,20 @@ abstract contract LineModel {
     IERC20 internal immutable _token;
     address internal immutable _treasury;
     uint256 internal immutable _holdSeconds;
+    uint256 private immutable _step;
+    uint256 private immutable _minDebtTime;
 
     User[] internal _users;
     mapping(bytes32 ref => Hold) internal _holds;
     bytes32[] internal _live;
-    mapping(uint256 user => mapping(uint256 cycle => Taint)) private _taints;
+    mapping(uint256 user => mapping(uint256 number => Cycle)) private _cycles;
     uint256 private immutable _treasuryBefore;
     /// @dev Credited by the relayer to all users, less revoked amounts.
     uint256 private _credited;
     uint256 private _pool;
-    uint256 private _notLendable;
-    uint40 private _lastLendableAt;
+    uint256 private _encumbered;
+    uint256 internal _yield;
+    uint256 private _tickedAt;
     bool internal _paused;
     /// @dev State before the call that is being checked.
     uint256 internal _call;
@@ -87,6 +94,8 @@ abstract contract LineModel {
         _token = IERC20(_views.token());
         _treasury = _views.treasury();
         _holdSeconds = _views.holdSeconds();
+        _step = (_holdSeconds + 14) / 15;
+        _minDebtTime = _views.minDebt() * _views.minCycleSeconds();
         _pool = _views.poolBalance();
         _treasuryBefore = _token.balanceOf(_treasury);
         for (uint256 i = 0; i < users; i++) {
@@ -108,36 +117,35 @@ abstract contract LineModel {
 
     // Updates of the model.
 
-    /// @dev Ends the holds that matured since the last block.
+    /// @dev Lets the time since the last block pass: debt-time grows and holds end.
     function _tick() internal {
+        for (uint256 i = 0; i < _users.length; i++) {
+            User storage user = _users[i];
+            if (user.drawn == 0 || user.defaulted) continue;
+            _cycles[i][user.cycles + 1].debtTime += user.drawn * (block.timestamp - _tickedAt);
+        }
+        _tickedAt = block.timestamp;
         for (uint256 i = _live.length; i > 0; i--) {
             Hold storage hold = _holds[_live[i - 1]];
-            if (hold.until <= block.timestamp) _release(hold);
-            if (hold.lendableAt <= block.timestamp) _lend(hold);
-            if (hold.encumbers || !hold.lendable || hold.until > block.timestamp) continue;
+            if (hold.until > block.timestamp) continue;
+            _release(hold, hold.repaid);
             _live[i - 1] = _live[_live.length - 1];
             _live.pop();
         }
     }
 
-    function _lend(Hold storage hold) private {
-        if (hold.lendable) return;
-        hold.lendable = true;
-        _notLendable -= hold.repaid;
-    }
-
-    function _release(Hold storage hold) private {
+    /// @dev `amount` of the hold's debt is encumbered no longer.
+    function _release(Hold storage hold, uint256 amount) private {
         if (!hold.encumbers) return;
+        User storage user = _users[hold.user];
+        user.encumbered -= amount;
+        _encumbered -= amount;
+        if (amount < hold.repaid) return;
         hold.encumbers = false;
-        _users[hold.user].encumbered -= hold.repaid;
-        _untaint(hold.user, hold.cycle);
-    }
-
-    function _untaint(uint256 user, uint256 cycle) private {
-        if (cycle == 0) return;
-        Taint storage taint = _taints[user][cycle];
-        taint.held--;
-        if (taint.held == 0 && !taint.reversed) _users[user].tainted--;
+        if (hold.cycle == 0) return;
+        Cycle storage cycle = _cycles[hold.user][hold.cycle];
+        cycle.held--;
+        if (cycle.held == 0 && cycle.earned) user.settled++;
     }
 
     function _hold(bytes32 ref, uint256 user, uint256 repaid, uint256 excess, bool repayment)
@@ -146,38 +154,32 @@ abstract contract LineModel {
         Hold storage hold = _holds[ref];
         hold.user = uint8(user);
         hold.repayment = repayment;
-        hold.until = uint40(block.timestamp + _holdSeconds);
+        hold.until = uint40(_endOf(block.timestamp + _holdSeconds));
         hold.first = hold.until;
         (hold.repaid, hold.excess) = (repaid, excess);
-        hold.lendable = true;
         _live.push(ref);
         if (repaid == 0) return;
         hold.encumbers = true;
         _users[user].encumbered += repaid;
-        _queue(hold);
+        _encumbered += repaid;
         if (_users[user].defaulted) return;
         hold.cycle = uint32(_users[user].cycles + 1);
-        Taint storage taint = _taints[user][hold.cycle];
-        if (taint.held == 0 && !taint.reversed) _users[user].tainted++;
-        taint.held++;
+        _cycles[user][hold.cycle].held++;
     }
 
-    function _queue(Hold storage hold) private {
-        if (hold.until > _lastLendableAt) _lastLendableAt = hold.until;
-        hold.lendableAt = _lastLendableAt;
-        if (hold.lendable) _notLendable += hold.repaid;
-        hold.lendable = false;
+    /// @dev Holds end at multiples of a fifteenth of their length.
+    function _endOf(uint256 time) private view returns (uint256) {
+        return (time + _step - 1) / _step * _step;
     }
 
     function _extended(Hold storage hold) internal view returns (uint256 until) {
-        uint256 most = uint256(hold.first) + 1 days;
-        until = block.timestamp + (_holdSeconds < 1 hours ? _holdSeconds : 1 hours);
+        uint256 most = hold.first + _endOf(1 days);
+        until = _endOf(block.timestamp + (_holdSeconds < 1 hours ? _holdSeconds : 1 hours));
         if (until > most) until = most;
     }
 
     function _extend(Hold storage hold) internal {
         hold.until = uint40(_extended(hold));
-        if (hold.repaid > 0) _queue(hold);
     }
 
     /// @dev True if the contract must accept it. A default never needs held money, so held money
@@ -189,34 +191,58 @@ abstract contract LineModel {
         Hold storage hold = _holds[step.op.ref];
         if (kind == 6) return _isHeld(hold) && _extended(hold) > hold.until;
         bool right = hold.until != 0 && hold.repayment == (kind == 5);
-        return right && (_isHeld(hold) || hold.revoked);
+        return right && (_isHeld(hold) || _left(hold) <= step.op.amount);
     }
 
     function _isHeld(Hold storage hold) internal view returns (bool) {
-        return hold.until > block.timestamp && !hold.revoked;
+        return hold.until > block.timestamp && _left(hold) > 0;
     }
 
-    /// @dev `back` is the amount the treasury received.
-    function _revoke(Hold storage hold, uint256 back) internal {
+    function _left(Hold storage hold) internal view returns (uint256) {
+        return hold.repaid + hold.excess;
+    }
+
+    /// @dev Takes back what exceeds `left`, the excess first.
+    function _revoke(Hold storage hold, uint256 left) internal {
+        if (_left(hold) <= left) return;
+        uint256 back = _left(hold) - left;
         User storage user = _users[hold.user];
-        hold.revoked = true;
         user.relayed -= back;
         _credited -= back;
-        if (hold.repaid == 0) return;
-        user.drawn += hold.repaid;
-        _pool -= hold.repaid;
-        _lend(hold);
-        if (hold.cycle > 0) {
-            Taint storage taint = _taints[hold.user][hold.cycle];
-            if (!taint.reversed) user.reversed++;
-            taint.reversed = true;
-        }
-        _release(hold);
+        _round(user);
+        uint256 fromExcess = back < hold.excess ? back : hold.excess;
+        hold.excess -= fromExcess;
+        back -= fromExcess;
+        if (back == 0) return;
+        if (hold.cycle > 0) _reverse(hold.user, hold.cycle);
+        user.drawn += back;
+        _pool -= back;
+        _release(hold, back);
+        hold.repaid -= back;
+    }
+
+    /// @dev The cycle earns nothing, and its debt-time goes to the cycle that gets the debt.
+    function _reverse(uint256 index, uint256 number) private {
+        User storage user = _users[index];
+        Cycle storage cycle = _cycles[index][number];
+        if (cycle.earned) user.earned--;
+        (cycle.earned, cycle.reversed) = (false, true);
+        if (number > user.cycles || user.defaulted) return;
+        _cycles[index][user.cycles + 1].debtTime += cycle.debtTime;
+        cycle.debtTime = 0;
+    }
+
+    /// @dev A call of this user rounded at most three values, each by less than a unit and a share.
+    function _round(User storage user) internal {
+        if (_yield == 0) return;
+        uint256 share = (_views.totalCollateral() + 1) / (_views.totalShares() + 1e6);
+        user.slack += 3 * (1 + share);
     }
 
     function _credit(uint256 user, uint256 amount) internal {
         _users[user].relayed += amount;
         _credited += amount;
+        _round(_users[user]);
     }
 
     function _borrow(uint256 user, uint256 amount) internal {
@@ -229,11 +255,19 @@ abstract contract LineModel {
         User storage user = _users[index];
         user.drawn -= amount;
         _pool += amount;
-        if (amount > 0 && user.drawn == 0 && !user.defaulted) user.cycles++;
+        if (amount == 0 || user.drawn > 0 || user.defaulted) return;
+        Cycle storage cycle = _cycles[index][++user.cycles];
+        cycle.earned = !cycle.reversed && cycle.debtTime >= _minDebtTime;
+        if (!cycle.earned) return;
+        user.earned++;
+        if (cycle.held == 0) user.settled++;
     }
 
     function _default(uint256 index) internal {
-        _payBack(index, _users[index].drawn);
+        _round(_users[index]);
+        uint256 stillOwed = _account(index).drawn;
+        _atMost("left by a default", stillOwed, _users[index].slack);
+        _payBack(index, _users[index].drawn - stillOwed);
         _users[index].defaulted = true;
     }
 
@@ -245,7 +279,7 @@ abstract contract LineModel {
         _same("treasury", _token.balanceOf(_treasury), _treasuryBefore - _credited);
         _same("balance", _token.balanceOf(address(_line)), _views.totalCollateral() + pool);
         // Excludes all held money, and includes matured money even of inactive accounts.
-        _same("liquidity", _views.liquidity(), _pool - _notLendable);
+        _same("liquidity", _views.liquidity(), _pool - _encumbered);
     }
 
     function _check(uint256 index) internal view {
@@ -254,16 +288,27 @@ abstract contract LineModel {
         _same("drawn", account.drawn, user.drawn);
         _same("encumbered", account.encumbered, user.encumbered);
         _same("cycles", account.cycles, user.cycles);
-        _same("whole units", account.pendingShares % SHARES_PER_UNIT, 0);
+        bool owes = user.drawn > 0 && !user.defaulted;
+        _same("open", account.openedAt == 0 ? 0 : 1, owes ? 1 : 0);
+        (uint256 owned, uint256 credited) = _ownedBy(index, account);
+        if (_yield == 0) _same("whole units", account.pendingShares % SHARES_PER_UNIT, 0);
         // Every amount credited and not revoked is collateral, in the wallet, or repaid debt.
-        _same(
-            "conservation",
-            account.collateral + account.pendingShares / SHARES_PER_UNIT
-                + _token.balanceOf(address(user.person)),
-            user.walletBefore + user.relayed + account.drawn
-        );
+        if (_yield == 0) _same("conservation", owned, credited);
+        _atMost("lost", credited, owned + user.slack);
+        _atMost("gained", owned, credited + _yield);
         _checkStanding(user, account);
         _checkRecord(index, account);
+    }
+
+    function _ownedBy(uint256 index, CreditLineTypes.Account memory account)
+        internal
+        view
+        returns (uint256 owned, uint256 credited)
+    {
+        User storage user = _users[index];
+        owned = account.collateral + _views.ausdOfSharesFloor(account.pendingShares)
+            + _token.balanceOf(address(user.person));
+        credited = user.walletBefore + user.relayed + account.drawn;
     }
 
     function _checkStanding(User storage user, CreditLineTypes.Account memory account)
@@ -272,7 +317,7 @@ abstract contract LineModel {
     {
         uint256 used = account.drawn + account.encumbered;
         // Even if all held money is revoked now, collateral covers the debt.
-        _atMost("secured", used, account.collateral);
+        _atMost("secured", used, account.collateral + user.slack);
         if (account.defaulted) _same("limit", account.limit, 0);
         bool open = account.verified && !account.defaulted && !account.frozen;
         if (!open || used >= account.limit) _same("available", account.available, 0);
@@ -282,15 +327,12 @@ abstract contract LineModel {
         _same("defaulted", account.defaulted ? 1 : 0, user.defaulted ? 1 : 0);
     }
 
-    /// @dev Score only for qualified cycles, ratio only for those that can no longer be revoked.
+    /// @dev One reward for one debt-time: score for cycles that earned it, ratio for those of them
+    /// that can no longer be revoked.
     function _checkRecord(uint256 index, CreditLineTypes.Account memory account) private view {
         User storage user = _users[index];
-        // Repayments of the open cycle, which has not counted yet.
-        Taint storage open = _taints[index][user.cycles + 1];
-        uint256 reversed = user.reversed - (open.reversed ? 1 : 0);
-        uint256 tainted = user.tainted - (open.reversed || open.held > 0 ? 1 : 0);
-        _atMost("score", account.score, 10 * (user.cycles - reversed));
-        _atMost("ratio", account.ratioBps, RATIO_INITIAL + 250 * (user.cycles - tainted));
+        _atMost("score", account.score, 10 * user.earned);
+        _atMost("ratio", account.ratioBps, RATIO_INITIAL + 250 * user.settled);
         _atMost("ratio cap", account.ratioBps, RATIO_CAP);
         _atMost("ratio floor", RATIO_INITIAL, account.ratioBps);
         if (account.defaulted) {
