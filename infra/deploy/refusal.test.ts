@@ -30,12 +30,12 @@ describe('contracts', () => {
     [
       'with an older credit line',
       { line: { ...line, version: null } },
-      /older than 2\), but the services need version 2/,
+      /older than 2\), but the services need version 3/,
     ],
     [
       'with a later credit line',
       { line: { ...line, version: 3n } },
-      /is version 3, .* need version 2: to deploy a new one/,
+      /is version 4, .* need version 3: to deploy a new one/,
     ],
     [
       'with a credit line of another token',

@@ -1,5 +1,5 @@
 /** Required `version()` of the credit line, whose events and functions this code uses. */
-export const lineVersion = 2n
+export const lineVersion = 3n
 
 /**
  * Returns the fault of a credit line with another version. `null`: it has no `version()` at all.

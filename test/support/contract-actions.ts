@@ -65,12 +65,13 @@ export function actionsOn(fixture: ContractsFixture) {
   const read = (functionName: Read) =>
     fixture.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
   const holdOf = async (ref: number) => {
-    const [account, encumbered, collateral, shares, until, state] = await fixture.client.readContract({
-      abi: creditLineAbi,
-      address: creditLine,
-      functionName: 'holdOf',
-      args: [refOf(ref)],
-    })
+    const [account, encumbered, collateral, shares, until, state] =
+      await fixture.client.readContract({
+        abi: creditLineAbi,
+        address: creditLine,
+        functionName: 'holdOf',
+        args: [refOf(ref)],
+      })
     return { account, encumbered, collateral, shares, until, state: holdStates[state] }
   }
   /** Time of the last block, unix seconds. */

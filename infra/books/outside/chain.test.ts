@@ -41,7 +41,7 @@ describe('movements read from the chain', () => {
   test('a credit, a held credit and its revocation are read under their ref', async () => {
     await relay('topUp', [refOf(1), ana, 1_000n * oneAusd, false])
     await relay('topUp', [refOf(2), ana, 5n * oneAusd, true])
-    await fixture.chain.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2)])
+    await fixture.chain.send('relayer', 'creditLine', 'revokeTopUp', [refOf(2), 0n])
     await read()
     const wallet = ana.toLowerCase()
     expect(await told(since)).toEqual([
@@ -60,7 +60,7 @@ describe('movements read from the chain', () => {
     await relay('repayFor', [refOf(4), ana, 72n * oneAusd, true, 0n])
     await fixture.chain.send('ana', 'creditLine', 'draw', [oneAusd, ana])
     await fixture.chain.send('ana', 'creditLine', 'repay', [oneAusd])
-    await fixture.chain.send('relayer', 'creditLine', 'revokeRepayment', [refOf(4)])
+    await fixture.chain.send('relayer', 'creditLine', 'revokeRepayment', [refOf(4), 0n])
     await read()
     const parts = (await told(since)).map(({ kind, key, held, ausd }) => [kind, key, held, ausd])
     expect(parts).toEqual([

@@ -42,12 +42,12 @@ describe('the service', () => {
     [
       'a credit line without a version',
       { creditLine: oldLine },
-      /version unknown .*, this service needs 2. Run: bun run deploy/,
+      /version unknown .*, this service needs 3. Run: bun run deploy/,
     ],
     [
       'a later credit line',
       { creditLine: laterLine },
-      /version 3, this service needs 2. Run: bun run deploy/,
+      /version 4, this service needs 3. Run: bun run deploy/,
     ],
     ['no allowance', { treasury: other }, /has not approved the credit line/],
   ] as const)('refuses to start on %s and says what to do', async (_case, wrong, words) => {

@@ -1,5 +1,6 @@
 import { type Hex, parseEventLogs, zeroAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TransferName } from '../chain/authorization'
 import type { Receipt } from '../chain/node'
 import type { Context } from '../context'
@@ -23,28 +24,58 @@ export async function readArrival(chain: Chain, name: TransferName): Promise<Rea
   if (!receipt) return { refused: absent }
   if (receipt.blockNumber > head.number) return 'unsettled'
   if ((await node.headAt(receipt.blockNumber)).hash !== receipt.blockHash) return 'unsettled'
-  const [transfer, before] = [name.logIndex, name.logIndex - 1].map((logIndex) =>
-    eventAt(receipt, contracts.ausd, logIndex),
-  )
+  return arrivalIn(receipt.logs, { ...contracts, treasury: treasury.address }, name)
+}
+
+/** Judges an arrival by the logs of its transaction. */
+export function arrivalIn(
+  logs: Receipt['logs'],
+  { ausd, creditLine, treasury }: Record<'ausd' | 'creditLine' | 'treasury', Hex>,
+  name: TransferName,
+): Exclude<Read, 'unsettled'> {
+  const transfer = tokenEventAt(logs, ausd, name.logIndex)
   if (transfer?.eventName !== 'Transfer') return { refused: absent }
   const { from, to, value: ausdMicro } = transfer.args
-  if (!same(to, treasury.address) || ausdMicro === 0n) return { refused: absent }
+  if (!same(to, treasury) || ausdMicro === 0n) return { refused: absent }
   if (same(from, zeroAddress)) return { refused: 'it was minted and has no sender' }
-  if (same(from, contracts.creditLine))
-    return { refused: 'the credit line sent it for a revocation' }
-  if (same(from, treasury.address)) return { refused: 'the treasury sent it to itself' }
+  if (same(from, treasury)) return { refused: 'the treasury sent it to itself' }
+  if (same(from, creditLine)) {
+    const sent = lineEventAt(logs, creditLine, name.logIndex - 1)
+    if (sent?.eventName !== 'Drawn' && sent?.eventName !== 'CollateralWithdrawn')
+      return { refused: reasonOf(sent?.eventName) }
+    return { arrival: { ...name, wallet: lower(sent.args.account), ausdMicro, nonce: null } }
+  }
   // The token emits `AuthorizationUsed` right before the `Transfer` it belongs to.
+  const before = tokenEventAt(logs, ausd, name.logIndex - 1)
   const isSigned = before?.eventName === 'AuthorizationUsed' && same(before.args.authorizer, from)
   const nonce = isSigned ? lower(before.args.nonce) : null
   return { arrival: { ...name, wallet: lower(from), ausdMicro, nonce } }
 }
 
-function eventAt({ logs }: Receipt, token: Hex, logIndex: number) {
-  const log = logs.find((one) => Number(one.logIndex) === logIndex)
-  if (!log || !same(log.address, token)) return undefined
-  const eventName = ['AuthorizationUsed', 'Transfer'] as const
-  return parseEventLogs({ abi: ausdAbi, eventName: [...eventName], logs: [log] })[0]
+/** Why AUSD that the credit line sent belongs to no user, by the event before the transfer. */
+const reasonOf = (eventName: string | undefined): string => {
+  if (eventName === 'TopUpRevoked' || eventName === 'RepaymentRevoked')
+    return 'the credit line sent it for a revocation'
+  if (eventName === 'LiquidityWithdrawn')
+    return 'the administrator of the credit line withdrew it from the lending pool'
+  return 'the credit line sent it, and no event before it names a user'
 }
+
+type Logs = Receipt['logs']
+
+const logAt = (logs: Logs, emitter: Hex, logIndex: number) =>
+  logs.filter((one) => Number(one.logIndex) === logIndex && same(one.address, emitter))
+
+function tokenEventAt(logs: Logs, token: Hex, logIndex: number) {
+  const eventName = ['AuthorizationUsed', 'Transfer'] as const
+  return parseEventLogs({
+    ...{ abi: ausdAbi, eventName: [...eventName] },
+    logs: logAt(logs, token, logIndex),
+  })[0]
+}
+
+const lineEventAt = (logs: Logs, creditLine: Hex, logIndex: number) =>
+  parseEventLogs({ abi: creditLineAbi, logs: logAt(logs, creditLine, logIndex) })[0]
 
 const lower = (hex: Hex) => hex.toLowerCase() as Hex
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()

@@ -236,9 +236,9 @@ function asAlone({ kind, ref, account, amount, paidAt }: Op): Hex {
       return encodeLine('repayFor', args)
     }
     case opKinds.revokeTopUp:
-      return encodeLine('revokeTopUp', [ref])
+      return encodeLine('revokeTopUp', [ref, amount])
     case opKinds.revokeRepayment:
-      return encodeLine('revokeRepayment', [ref])
+      return encodeLine('revokeRepayment', [ref, amount])
     case opKinds.extendHold:
       return encodeLine('extendHold', [ref])
     default:

@@ -30,7 +30,7 @@ const lineOf = (seed: number, largest = false): Line =>
     }),
   ) as unknown as Line
 
-const answerOf = (lines: readonly Line[], blockNumber: bigint): Hex => {
+const answerOf = (lines: readonly Line[], blockNumber: bigint, failed = -1): Hex => {
   const word = (value: bigint) =>
     encodeFunctionResult({ abi: multicallAbi, functionName: 'getBlockNumber', result: value })
   const line = (result: Line) =>
@@ -39,7 +39,9 @@ const answerOf = (lines: readonly Line[], blockNumber: bigint): Hex => {
   results.push(word(blockNumber), word(31n), word(41n))
   return encodeFunctionResult({
     ...{ abi: multicall3Abi, functionName: 'aggregate3' },
-    result: results.map((returnData) => ({ success: true, returnData })),
+    result: results.map((returnData, at) =>
+      at === failed ? { success: false, returnData: '0x' as const } : { success: true, returnData },
+    ),
   })
 }
 
@@ -75,7 +77,7 @@ describe('the call that reads wallets', () => {
       const callData = encodeFunctionData({ abi: creditLineAbi, functionName })
       calls.push({ target: contracts.creditLine, callData })
     }
-    const said = calls.map((one) => ({ ...one, allowFailure: false }))
+    const said = calls.map((one, at) => ({ ...one, allowFailure: at < 3 * count }))
     expect(data).toBe(
       encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }),
     )
@@ -94,6 +96,11 @@ describe('its answer', () => {
     expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
     for (const [at, read] of reads.entries())
       expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n })
+  })
+  test.each([3, 4, 5])('lacks only the second wallet if its call %d failed', (failed) => {
+    const answer = answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n, failed)
+    const { reads } = decodeReads(answer, 3)
+    expect(reads.map((read) => read?.line)).toEqual([lineOf(1), undefined, lineOf(3)])
   })
   test.each<[string, Hex | undefined]>([
     ['that is none', undefined],

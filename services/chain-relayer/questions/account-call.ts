@@ -46,26 +46,29 @@ const callsPerWallet = 3
 /** Shared calls after those of the wallets: the block number and the pool. */
 const callsTogether = 3
 
-/** Encodes `aggregate3`: three calls per wallet, then the shared ones. */
+/**
+ * Encodes `aggregate3`: three calls per wallet, then the shared ones. A call of one wallet may fail
+ * without failing the others.
+ */
 export function encodeReads(
   { ausd, creditLine }: { readonly ausd: Hex; readonly creditLine: Hex },
   wallets: readonly Hex[],
 ): Hex {
-  const call = (target: Hex, data: string, padding: number) =>
+  const call = (target: Hex, data: string, padding: number, mayFail: boolean) =>
     wordOf(target) +
-    word(0) +
+    word(Number(mayFail)) +
     word(3 * wordBytes) +
     word(data.length / 2) +
     data +
     '0'.repeat(2 * padding)
   const withWallet = (target: Hex, selector: string, wallet: Hex) =>
-    call(target, selector + wordOf(wallet), wordBytes - 4)
+    call(target, selector + wordOf(wallet), wordBytes - 4, true)
   const calls = wallets.flatMap((wallet) => [
     withWallet(creditLine, selectors.accountOf, wallet),
     withWallet(ausd, selectors.balanceOf, wallet),
     withWallet(multicall3, selectors.ethBalance, wallet),
   ])
-  const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4)
+  const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4, false)
   calls.push(plain(multicall3, selectors.blockNumber))
   calls.push(plain(creditLine, selectors.totalCollateral), plain(creditLine, selectors.totalShares))
   let next = calls.length * wordBytes
@@ -78,7 +81,10 @@ export function encodeReads(
   return `0x${head}${offsets.join('')}${calls.join('')}`
 }
 
-/** Decodes the response to `encodeReads`; throws if its form is unexpected. */
+/**
+ * Decodes the response to `encodeReads`; throws if its form is unexpected. A wallet is undefined if
+ * one of its calls failed.
+ */
 export function decodeReads(answer: Hex | undefined, wallets: number) {
   const own = wallets * callsPerWallet
   const results = own + callsTogether
@@ -93,6 +99,7 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
       throw new BaseError('unexpected result in multicall response')
     return at + 3
   }
+  const hasFailed = (result: number) => numberAt(2 + numberAt(2 + result) / wordBytes) === 0
   const uint = (at: number) => BigInt(`0x${words(at)}`)
   const lineAt = (at: number) =>
     Object.fromEntries(
@@ -101,8 +108,9 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
         type === 'bool' ? uint(at + field) === 1n : uint(at + field),
       ]),
     ) as unknown as Line
-  const reads = Array.from({ length: wallets }, (_, wallet): Read => {
+  const reads = Array.from({ length: wallets }, (_, wallet): Read | undefined => {
     const first = wallet * callsPerWallet
+    if ([0, 1, 2].some((call) => hasFailed(first + call))) return undefined
     return {
       line: lineAt(dataOf(first, fields.length)),
       ausdMicro: uint(dataOf(first + 1, 1)),

@@ -37,7 +37,7 @@ describe('what is held of the collateral', () => {
   })
 
   test('is nothing once its hold has ended', async () => {
-    await fixture.warp(61)
+    await fixture.warp(64)
     expect((await account(actors.ana.address)).collateral).toMatchObject({
       ...{ pendingShares: '0', pendingValue: '0', pendingUntil: null },
     })

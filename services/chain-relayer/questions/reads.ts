@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { type Hex, multicall3Abi, type PublicClient } from 'viem'
+import { BaseError, type Hex, multicall3Abi, type PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
@@ -24,7 +24,10 @@ async function readSome(
 ): Promise<[Hex, Account][]> {
   const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
   const { reads, ...all } = decodeReads(data, wallets.length)
-  return wallets.map((wallet, at) => [wallet, shown(wallet, reads[at]!, all)])
+  return wallets.flatMap((wallet, at): [Hex, Account][] => {
+    const read = reads[at]
+    return read ? [[wallet, shown(wallet, read, all)]] : []
+  })
 }
 
 /**
@@ -79,7 +82,7 @@ export function accountReader(reader: PublicClient, contracts: Contracts) {
   }, patienceMs)
   return async (wallet: Hex): Promise<Account> => {
     const account = (await readAll(wallet)).get(wallet)
-    if (!account) throw new Error(`wallet ${wallet} is missing from the batch`)
+    if (!account) throw new BaseError(`the account of ${wallet} could not be read`)
     return account
   }
 }
@@ -98,7 +101,7 @@ export async function readHold(
   refId: string,
 ): Promise<Hold | undefined> {
   const line = { address: contracts.creditLine, abi: creditLineAbi } as const
-  const [[, , , until, number], blockTime, blockNumber] = await node.reader.multicall({
+  const [[, , , , until, number], blockTime, blockNumber] = await node.reader.multicall({
     allowFailure: false,
     contracts: [
       { ...line, functionName: 'holdOf', args: [refOf(refId)] },

@@ -114,7 +114,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
 /** Returns true if, at finality, the hold already ends later than when the order was given. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
-  const [, , , endsAt] = await node.reader.readContract({
+  const [, , , , endsAt] = await node.reader.readContract({
     address: contracts.creditLine,
     abi: creditLineAbi,
     functionName: 'holdOf',

@@ -230,7 +230,8 @@ function lineData(task: Line): Hex {
     }
     case 'revoke': {
       const functionName = task.payload.of === 'topup' ? 'revokeTopUp' : 'revokeRepayment'
-      return encodeLine(functionName, [ref])
+      // Nothing of it is left; a remainder is relayed under a ref of its own.
+      return encodeLine(functionName, [ref, amount])
     }
     case 'extend':
       return encodeLine('extendHold', [ref])

@@ -44,9 +44,9 @@ describe('the reader ends with a reason at a contract', () => {
     [
       'of an older version',
       answering(1),
-      /is version 1, this service needs 2. Run: bun run deploy/,
+      /is version 1, this service needs 3. Run: bun run deploy/,
     ],
-    ['of a newer version', answering(3), /is version 3, this service needs 2/],
+    ['of a newer version', answering(4), /is version 4, this service needs 3/],
     ['that reverts when asked, as the first line did', '0x60006000fd', /version unknown/],
     ['that answers nothing', '0x00', /version unknown/],
     ['that is not there', '0x', /no contract at .*: fix .*CREDIT_LINE_ADDRESS/],
