@@ -34,7 +34,7 @@ describe('contracts', () => {
     ],
     [
       'with a later credit line',
-      { line: { ...line, version: 3n } },
+      { line: { ...line, version: 4n } },
       /is version 4, .* need version 3: to deploy a new one/,
     ],
     [

@@ -201,7 +201,7 @@ describe('the record of a wallet whose payment was reversed', () => {
     })
     expect(given).toMatchObject([{ outcome: 'Qualified', scoreAfter: '10' }])
 
-    await relayer.call('revokeRepayment', [ref])
+    await relayer.call('revokeRepayment', [ref, 0n])
     const record = await waitUntil('the reversal', async () => {
       const seen = await servesTruth(stack, person.wallet)
       return seen.history.cyclesOpened === 2 && seen

@@ -22,7 +22,7 @@ async function lineWithVersion(answer: string): Promise<Hex> {
   return address
 }
 const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as what lacks a function.
-const laterLine = await lineWithVersion('60035f5260205ff3')
+const laterLine = await lineWithVersion('60045f5260205ff3')
 
 describe('the service', () => {
   test('starts on the chain it is configured for, with the domain the token tells', async () => {

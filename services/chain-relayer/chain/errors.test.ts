@@ -41,7 +41,7 @@ describe('revert data', () => {
 const strange = [
   ...['AccountFrozen', 'AccountDefaulted', 'NotVerified', 'NotDefaulted', 'TermPassed'],
   ...['TermNotPassed', 'NothingOwed', 'LimitExceeded', 'InsufficientCollateral', 'GasTooLow'],
-  ...['InsufficientLiquidity', 'SettleLotsFirst', 'SettleLiquidityFirst', 'UnknownKind'],
+  ...['InsufficientLiquidity', 'UnknownKind', 'YieldTooLarge'],
   ...['InvalidRecipient', 'InvalidTerms', 'OnlySelf', 'ReentrancyGuardReentrantCall'],
 ]
 
