@@ -1,5 +1,6 @@
 import { parseUnits } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { opKinds } from '#shared/chain/gas'
 import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
@@ -83,7 +84,9 @@ export function actionsOn(fixture: ContractsFixture) {
     await at(timestamp)
     await fixture.client.mine({ blocks: 1 })
   }
-  return { act, answer, read, holdOf, now, at, until }
+  /** Moves time forward to the end of this payment's hold. */
+  const untilReleased = async (ref: number) => await until((await holdOf(ref)).until)
+  return { act, answer, read, holdOf, now, at, until, untilReleased }
 }
 
 const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
@@ -98,6 +101,22 @@ export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
   const step = (holdSeconds + 14n) / 15n
   return ((time + holdSeconds + step - 1n) / step) * step
 }
+
+/** Operations of `many` on held payments of one account, with consecutive refs from `first`. */
+export const heldOps = (
+  kind: 'heldTopUp' | 'heldRepayFor',
+  first: number,
+  count: number,
+  amount: bigint,
+  user: User = 'ana',
+) =>
+  Array.from({ length: count }, (_, index) => ({
+    kind: opKinds[kind],
+    ref: refOf(first + index),
+    account: actors[user].address,
+    amount,
+    paidAt: 0n,
+  }))
 
 /** Returns the names of a transaction's events, in order. */
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)

@@ -227,7 +227,8 @@ contract CreditLineExtension is CreditLineBase {
         if (amount == 0) revert ZeroAmount();
         _totalCollateral += amount.toUint128();
         // Else rounding to whole shares could cost an account more than a unit.
-        if (_ausdOfSharesFloor(1) > 1) revert YieldTooLarge(amount);
+        bool dear = _totalCollateral + VIRTUAL_AUSD > _totalShares + VIRTUAL_SHARES;
+        if (dear) revert YieldTooLarge(amount);
         emit YieldAdded(msg.sender, amount, _next());
         _token.safeTransferFrom(msg.sender, address(this), amount);
     }
