@@ -18,7 +18,7 @@ const { client, deployment } = fixture
 const { ausd, creditLine, treasury } = deployment
 
 describe('a deployment', () => {
-  test('has the same addresses on another fresh chain, whatever its block time', async () => {
+  test('a deployment has the same addresses on every fresh chain, whatever its block time', async () => {
     await using slow = await startAnvil(['--block-time', '30'])
     const again = await deployContracts({
       ...fixtureTerms,
@@ -31,7 +31,7 @@ describe('a deployment', () => {
     expect(again).toMatchObject({ ausd, creditLine, treasury })
   })
 
-  test('tells where the chain began', async () => {
+  test('a deployment returns the hash of the genesis block and the block of its contracts', async () => {
     const genesis = await client.getBlock({ blockNumber: 0n })
     expect(deployment.genesisHash).toBe(genesis.hash)
     expect(
@@ -39,7 +39,7 @@ describe('a deployment', () => {
     ).not.toBe(undefined)
   })
 
-  test('funds the treasury and the lending pool', async () => {
+  test('a deployment funds the treasury and the lending pool', async () => {
     expect(await fixture.balanceOf(treasury)).toBe(1_000_000_000_000n)
     expect(await fixture.balanceOf(creditLine)).toBe(100_000_000_000n)
     const view = { abi: creditLineAbi, address: creditLine } as const
@@ -47,7 +47,7 @@ describe('a deployment', () => {
     expect(await client.readContract({ ...view, functionName: 'totalCollateral' })).toBe(0n)
   })
 
-  test('carries the domain of the real token, apart from chain and address', async () => {
+  test('the deployed token has the EIP-712 domain of the real one, apart from chain and address', async () => {
     const view = { abi: ausdAbi, address: ausd } as const
     const domain = await client.readContract({ ...view, functionName: 'eip712Domain' })
     expect(domain.slice(0, 5)).toEqual(['0x0f', 'Agora Dollar', '1', 10143n, ausd])
@@ -69,7 +69,7 @@ describe('a deployment', () => {
     expect(await client.readContract({ ...view, functionName: 'decimals' })).toBe(6)
   })
 
-  test('says so when a step reverts', async () => {
+  test('a deployment fails if one of its transactions reverts', async () => {
     await expect(openContractsFixture({ initialRatioBps: 0 })).rejects.toThrow('reverted')
   })
 })
@@ -77,7 +77,7 @@ describe('a deployment', () => {
 describe('multicall3', () => {
   const at = { abi: ausdAbi, functionName: 'balanceOf' } as const
 
-  test('answers a batch of reads with the failures marked', async () => {
+  test('multicall3 marks the failed reads of a batch', async () => {
     const answers = await client.multicall({
       multicallAddress: multicall3Address,
       contracts: [
@@ -94,7 +94,7 @@ describe('multicall3', () => {
     ])
   })
 
-  test('knows block number, block time and native balance', async () => {
+  test('multicall3 reads block number, block time and native balance', async () => {
     const call = { abi: multicall3Abi, address: multicall3Address } as const
     const block = await client.getBlock()
     const address = actors.ana.address

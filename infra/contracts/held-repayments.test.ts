@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { actionsOn, ausd, named } from '#test/support/contract-actions'
+import { actionsOn, ausd, heldOps, holdEnd, named } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 // A small pool, so that it matters whether held money is lent out.
 const fixture = await openContractsFixture({ liquidityMicro: ausd('60') })
-const { act, answer, read, holdOf, now } = actionsOn(fixture)
+const { act, answer, read, holdOf, now, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
 
@@ -21,15 +21,15 @@ beforeEach(async () => {
   await fixture.warp(120)
 })
 
-test('the contract says which interface it has', async () => {
+test('the contract returns the version of its interface', async () => {
   const version = { abi: creditLineAbi, address: creditLine, functionName: 'version' } as const
-  expect(await fixture.client.readContract(version)).toBe(2n)
+  expect(await fixture.client.readContract(version)).toBe(3n)
 })
 
-describe('a debt repaid by money that may be taken back', () => {
-  test('is repaid at once: cycle and score move, and the value is shown as encumbered', async () => {
+describe('a held repayment', () => {
+  test('a held repayment reduces the debt at once, closes the cycle, and is shown as encumbered', async () => {
     const sent = await act('repayFor', 2, ausd('50'))
-    const heldUntil = (await now()) + 60n
+    const heldUntil = holdEnd(await now(), 60n)
     expect(sent.events).toMatchObject([
       {
         eventName: 'RepaymentHeld',
@@ -60,7 +60,7 @@ describe('a debt repaid by money that may be taken back', () => {
     })
   })
 
-  test('frees nothing of the limit for draws', async () => {
+  test('a held repayment frees no limit for a draw', async () => {
     await act('repayFor', 2, ausd('30'))
     expect(await answer('draw', 1n)).toBe('LimitExceeded')
     await act('repay', ausd('5'))
@@ -70,7 +70,7 @@ describe('a debt repaid by money that may be taken back', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('20'), encumbered: ausd('30'), available: 0n })
   })
 
-  test('frees no collateral either', async () => {
+  test('a held repayment frees no collateral for a withdrawal', async () => {
     await act('repayFor', 2, ausd('50'))
     expect(await answer('withdraw', 1n)).toBe('LimitExceeded')
     await fixture.rewind()
@@ -82,7 +82,7 @@ describe('a debt repaid by money that may be taken back', () => {
     expect(await answer('withdraw', ausd('50'))).toBe('accepted')
   })
 
-  test('cannot be turned into free collateral by repaying the rest out of it', async () => {
+  test('repaying the rest from collateral does not free the collateral of a held repayment', async () => {
     await act('repayFor', 2, ausd('30'))
     await act('repayFromCollateral', ausd('1000'))
     expect(await seen()).toMatchObject({
@@ -95,9 +95,9 @@ describe('a debt repaid by money that may be taken back', () => {
     expect(await answer('withdraw', ausd('20'))).toBe('accepted')
   })
 
-  test('is free when the hold ends, in views by the clock alone', async () => {
+  test('a held repayment is free when its hold ends, in views without a transaction', async () => {
     await act('repayFor', 2, ausd('50'))
-    await fixture.warp(60)
+    await untilReleased(2)
     expect(await seen()).toMatchObject({
       encumbered: 0n,
       encumberedUntil: 0n,
@@ -111,9 +111,9 @@ describe('a debt repaid by money that may be taken back', () => {
     await act('withdraw', ausd('100'))
   })
 
-  test('shows the excess as held collateral, ending with the rest', async () => {
+  test('the excess of a held repayment is held collateral until the same time', async () => {
     const sent = await act('repayFor', 2, ausd('58'))
-    const until = (await now()) + 60n
+    const until = holdEnd(await now(), 60n)
     expect(named(sent)).toEqual([
       'RepaymentHeld',
       'Repaid',
@@ -130,23 +130,24 @@ describe('a debt repaid by money that may be taken back', () => {
     })
     expect(await holdOf(2)).toMatchObject({
       encumbered: ausd('50'),
+      collateral: ausd('8'),
       shares: ausd('8') * 1_000_000n,
     })
-    await fixture.warp(60)
+    await untilReleased(2)
     expect(await seen()).toMatchObject({ collateral: ausd('108'), pendingShares: 0n })
   })
 
-  test('names the last of several ends', async () => {
+  test('encumberedUntil is the end of the hold that ends last', async () => {
     await act('repayFor', 2, ausd('10'))
     await fixture.warp(20)
     await act('repayFor', 3, ausd('10'))
-    const last = (await now()) + 60n
+    const last = holdEnd(await now(), 60n)
     expect(await seen()).toMatchObject({ encumbered: ausd('20'), encumberedUntil: last })
-    await fixture.warp(45)
+    await untilReleased(2)
     expect(await seen()).toMatchObject({ encumbered: ausd('10'), encumberedUntil: last })
   })
 
-  test('by money that cannot be taken back encumbers nothing', async () => {
+  test('a repayment that is not held encumbers nothing', async () => {
     await act('repayFor', 2, ausd('58'), { held: false })
     expect(await seen()).toMatchObject({
       encumbered: 0n,
@@ -159,19 +160,19 @@ describe('a debt repaid by money that may be taken back', () => {
   })
 })
 
-describe('what is available', () => {
+describe('accountOf.available', () => {
   const makeDefault = async () => {
     await fixture.warp(88_300)
     await act('markDefault')
   }
   test.each([
-    ['is 0 when the account is not verified', () => act('setVerified', false), 0n],
-    ['is 0 when it is frozen', () => act('setFrozen', true), 0n],
-    ['is 0 past the term', () => fixture.warp(1_800), 0n],
-    ['is 0 when it is defaulted', makeDefault, 0n],
-    ['is what the limit leaves', () => act('withdraw', ausd('20')), ausd('10')],
-    ['is what the pool has', () => act('draw', ausd('25'), 'budi'), ausd('5')],
-  ] as const)('%s', async (_case, change, available) => {
+    ['is 0 while the account is not verified', () => act('setVerified', false), 0n],
+    ['is 0 while the account is frozen', () => act('setFrozen', true), 0n],
+    ['is 0 once the cycle is past its term', () => fixture.warp(1_800), 0n],
+    ['is 0 once the account is defaulted', makeDefault, 0n],
+    ['is limited by the free limit', () => act('withdraw', ausd('20')), ausd('10')],
+    ['is limited by the liquidity of the pool', () => act('draw', ausd('25'), 'budi'), ausd('5')],
+  ] as const)('available %s', async (_case, change, available) => {
     await act('topUp', 9, ausd('200'), false, 'budi')
     await act('repay', ausd('20'))
     expect((await seen()).available).toBe(ausd('20'))
@@ -187,7 +188,7 @@ describe('what is available', () => {
 describe('the AUSD of held repayments', () => {
   beforeEach(() => act('topUp', 9, ausd('200'), false, 'budi'))
 
-  test('is in the pool but not lent out before the hold ends', async () => {
+  test('AUSD of a held repayment is in the pool, but is not lent before its hold ends', async () => {
     await act('repayFor', 2, ausd('50'))
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([ausd('10'), ausd('60')])
     expect(await answer('draw', ausd('10') + 1n, 'budi')).toBe('InsufficientLiquidity')
@@ -195,70 +196,36 @@ describe('the AUSD of held repayments', () => {
     expect(await fixture.refusal('admin', 'creditLine', 'withdrawLiquidity', out)).toBe(
       'InsufficientLiquidity',
     )
-    await fixture.warp(60)
+    await untilReleased(2)
     expect(await read('liquidity')).toBe(ausd('60'))
     await act('draw', ausd('60'), 'budi')
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([0n, 0n])
   })
 
-  test('is there for others though its payer never comes back', async () => {
+  test('AUSD of a released repayment is lent to others without any action of its payer', async () => {
     await act('repayFor', 2, ausd('50'))
     await fixture.warp(1_000_000)
     await act('draw', ausd('60'), 'budi')
   })
 
-  /** 40 held repayments of one AUSD each, as the relayer packs them. */
-  const fortyRepayments = (first: number) => {
-    const op = (index: number) => ({
-      kind: 4,
-      ref: refOf(first + index),
-      account: ana,
-      amount: ausd('1'),
-      paidAt: 0n,
-    })
-    const ops = Array.from({ length: 40 }, (_, index) => op(index))
-    return fixture.send('relayer', 'creditLine', 'many', [ops])
-  }
-
-  test('of many others locks nobody: a call folds 12, and anyone folds the rest', async () => {
-    await fortyRepayments(100)
-    await fixture.warp(60)
+  test('a call uses all of 40 released repayments of another account', async () => {
+    await fixture.send('relayer', 'creditLine', 'many', [
+      heldOps('heldRepayFor', 100, 40, ausd('1')),
+    ])
+    await untilReleased(139)
     expect(await read('liquidity')).toBe(ausd('50'))
-    expect(await answer('draw', ausd('22'), 'budi')).toBe('accepted')
-    expect(await answer('draw', ausd('22') + 1n, 'budi')).toBe('SettleLiquidityFirst')
     expect(await answer('draw', ausd('50') + 1n, 'budi')).toBe('InsufficientLiquidity')
-    await act('settleLiquidity', 28n)
-    expect(await answer('draw', ausd('50'), 'budi')).toBe('accepted')
+    await act('draw', ausd('50'), 'budi')
+    expect(await read('liquidity')).toBe(0n)
   })
 
-  test('is folded by what comes after it, so that the queue does not grow for ever', async () => {
-    await fortyRepayments(100)
-    await fixture.warp(60)
-    // Each folds two, so these leave 24 of 40: more than one call folds, and then exactly 12.
-    for (let ref = 200; ref < 208; ref++) await act('repayFor', ref, ausd('0.001'))
-    expect(await answer('draw', ausd('50'), 'budi')).toBe('SettleLiquidityFirst')
-    for (let ref = 300; ref < 306; ref++) await act('repayFor', ref, ausd('0.001'))
-    expect(await answer('draw', ausd('50'), 'budi')).toBe('accepted')
-  })
-
-  test('is folded by extensions too', async () => {
-    await fortyRepayments(100)
-    await fixture.warp(60)
-    await act('repayFor', 200, ausd('0.001'))
-    for (let call = 0; call < 13; call++) {
-      await fixture.warp(2)
-      await act('extendHold', 200)
-    }
-    expect(await answer('draw', ausd('50'), 'budi')).toBe('accepted')
-  })
-
-  test('put off does not keep what is behind it', async () => {
+  test('an extended hold does not keep AUSD of a later hold from being lent', async () => {
     await act('repayFor', 2, ausd('20'))
     await fixture.warp(30)
     await act('repayFor', 3, ausd('20'))
     await fixture.warp(15)
     await act('extendHold', 2)
-    await fixture.warp(45)
+    await untilReleased(3)
     expect(await holdOf(2)).toMatchObject({ state: 'Held' })
     expect(await read('liquidity')).toBe(ausd('30'))
     expect(await seen()).toMatchObject({ encumbered: ausd('20') })
@@ -266,47 +233,43 @@ describe('the AUSD of held repayments', () => {
   })
 })
 
-describe('the queue of an account', () => {
-  test('lets a call use what is behind a repayment that was put off', async () => {
+describe('the holds of an account', () => {
+  test('a draw uses what a later repayment released, while an earlier one is extended', async () => {
     await act('repayFor', 2, ausd('20'))
     await fixture.warp(30)
     await act('repayFor', 3, ausd('20'))
     await fixture.warp(15)
     await act('extendHold', 2)
-    await fixture.warp(45)
+    await untilReleased(3)
     await act('draw', ausd('20'))
     expect(await seen()).toMatchObject({ drawn: ausd('30'), encumbered: ausd('20') })
     expect(await holdOf(3)).toMatchObject({ state: 'Released' })
-    await fixture.warp(60)
+    await untilReleased(2)
     expect(await seen()).toMatchObject({ encumbered: 0n, encumberedUntil: 0n })
     await act('draw', ausd('20'))
     expect(await seen()).toMatchObject({ drawn: ausd('50'), encumbered: 0n })
   })
 
-  test('folds 12 holds of both kinds in a call, and settleLots the rest', async () => {
+  test('one draw uses ten released top-ups and ten released repayments', async () => {
     for (let ref = 100; ref < 110; ref++) await act('topUp', ref, ausd('1'), true)
     for (let ref = 200; ref < 210; ref++) await act('repayFor', ref, ausd('2'))
-    await fixture.warp(60)
-    await act('settleLiquidity', 10n)
-    // All ten lots and two of the repayments: a limit of 55, 30 drawn, 16 still encumbered.
-    expect(await answer('draw', ausd('9') + 1n)).toBe('SettleLotsFirst')
-    expect(await answer('draw', ausd('9'))).toBe('accepted')
-    await act('settleLots', 20n)
-    expect(await answer('draw', ausd('25'))).toBe('accepted')
+    await untilReleased(209)
+    // A limit of 55, of which 30 are drawn.
+    expect(await seen()).toMatchObject({ limit: ausd('55'), available: ausd('25') })
     expect(await answer('draw', ausd('25') + 1n)).toBe('LimitExceeded')
+    await act('draw', ausd('25'))
   })
 
-  test('with more holds put off than one call reads says that settling helps', async () => {
+  test('twenty extended holds do not keep a draw from using a released one', async () => {
     for (let ref = 100; ref < 120; ref++) await act('repayFor', ref, ausd('1'))
     await fixture.warp(20)
     await act('repayFor', 200, ausd('5'))
     await fixture.warp(20)
     for (let ref = 100; ref < 120; ref++) await act('extendHold', ref)
-    await fixture.warp(45)
-    expect((await seen()).encumbered).toBe(ausd('20'))
-    expect(await answer('draw', ausd('5'))).toBe('SettleLotsFirst')
-    await act('settleLots', 50n)
-    expect(await answer('draw', ausd('5'))).toBe('accepted')
+    await untilReleased(200)
+    expect(await seen()).toMatchObject({ encumbered: ausd('20'), available: ausd('5') })
+    expect(await answer('draw', ausd('5') + 1n)).toBe('LimitExceeded')
+    await act('draw', ausd('5'))
   })
 })
 
@@ -316,7 +279,7 @@ describe('a frozen account', () => {
     await act('setFrozen', true)
   })
 
-  test('neither draws nor withdraws, until the verifier ends it', async () => {
+  test('a frozen account can neither draw nor withdraw until the verifier unfreezes it', async () => {
     expect(await seen()).toMatchObject({ frozen: true, limit: ausd('100'), available: 0n })
     expect(await answer('draw', 1n)).toBe('AccountFrozen')
     expect(await answer('withdraw', 1n)).toBe('AccountFrozen')
@@ -325,7 +288,7 @@ describe('a frozen account', () => {
     expect(await answer('withdraw', 1n)).toBe('accepted')
   })
 
-  test('still repays, in every way', async () => {
+  test('a frozen account can repay in every way', async () => {
     await act('repay', ausd('10'))
     await act('repayFromCollateral', ausd('10'))
     await act('repayFor', 2, ausd('10'))
@@ -333,7 +296,7 @@ describe('a frozen account', () => {
     expect((await seen()).drawn).toBe(0n)
   })
 
-  test('is said once per change', async () => {
+  test('setFrozen emits one event per change', async () => {
     expect(named(await act('setFrozen', true))).toEqual([])
     expect((await act('setFrozen', false)).events).toMatchObject([
       { eventName: 'FrozenSet', args: { account: ana, frozen: false } },

@@ -1,86 +1,68 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { actors, openContractsFixture, refOf } from '#test/support/contracts'
+import { actionsOn, ausd, heldOps } from '#test/support/contract-actions'
+import { openContractsFixture } from '#test/support/contracts'
 
-// A hold long enough that no lot matures while the others are being made.
+// A hold long enough that none ends while the others are made.
 const fixture = await openContractsFixture({ holdSeconds: 100_000 })
+const { act, answer, read, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
-const lotMicro = 1_000_000n
-const ana = actors.ana.address
 
-/** 200 held lots of one AUSD each, in batches as the relayer would send them. */
-async function holdLots() {
-  for (let first = 1; first <= 200; first += 50) {
-    const ops = Array.from({ length: 50 }, (_, index) => ({
-      kind: 1,
-      ref: refOf(first + index),
-      account: ana,
-      amount: lotMicro,
-      paidAt: 0n,
-    }))
-    await fixture.send('relayer', 'creditLine', 'many', [ops])
-  }
+for (let first = 1; first <= 200; first += 50) {
+  const ops = heldOps('heldTopUp', first, 50, ausd('1'))
+  await fixture.send('relayer', 'creditLine', 'many', [ops])
 }
-
-const topUp = (ref: number, amountMicro: bigint) =>
-  fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), ana, amountMicro, false])
-const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
-await holdLots()
 beforeEach(fixture.checkpoint)
 afterEach(fixture.rewind)
+const seen = () => fixture.accountOf('ana')
 
-describe('an account with 200 held lots', () => {
-  test('costs the relayer no more than one with none', async () => {
+describe('an account with 200 held top-ups', () => {
+  test('all 200 top-ups are pending', async () => {
+    expect(await seen()).toMatchObject({ pendingShares: 200n * 10n ** 12n, collateral: 0n })
+  })
+
+  test('relayed operations cost no more for an account with 200 held top-ups', async () => {
     const costs = [
-      await fixture.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true]),
-      await topUp(901, lotMicro),
-      await fixture.send('relayer', 'creditLine', 'repayFor', [
-        refOf(902),
-        ana,
-        lotMicro,
-        false,
-        0n,
-      ]),
-      await revoke(100),
+      await act('topUp', 900, ausd('1'), true),
+      await act('topUp', 901, ausd('1')),
+      await act('repayFor', 902, ausd('1'), { held: false }),
+      await act('revokeTopUp', 100),
     ]
     for (const sent of costs) expect(sent.gasUsed).toBeLessThan(190_000n)
   })
 
-  test('is seen exactly at once when they mature, revoked ones left out', async () => {
-    for (const ref of [1, 7, 200]) await revoke(ref)
-    expect(await fixture.accountOf('ana')).toMatchObject({ collateral: 0n })
-    await fixture.warp(100_000)
-    expect(await fixture.accountOf('ana')).toMatchObject({
-      collateral: 197n * lotMicro,
+  test('views count all top-ups once their holds end, without the revoked ones', async () => {
+    for (const ref of [1, 7, 200]) await act('revokeTopUp', ref)
+    expect(await seen()).toMatchObject({ collateral: 0n })
+    await untilReleased(199)
+    expect(await seen()).toMatchObject({
+      collateral: ausd('197'),
       pendingShares: 0n,
       pendingUntil: 0n,
     })
   })
 
-  test('uses what one call folds, settles the rest with bounded gas, then uses all', async () => {
-    await fixture.warp(100_000)
-    const first = await fixture.send('ana', 'creditLine', 'draw', [6n * lotMicro, ana])
-    expect(first.gasUsed).toBeLessThan(300_000n)
-    expect(await fixture.refusal('ana', 'creditLine', 'draw', [50n * lotMicro, ana])).toBe(
-      'SettleLotsFirst',
-    )
-    for (let call = 0; call < 4; call++) {
-      const settled = await fixture.send('citra', 'creditLine', 'settleLots', [ana, 50n])
-      expect(settled.gasUsed).toBeLessThan(250_000n)
-    }
-    await fixture.send('ana', 'creditLine', 'draw', [94n * lotMicro, ana])
-    expect(await fixture.accountOf('ana')).toMatchObject({ limit: 100n * lotMicro })
+  test('one draw borrows all that 200 released top-ups allow', async () => {
+    await untilReleased(200)
+    expect(await seen()).toMatchObject({ limit: ausd('100'), available: ausd('100') })
+    expect(await answer('draw', ausd('100') + 1n)).toBe('LimitExceeded')
+    const sent = await act('draw', ausd('100'))
+    expect(sent.gasUsed).toBeLessThan(300_000n)
+    expect(await seen()).toMatchObject({ limit: ausd('100'), available: 0n, drawn: ausd('100') })
   })
 
-  test('says when the last lot that is not revoked matures', async () => {
-    const { pendingUntil } = await fixture.accountOf('ana')
-    await fixture.warp(500)
-    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(900), ana, lotMicro, true])
-    expect((await fixture.accountOf('ana')).pendingUntil).toBeGreaterThan(pendingUntil)
-    await revoke(900)
-    expect((await fixture.accountOf('ana')).pendingUntil).toBe(pendingUntil)
+  test('one withdrawal takes all that 200 released top-ups gave', async () => {
+    await untilReleased(200)
+    await act('withdraw', ausd('200'))
+    expect(await seen()).toMatchObject({ collateral: 0n, shares: 0n })
+    expect(await read('totalShares')).toBe(0n)
   })
-})
 
-test('the fixture really holds 200 lots', async () => {
-  expect(await fixture.accountOf('ana')).toMatchObject({ pendingShares: 200n * 10n ** 12n })
+  test('pendingUntil ignores a revoked top-up that would have ended last', async () => {
+    const { pendingUntil } = await seen()
+    await fixture.warp(20_000)
+    await act('topUp', 900, ausd('1'), true)
+    expect((await seen()).pendingUntil).toBeGreaterThan(pendingUntil)
+    await act('revokeTopUp', 900)
+    expect((await seen()).pendingUntil).toBe(pendingUntil)
+  })
 })

@@ -39,25 +39,25 @@ describe('repaying with a permit', () => {
   const repay = async (value: bigint) =>
     fixture.send('ana', 'creditLine', 'repayWithPermit', await permitOf(value))
 
-  test('needs no allowance before', async () => {
+  test('repayWithPermit needs no earlier allowance', async () => {
     await repay(20_000_000n)
     expect((await fixture.accountOf('ana')).drawn).toBe(0n)
   })
 
-  test('pulls only what is owed', async () => {
+  test('repayWithPermit transfers no more than the debt', async () => {
     const before = await fixture.balanceOf(ana)
     await repay(500_000_000n)
     expect(await fixture.balanceOf(ana)).toBe(before - 20_000_000n)
   })
 
-  test('security: somebody submitting the permit first does not stop it', async () => {
+  test('security: repayWithPermit succeeds if another account submitted the permit first', async () => {
     const permit = await permitOf(20_000_000n)
     await fixture.send('citra', 'ausd', 'permit', [ana, creditLine, ...permit])
     await fixture.send('ana', 'creditLine', 'repayWithPermit', permit)
     expect((await fixture.accountOf('ana')).drawn).toBe(0n)
   })
 
-  test('security: a permit signed by somebody else gives nothing', async () => {
+  test('security: a permit signed by another account gives no allowance', async () => {
     const permit = await permitOf(20_000_000n)
     await fixture.send('relayer', 'creditLine', 'topUp', [
       refOf(2),
@@ -79,11 +79,11 @@ describe('the other ways to repay', () => {
     ['repayFromCollateral', [1n], 'NothingOwed'],
     ['repay', [0n], 'ZeroAmount'],
     ['withdrawCollateral', [1n, ana], 'InsufficientCollateral'],
-  ] as const)('%s(%p) with nothing there answers %s', async (name, args, refusal) => {
+  ] as const)('%s(%p) without debt and collateral reverts with %s', async (name, args, refusal) => {
     expect(await fixture.refusal('ana', 'creditLine', name, args)).toBe(refusal)
   })
 
-  test('from collateral, the shares of the debt go and the cycle closes', async () => {
+  test('repayFromCollateral burns the shares of the debt and closes the cycle', async () => {
     await fixture.send('relayer', 'creditLine', 'topUp', [refOf(1), ana, 100_000_000n, false])
     await fixture.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
     const out = ['withdrawCollateral', [1n, ana]] as const

@@ -3,13 +3,13 @@ import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
- * Every way in which a payment and its refund can meet the credit line. Ana has 100 AUSD of
- * collateral and a debt of 50; she pays, tries to leave with all she can, has the payment refunded,
- * tries again, and again when her debt was defaulted. In all of them the books must explain
- * themselves to the unit, and she must not end with more than she paid.
+ * Every combination of a payment and its refund. Ana has 100 AUSD of collateral and a debt of 50;
+ * she pays, takes out all she can, gets the payment refunded, takes out what she can, and again
+ * after a default. The balances must always explain themselves to the unit, and she must not end
+ * with more than she paid.
  */
 const fixture = await openContractsFixture()
-const { act, answer, read, now } = actionsOn(fixture)
+const { act, answer, read, now, until, holdOf } = actionsOn(fixture)
 afterAll(fixture.close)
 beforeEach(fixture.checkpoint)
 afterEach(fixture.rewind)
@@ -36,30 +36,30 @@ const rows = channels.flatMap((channel) =>
 type Row = (typeof rows)[number]
 
 const paidRef = 2
-/** Under which what is left of a payment is applied after a part of it was refunded. */
+/** Ref of the rest of a payment of which a part was refunded before it was credited. */
 const remainderRef = 3
 
-/** What Ana pays by the provider. With a debt closed by another, hers is a hundredth less or over. */
+/** Ana's payment through the provider; if another payment closes the cycle, 0.01 less than her debt. */
 function amountOf({ payment, closer }: Row): bigint {
   if (payment === 'top-up') return ausd('40')
   if (payment === 'settlement with excess') return ausd('58')
   return closer === 'it' ? ausd('50') : ausd('49.99')
 }
 
-/** The treasury's credit of a payment, or of what is left of it. */
+/** Relays a payment, or the rest of it. */
 async function credit(row: Row, ref: number, amount: bigint, paidAt: bigint) {
   const held = row.channel === 'a held channel'
   if (row.payment === 'top-up') return act('topUp', ref, amount, held)
   return act('repayFor', ref, amount, { held, paidAt })
 }
 
-/** Ana's own payment, which closes the cycle where the provider's does not. */
+/** Repays the rest from Ana's AUSD, which closes the cycle if the relayed payment did not. */
 async function payByAnother(row: Row) {
   const { drawn } = await fixture.accountOf('ana')
   if (row.closer === 'another' && drawn > 0n) await act('repay', drawn)
 }
 
-/** Takes out of the contract whatever it lets go, in one way or the other. */
+/** Draws or withdraws as much as the contract allows. */
 async function leave({ exit }: Row) {
   const { available, collateral, drawn, encumbered, ratioBps, defaulted, frozen } =
     await fixture.accountOf('ana')
@@ -71,18 +71,17 @@ async function leave({ exit }: Row) {
   if (collateral > needed) await act('withdraw', collateral - needed)
 }
 
-/** Gives back what the contract still holds back; answers how much could not be undone. */
-async function refund(row: Row, amount: bigint, refunded: bigint, paidAt: bigint) {
+/** Revokes the refunded part if it is still held; returns the amount that could not be revoked. */
+async function refund(row: Row, amount: bigint, refunded: bigint) {
   const revoke = row.payment === 'top-up' ? 'revokeTopUp' : 'revokeRepayment'
   if (row.channel === 'a held channel' && row.time === 'in the hold') {
-    const { events } = await act(revoke, paidRef)
+    const { events } = await act(revoke, paidRef, amount - refunded)
     const undone = events.map((one) =>
       one.eventName === 'RepaymentRevoked' || one.eventName === 'TopUpRevoked'
         ? one.args.amount
         : 0n,
     )
-    expect(undone.reduce((sum, one) => sum + one, 0n)).toBe(amount)
-    if (refunded < amount) await credit(row, remainderRef, amount - refunded, paidAt)
+    expect(undone.reduce((sum, one) => sum + one, 0n)).toBe(refunded)
     return 0n
   }
   expect(await answer(revoke, paidRef)).toBe('NotHeld')
@@ -103,7 +102,7 @@ async function books() {
 }
 type Books = Awaited<ReturnType<typeof books>>
 
-/** All AUSD is somewhere, and Ana has what was credited: in her wallet, as collateral, as no debt. */
+/** All AUSD is accounted for: Ana has the credited amount in her wallet, as collateral or as repaid debt. */
 function expectExplained(start: Books, end: Books, credited: bigint) {
   const { account } = end
   expect(start.treasuryHas - end.treasuryHas).toBe(credited)
@@ -112,13 +111,13 @@ function expectExplained(start: Books, end: Books, credited: bigint) {
   const pending = account.pendingShares / 1_000_000n
   expect(account.collateral + pending).toBe(end.collateral)
   expect(end.wallet - start.wallet + end.collateral - account.drawn).toBe(credited)
-  // What the pool has lent is owed or was seized for it.
+  // What the pool lent is still owed.
   expect(start.pool - end.pool).toBe(account.drawn)
 }
 
-describe.each(payments)('a %s', (wanted) => {
+describe.each(payments)('the refund of a %s', (wanted) => {
   const title = (row: Row) =>
-    `by ${row.channel}, ${row.size} refunded ${row.time}, cycle closed by ${row.closer}; ana ${row.exit}`
+    `${row.payment} through ${row.channel}, ${row.size} refunded ${row.time}, cycle closed by ${row.closer}: ana ${row.exit} no more than she paid`
   const table = rows
     .filter((row) => row.payment === wanted)
     .map((row) => [title(row), row] as const)
@@ -132,7 +131,7 @@ describe.each(payments)('a %s', (wanted) => {
     await fixture.warp(120)
 
     const paidAt = await now()
-    // With an excess there is nothing left for another to close after it, so that one comes first.
+    // A payment with an excess closes the cycle itself, so the other one comes first.
     if (row.payment === 'settlement with excess') await payByAnother(row)
     let loss = 0n
     if (row.time === 'before the credit') {
@@ -144,20 +143,21 @@ describe.each(payments)('a %s', (wanted) => {
       await payByAnother(row)
       await leave(row)
       if (row.time === 'after the hold') {
-        await fixture.warp(fixtureTerms.holdSeconds)
+        const { until: end } = await holdOf(paidRef)
+        if (end > 0n) await until(end)
+        else await fixture.warp(fixtureTerms.holdSeconds)
         await leave(row)
       }
-      loss = await refund(row, amount, refunded, paidAt)
+      loss = await refund(row, amount, refunded)
     }
-    // What was credited and not taken back. A loss is the treasury's, and has its amount.
+    // What was credited and not revoked. A loss is the treasury's.
     const credited = ausd('100') + amount - refunded + loss
     expectExplained(start, await books(), credited)
     await leave(row)
     expectExplained(start, await books(), credited)
 
-    await fixture.warp(
-      fixtureTerms.holdSeconds + fixtureTerms.termSeconds + fixtureTerms.graceSeconds,
-    )
+    const { holdSeconds, termSeconds, graceSeconds } = fixtureTerms
+    await fixture.warp(2 * holdSeconds + termSeconds + graceSeconds)
     if ((await fixture.accountOf('ana')).drawn > 0n) await act('markDefault')
     await leave({ ...row, exit: 'withdraws' })
     const end = await books()
@@ -174,6 +174,6 @@ describe.each(payments)('a %s', (wanted) => {
   })
 })
 
-test('the table has every combination', () => {
+test('the table of refunds has every combination', () => {
   expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(2 * 3 * 3 * 2 * 2 * 2)
 })

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { decodeErrorResult } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { holdEnd } from '#test/support/contract-actions'
 import { actors, contractsAbi, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
@@ -22,11 +23,14 @@ const read = (functionName: 'refUsed' | 'holdOf', ref: number) =>
   })
 const topUp = (ref: number, amountMicro = 100_000_000n, held = false, account = ana) =>
   fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
-const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])
+const revoke = (ref: number) =>
+  fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
+/** Longer than a hold with its end rounded up. */
+const pastHolds = () => fixture.warp(64)
 const named = (sent: Awaited<ReturnType<typeof topUp>>) => sent.events.map((one) => one.eventName)
 
 describe('a top-up', () => {
-  test('moves treasury AUSD into collateral and counts at once', async () => {
+  test('a top-up moves treasury AUSD into collateral and counts at once', async () => {
     const sent = await topUp(1)
     expect(sent.events).toMatchObject([
       {
@@ -43,14 +47,14 @@ describe('a top-up', () => {
     })
   })
 
-  test('repeated with the same content says so and changes nothing', async () => {
+  test('a top-up repeated with the same content emits AlreadyApplied and changes nothing', async () => {
     await topUp(1)
     const before = await fixture.accountOf('ana')
     expect(named(await topUp(1))).toEqual(['AlreadyApplied'])
     expect(await fixture.accountOf('ana')).toEqual(before)
   })
 
-  test('leaves the hash of its content under the ref', async () => {
+  test('refUsed returns the hash of the content that was applied', async () => {
     expect(await read('refUsed', 1)).toBe(zeroRef)
     await topUp(1, 5_000_000n, true)
     const content = await fixture.client.readContract({
@@ -68,29 +72,32 @@ describe('a top-up', () => {
     ['a hold', 'topUp', [refOf(1), ana, 100_000_000n, true], 'RefConflict'],
     ['another kind', 'repayFor', [refOf(1), ana, 100_000_000n, false, 0n], 'RefConflict'],
     ['the ref zero', 'topUp', [zeroRef, ana, 1n, false], 'ZeroRef'],
-    ['nobody as account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
-    ['no amount', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
+    ['the zero account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
+    ['the amount zero', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
     [
       'more than the treasury has',
       'topUp',
       [refOf(2), ana, 10n ** 15n, false],
       'ERC20InsufficientBalance',
     ],
-  ] as const)('with %s is refused', async (_case, name, args, refusal) => {
+  ] as const)('a relayed payment with %s is refused', async (_case, name, args, refusal) => {
     await topUp(1)
     expect(await fixture.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
   })
 })
 
 describe('a held top-up', () => {
-  test('is pending until its time, then counts on its own in views and in calls', async () => {
+  test('a held top-up is pending until its end, then counts in views and calls without a transaction', async () => {
     await topUp(1, 100_000_000n, true)
     const held = await fixture.accountOf('ana')
     expect(held).toMatchObject({ collateral: 0n, limit: 0n, pendingShares: 100_000_000_000_000n })
     const block = await fixture.client.getBlock()
-    expect(held.pendingUntil).toBe(block.timestamp + 60n)
+    expect(held.pendingUntil).toBe(holdEnd(block.timestamp, 60n))
     expect(await fixture.refusal('ana', 'creditLine', 'draw', [1n, ana])).toBe('LimitExceeded')
-    await fixture.warp(60)
+    await fixture.client.setNextBlockTimestamp({ timestamp: held.pendingUntil - 1n })
+    await fixture.client.mine({ blocks: 1 })
+    expect(await fixture.accountOf('ana')).toEqual(held)
+    await pastHolds()
     expect(await fixture.accountOf('ana')).toMatchObject({
       collateral: 100_000_000n,
       pendingShares: 0n,
@@ -100,13 +107,14 @@ describe('a held top-up', () => {
     expect(await read('holdOf', 1)).toMatchObject([
       ana,
       0n,
+      100_000_000n,
       100_000_000_000_000n,
       held.pendingUntil,
       2,
     ])
   })
 
-  test('can be revoked in time: the value goes back and nothing is left', async () => {
+  test('a held top-up can be revoked: its amount returns to the treasury and no share is left', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2, 70_000_000n, true)
     const before = await fixture.balanceOf(treasury)
@@ -115,20 +123,20 @@ describe('a held top-up', () => {
       { eventName: 'Transfer', args: { from: creditLine, to: treasury, value: 30_000_000n } },
     ])
     expect(await fixture.balanceOf(treasury)).toBe(before + 30_000_000n)
-    await fixture.warp(60)
+    await pastHolds()
     expect((await fixture.accountOf('ana')).collateral).toBe(70_000_000n)
     await fixture.send('ana', 'creditLine', 'withdrawCollateral', [70_000_000n, ana])
     expect((await fixture.accountOf('ana')).shares).toBe(0n)
   })
 
-  test('revoked twice, the second time is quiet', async () => {
+  test('revoking a top-up a second time emits only AlreadyApplied', async () => {
     await topUp(1, 30_000_000n, true)
     await revoke(1)
     expect(named(await revoke(1))).toEqual(['AlreadyApplied'])
     expect((await fixture.accountOf('ana')).pendingUntil).toBe(0n)
   })
 
-  test('revoked twice takes nothing of another that is held', async () => {
+  test('revoking a top-up a second time takes nothing of another held top-up', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2, 30_000_000n, true)
     await revoke(1)
@@ -138,26 +146,23 @@ describe('a held top-up', () => {
     expect((await fixture.accountOf('ana')).pendingShares).toBe(pendingShares)
   })
 
-  test('stays used after it was revoked', async () => {
+  test('the ref of a revoked top-up stays used', async () => {
     await topUp(1, 30_000_000n, true)
     await revoke(1)
     expect(named(await topUp(1, 30_000_000n, true))).toEqual(['AlreadyApplied'])
     expect((await fixture.accountOf('ana')).pendingShares).toBe(0n)
   })
 
-  test('cannot be revoked once matured, folded or not, nor can what was never held', async () => {
+  test('a top-up cannot be revoked once its hold ended or if it was never held', async () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2)
-    await fixture.warp(60)
-    for (const ref of [1, 2, 3]) {
-      expect(await fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref)])).toBe(
-        'NotHeld',
-      )
-    }
-    await fixture.send('ana', 'creditLine', 'settleLots', [ana, 5n])
-    expect(await fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(1)])).toBe(
-      'NotHeld',
-    )
+    await pastHolds()
+    const refusal = (ref: number) =>
+      fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
+    for (const ref of [1, 2, 3]) expect(await refusal(ref)).toBe('NotHeld')
+    // Also once a call has folded it.
+    await fixture.send('ana', 'creditLine', 'withdrawCollateral', [1n, ana])
+    expect(await refusal(1)).toBe('NotHeld')
   })
 })
 
@@ -165,7 +170,7 @@ describe('a relayed repayment', () => {
   const repayFor = (ref: number) =>
     fixture.send('relayer', 'creditLine', 'repayFor', [refOf(ref), ana, 45_000_000n, false, 0n])
 
-  test('repays what is owed and puts the excess into collateral at once', async () => {
+  test('repayFor repays the debt and adds the excess to the collateral at once', async () => {
     await topUp(1)
     await fixture.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
     const sent = await repayFor(2)
@@ -181,7 +186,7 @@ describe('a relayed repayment', () => {
     expect(await fixture.accountOf('ana')).toMatchObject({ drawn: 0n, collateral: 105_000_000n })
   })
 
-  test('with nothing owed is a top-up, and repeats quietly', async () => {
+  test('repayFor without a debt is a top-up, and repeating it emits only AlreadyApplied', async () => {
     expect(named(await repayFor(1))).toEqual(['CollateralAdded', 'Transfer'])
     expect(named(await repayFor(1))).toEqual(['AlreadyApplied'])
   })
@@ -196,7 +201,7 @@ describe('many', () => {
     paidAt: 0n,
   })
 
-  test('runs every kind in order and reports the bad ones without undoing the rest', async () => {
+  test('many runs the operations in order and reports failed ones without undoing the rest', async () => {
     await topUp(9)
     const sent = await fixture.send('relayer', 'creditLine', 'many', [
       [
@@ -229,7 +234,7 @@ describe('many', () => {
     expect(await read('refUsed', 4)).toBe(zeroRef)
   })
 
-  test('knows every kind of held money, and what can no longer be done to it', async () => {
+  test('many extends, revokes and repeats held payments, and reports what is refused', async () => {
     await topUp(1)
     await fixture.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
     await fixture.send('relayer', 'creditLine', 'many', [
@@ -255,12 +260,12 @@ describe('many', () => {
         op(3, 3, 0n),
       ],
     ])
-    const told = events.map((one) =>
+    const names = events.map((one) =>
       one.eventName === 'OpFailed'
         ? decodeErrorResult({ abi: contractsAbi, data: one.args.reason }).errorName
         : one.eventName,
     )
-    expect(told).toEqual([
+    expect(names).toEqual([
       'HoldExtended',
       'HoldExtended',
       'NotHeld',
@@ -285,7 +290,7 @@ describe('many', () => {
     })
   })
 
-  test('reverts whole when gas is short, and never calls a good operation failed', async () => {
+  test('many reverts as a whole when gas is short, and never reports a valid operation as failed', async () => {
     const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
     for (const gas of [460_000n, 520_000n, 600_000n, 700_000n]) {
       const attempt = fixture.client.simulateContract({

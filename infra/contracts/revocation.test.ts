@@ -4,7 +4,7 @@ import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support
 
 // A hold that outlasts term and grace, so that a revocation can come at any time.
 const fixture = await openContractsFixture({ holdSeconds: 200_000 })
-const { act, answer, read, holdOf, now, until } = actionsOn(fixture)
+const { act, answer, read, holdOf, now, until, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 describe('revoking a repayment of the open cycle', () => {
-  test('makes its debt owed again in this cycle, and sends the AUSD back', async () => {
+  test('revoking a repayment of the open cycle restores its debt there and returns the AUSD', async () => {
     await act('repayFor', 2, ausd('20'))
     const before = await fixture.balanceOf(treasury)
     const sent = await act('revokeRepayment', 2)
@@ -48,7 +48,7 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await read('poolBalance')).toBe(await read('liquidity'))
   })
 
-  test('leaves the due date where it was', async () => {
+  test('revoking a repayment of the open cycle does not move its due date', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
     await until(openedAt + term)
@@ -61,7 +61,7 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await answer('markDefault')).toBe('accepted')
   })
 
-  test('makes it Reversed when it closes: no score, no ratio, and its sum without it', async () => {
+  test('a cycle with a revoked repayment closes as Reversed, without it in the sum and without a reward', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
     const sent = await act('repay', ausd('50'))
@@ -72,14 +72,14 @@ describe('revoking a repayment of the open cycle', () => {
     expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
   })
 
-  test('does not save a late one from being Late', async () => {
+  test('a late cycle with a revoked repayment closes as Late', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
     await fixture.warp(1_800)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
-  test('does not mark the next one', async () => {
+  test('a revoked repayment does not affect the next cycle', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Reversed')
@@ -90,7 +90,7 @@ describe('revoking a repayment of the open cycle', () => {
 })
 
 describe('revoking a repayment of a closed cycle', () => {
-  test('opens a new one that is as old as the debt, and nobody gains time', async () => {
+  test('revoking the repayment of a closed cycle opens a new cycle with the old dates', async () => {
     await act('repayFor', 2, ausd('50'))
     await fixture.warp(500)
     const sent = await act('revokeRepayment', 2)
@@ -112,21 +112,21 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(await answer('markDefault')).toBe('accepted')
   })
 
-  test('counts both cycles, the reversed one too', async () => {
+  test('a reversed cycle and the cycle of its restored debt are two cycles with one reward', async () => {
     await act('repayFor', 2, ausd('50'))
     await act('revokeRepayment', 2)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
     expect(await seen()).toMatchObject({ cycles: 2n, score: 10n, ratioBps: 5_250n })
   })
 
-  test('is late when the term ended while it seemed repaid', async () => {
+  test('restored debt is late if its term ended while it was repaid', async () => {
     await act('repayFor', 2, ausd('50'))
     await until(openedAt + term + 10n)
     await act('revokeRepayment', 2)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
-  test('defaults at once when term and grace ended while it seemed repaid', async () => {
+  test('restored debt can be defaulted at once if term and grace ended while it was repaid', async () => {
     await act('repayFor', 2, ausd('50'))
     await until(openedAt + term + grace + 1n)
     expect(await answer('markDefault')).toBe('NothingOwed')
@@ -135,20 +135,20 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(await seen()).toMatchObject({ drawn: 0n, collateral: ausd('50'), defaulted: true })
   })
 
-  test('goes into the open cycle, which becomes as old as the debt', async () => {
+  test('restored debt joins the open cycle, which takes the earlier dates', async () => {
     await act('repayFor', 2, ausd('10'))
     await act('repay', ausd('40'))
     await fixture.warp(600)
     await act('draw', ausd('15'))
     const sent = await act('revokeRepayment', 2)
-    expect(named(sent)).toEqual(['CycleReversed', 'RepaymentRevoked', 'Transfer'])
-    expect(sent.events[1]).toMatchObject({ args: { drawnAfter: ausd('25'), openedAt } })
+    expect(named(sent)).toEqual(['CycleReversed', 'CycleRedated', 'RepaymentRevoked', 'Transfer'])
+    expect(sent.events[2]).toMatchObject({ args: { drawnAfter: ausd('25'), openedAt } })
     await until(openedAt + term + 1n)
     expect(await answer('draw', 1n)).toBe('TermPassed')
     expect(closedAs(await act('repay', ausd('25')))).toBe('Late')
   })
 
-  test('leaves the age of an open cycle alone that is older still', async () => {
+  test('restored debt does not change the dates of an open cycle that is as old', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('repay', ausd('30'))
     await fixture.warp(300)
@@ -166,7 +166,7 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(await answer('draw', 1n)).toBe('TermPassed')
   })
 
-  test('after another revocation of the same cycle goes into the same new one', async () => {
+  test('a second revocation of the same closed cycle joins the same new cycle', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('repayFor', 3, ausd('30'))
     await act('revokeRepayment', 2)
@@ -178,7 +178,7 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('50'), score: 0n, cycles: 1n })
   })
 
-  test('keeps its age though a later repayment of it was revoked before it closed', async () => {
+  test('restored debt keeps its dates although a later repayment was revoked before the cycle closed', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('repayFor', 3, ausd('20'))
     await act('revokeRepayment', 3)
@@ -195,7 +195,7 @@ describe('revoking a repayment of a closed cycle', () => {
   })
 })
 
-describe('a cycle that money counted in which was taken back', () => {
+describe('a closed cycle of which a repayment is revoked', () => {
   const closings = {
     'the same payment': () => act('repayFor', 2, ausd('50')),
     'a hundredth of its own money': async () => {
@@ -216,7 +216,7 @@ describe('a cycle that money counted in which was taken back', () => {
     },
   }
   test.each(Object.entries(closings))(
-    'is Reversed for good, closed by %s',
+    'a cycle closed by %s becomes Reversed permanently',
     async (_case, close) => {
       expect(closedAs(await close())).toBe('Qualified')
       expect((await seen()).score).toBe(10n)
@@ -226,19 +226,20 @@ describe('a cycle that money counted in which was taken back', () => {
         args: { number: 1n, scoreAfter: 0n },
       })
       await fixture.warp(400_000)
-      await act('settleLots', 50n)
+      // Folds what was freed.
+      await act('repayFromCollateral', 1n)
       expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
     },
   )
 
-  /** Closes a cycle of 50 by a held payment; its outcome by how long it is open. */
+  /** Closes a cycle of 20 AUSD with a held payment after these seconds; returns its outcome. */
   const heldCycle = async (ref: number, seconds: number) => {
     await act('draw', ausd('20'))
     await fixture.warp(seconds)
     return closedAs(await act('repayFor', ref, ausd('20'), { paidAt: await now() }))
   }
 
-  test('takes from the score exactly what it gave', async () => {
+  test('a reversed cycle loses exactly the score it gave', async () => {
     await act('repay', ausd('50'))
     expect(await heldCycle(2, 120)).toBe('Qualified')
     await act('topUp', 9, ausd('300'))
@@ -254,7 +255,7 @@ describe('a cycle that money counted in which was taken back', () => {
     expect(scores).toEqual([10n, 10n, 10n, 0n, 0n])
   })
 
-  test('loses its score once, however many of its payments come back', async () => {
+  test('a cycle loses its score once, however many of its repayments are revoked', async () => {
     await act('repay', ausd('50'))
     await act('draw', ausd('50'))
     await fixture.warp(120)
@@ -268,7 +269,7 @@ describe('a cycle that money counted in which was taken back', () => {
 })
 
 describe('revoking after a default', () => {
-  test('makes the debt owed, without a cycle, and gives nothing back', async () => {
+  test('revoking after a default restores the debt without a cycle, and unseizes nothing', async () => {
     await act('repayFor', 2, ausd('20'))
     await until(openedAt + term + grace + 1n)
     await act('markDefault')
@@ -290,7 +291,7 @@ describe('revoking after a default', () => {
     await act('withdraw', ausd('50'))
   })
 
-  test('of what was repaid after it is the same', async () => {
+  test('revoking a repayment made after a default restores the debt without a cycle', async () => {
     await act('repayFor', 2, ausd('20'))
     await until(openedAt + term + grace + 1n)
     await act('markDefault')
@@ -301,7 +302,7 @@ describe('revoking after a default', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('20'), encumbered: 0n, cycles: 1n })
   })
 
-  test('reverses a good cycle before it all the same', async () => {
+  test('revoking after a default still reverses the qualified cycle before it', async () => {
     await act('repayFor', 2, ausd('20'))
     expect(closedAs(await act('repay', ausd('30')))).toBe('Qualified')
     await act('draw', ausd('20'))
@@ -317,7 +318,7 @@ describe('revoking after a default', () => {
 })
 
 describe('the excess of a held repayment', () => {
-  test('goes back with the rest, under the same ref', async () => {
+  test('the excess of a held repayment is revoked with it, under the same ref', async () => {
     await act('repayFor', 2, ausd('58'))
     const sent = await act('revokeRepayment', 2)
     expect(sent.events.slice(-3)).toMatchObject([
@@ -328,7 +329,7 @@ describe('the excess of a held repayment', () => {
     expect(await seen()).toMatchObject({ drawn: ausd('50'), pendingShares: 0n })
   })
 
-  test('alone, when nothing is owed any more, is held and goes back too', async () => {
+  test('a held repayment that is all excess is held and can be revoked', async () => {
     await act('repay', ausd('50'))
     expect(named(await act('repayFor', 2, ausd('8')))).toEqual([
       'RepaymentHeld',
@@ -342,7 +343,7 @@ describe('the excess of a held repayment', () => {
 })
 
 describe('a ref', () => {
-  test('of a repayment is not one of a top-up, nor the other way round', async () => {
+  test('a top-up is not revoked as a repayment, nor a repayment as a top-up', async () => {
     await act('topUp', 2, ausd('5'), true)
     await act('repayFor', 3, ausd('58'))
     expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
@@ -351,7 +352,7 @@ describe('a ref', () => {
     expect(await answer('revokeRepayment', 3)).toBe('accepted')
   })
 
-  test('that was never held cannot be revoked or put off', async () => {
+  test('a payment that was never held can be neither revoked nor extended', async () => {
     await act('repayFor', 2, ausd('5'), { held: false })
     for (const ref of [1, 2, 99]) {
       for (const name of ['revokeRepayment', 'revokeTopUp', 'extendHold'] as const) {
@@ -360,7 +361,7 @@ describe('a ref', () => {
     }
   })
 
-  test('revoked again is quiet, and stays used', async () => {
+  test('revoking a repayment again emits only AlreadyApplied, and its ref stays used', async () => {
     await act('repayFor', 2, ausd('20'))
     await act('revokeRepayment', 2)
     const before = await seen()
@@ -370,12 +371,11 @@ describe('a ref', () => {
     expect(await answer('extendHold', 2)).toBe('NotHeld')
   })
 
-  test('is beyond revoking once the hold is over, folded or not', async () => {
+  test('a repayment cannot be revoked once its hold ended, folded or not', async () => {
     await act('repayFor', 2, ausd('58'))
-    await fixture.warp(200_000)
+    await untilReleased(2)
     expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
-    await act('settleLots', 5n)
-    await act('settleLiquidity', 5n)
+    await act('withdraw', 1n)
     expect(await answer('revokeRepayment', 2)).toBe('NotHeld')
     expect(await holdOf(2)).toMatchObject({ state: 'Released' })
   })

@@ -24,39 +24,47 @@ beforeEach(async () => {
   due = openedAt + term
 })
 
-describe('whether a cycle closed in time', () => {
-  // Told so long after the due date, paid so long after it: the earliest believed is a day ago.
+describe('the outcome Late', () => {
+  // Relayed and paid this long after the due date; payment times more than a day ago are clamped.
   test.each([
-    ['paid in time and told late', hour, -1n, 'Qualified'],
+    ['paid in time and relayed late', hour, -1n, 'Qualified'],
     ['paid at the due date', hour, 0n, 'Qualified'],
-    ['paid after it', hour, 1n, 'Late'],
-    ['said to be paid in the future', -1n, 10n * day, 'Qualified'],
-    ['said to be paid in the future, and told late', 1n, 10n * day, 'Late'],
-    ['said to be paid before it was owed, and told within a day', day, -term - day, 'Qualified'],
-    ['paid in time, and told more than a day late', day + 1n, -1n, 'Late'],
-  ] as const)('is by the time of payment: %s', async (_case, told, paid, outcome) => {
-    for (const held of [false, true]) {
-      await fixture.checkpoint()
-      await at(due + told)
-      const sent = await act('repayFor', 2, ausd('50'), { held, paidAt: due + paid })
-      expect(closedAs(sent)).toBe(outcome)
-      await fixture.rewind()
-    }
-  })
+    ['paid after the due date', hour, 1n, 'Late'],
+    ['with a payment time in the future', -1n, 10n * day, 'Qualified'],
+    ['with a payment time in the future, and relayed late', 1n, 10n * day, 'Late'],
+    [
+      'with a payment time before the debt, and relayed within a day',
+      day,
+      -term - day,
+      'Qualified',
+    ],
+    ['paid in time and relayed more than a day late', day + 1n, -1n, 'Late'],
+  ] as const)(
+    'a cycle repaid by a payment %s is judged by the time of payment',
+    async (_case, relayed, paid, outcome) => {
+      for (const held of [false, true]) {
+        await fixture.checkpoint()
+        await at(due + relayed)
+        const sent = await act('repayFor', 2, ausd('50'), { held, paidAt: due + paid })
+        expect(closedAs(sent)).toBe(outcome)
+        await fixture.rewind()
+      }
+    },
+  )
 
-  test('is never a reason to refuse a payment', async () => {
+  test('no payment time makes the contract refuse a payment', async () => {
     for (const paidAt of [0n, 1n, openedAt - 1n, 2n ** 63n, 2n ** 64n - 1n]) {
       expect(await answer('repayFor', 2, ausd('50'), { paidAt })).toBe('accepted')
     }
   })
 
-  test('is by the latest of its payments, not by the one that closed it', async () => {
+  test('a cycle is late by its latest payment, not by the one that closes it', async () => {
     await until(due + hour)
     await act('repayFor', 2, ausd('10'), { paidAt: due + 1n })
     expect(closedAs(await act('repayFor', 3, ausd('40'), { paidAt: due - 1n }))).toBe('Late')
   })
 
-  test('is not by payments of an earlier cycle', async () => {
+  test('a payment of an earlier cycle does not make a cycle late', async () => {
     await until(due + hour)
     expect(closedAs(await act('repayFor', 2, ausd('50'), { paidAt: due + hour }))).toBe('Late')
     await act('draw', ausd('50'))
@@ -66,14 +74,14 @@ describe('whether a cycle closed in time', () => {
     )
   })
 
-  test('is by the clock for what the account pays itself', async () => {
+  test('a payment by the account itself is judged by the block time', async () => {
     await at(due)
     await act('repay', ausd('10'))
     await at(due + 1n)
     expect(closedAs(await act('repayFromCollateral', ausd('40')))).toBe('Late')
   })
 
-  test('is not decided by a default before a day was there to tell', async () => {
+  test('a payment made in time can be relayed for a day before the account may be defaulted', async () => {
     await fixture.checkpoint()
     await at(due + day)
     const sent = await act('repayFor', 2, ausd('50'), { paidAt: due })
@@ -83,13 +91,13 @@ describe('whether a cycle closed in time', () => {
     expect(await answer('markDefault')).toBe('TermNotPassed')
   })
 
-  test('needs a grace of a day at least', async () => {
+  test('a grace of less than a day is refused at deployment', async () => {
     await expect(openContractsFixture({ graceSeconds: 86_399 })).rejects.toThrow('reverted')
   })
 })
 
 describe('the time of payment', () => {
-  test('belongs to the content of a ref, as does the hold', async () => {
+  test('time of payment and hold belong to the content of a ref', async () => {
     await act('repayFor', 2, ausd('10'), { paidAt: 5n })
     expect(await answer('repayFor', 2, ausd('10'), { paidAt: 6n })).toBe('RefConflict')
     expect(await answer('repayFor', 2, ausd('10'), { paidAt: 5n, held: false })).toBe('RefConflict')
@@ -111,7 +119,7 @@ describe('a pause', () => {
     await act('unpause')
   }
 
-  test('makes nobody late: the due date moves by its length', async () => {
+  test('a pause moves the due date by its length', async () => {
     await pauseFor(5_000n)
     await until(due + 5_000n)
     expect(await answer('draw', 1n)).toBe('accepted')
@@ -119,21 +127,21 @@ describe('a pause', () => {
     expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
   })
 
-  test('moves it by no more than its length', async () => {
+  test('a pause moves the due date by no more than its length', async () => {
     await pauseFor(5_000n)
     await until(due + 5_001n)
     expect(await answer('draw', 1n)).toBe('TermPassed')
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
-  test('lets an account repay in time while it lasts', async () => {
+  test('an account can repay in time during a pause', async () => {
     await at(due - 10n)
     await act('pause')
     await at(due + 10n * day)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
   })
 
-  test('lets a payment be told after it that was made in time or within it', async () => {
+  test('a payment made before or during a pause counts as in time when relayed after it', async () => {
     for (const paidAt of [due - 20n, due + 2_000n]) {
       await fixture.checkpoint()
       await pauseFor(3n * day)
@@ -142,7 +150,7 @@ describe('a pause', () => {
     }
   })
 
-  test('puts off the default as well', async () => {
+  test('a pause delays the default by its length', async () => {
     await pauseFor(5_000n)
     await until(due + 5_000n + grace)
     expect(await answer('markDefault')).toBe('TermNotPassed')
@@ -150,7 +158,7 @@ describe('a pause', () => {
     expect(await answer('markDefault')).toBe('accepted')
   })
 
-  test('counts together with others, and not for cycles that open later', async () => {
+  test('pauses add up, and do not extend cycles that open after them', async () => {
     await act('pause')
     await fixture.warp(1_000)
     await act('unpause')
@@ -164,7 +172,7 @@ describe('a pause', () => {
     expect(await answer('draw', 1n)).toBe('TermPassed')
   })
 
-  test('goes for a debt that comes back, too', async () => {
+  test('a pause extends the term of restored debt', async () => {
     await at(due - 40n)
     await act('repayFor', 2, ausd('50'))
     await act('pause')
@@ -181,41 +189,41 @@ describe('a pause', () => {
   })
 })
 
-describe('a cycle counts', () => {
+describe('the least debt-time of a cycle', () => {
   // A minimum debt of 1 AUSD and 60 seconds: 60 AUSD-seconds, and a minute at least.
   test.each([
-    ['with the least debt for the least time', [['1', 60n]], 'Qualified'],
-    ['not with less of a debt', [['0.999999', 60n]], 'Short'],
-    ['not for less time', [['1', 59n]], 'Short'],
-    ['not for less time, however large the debt', [['400', 59n]], 'Short'],
-    ['with half of the debt for twice the time', [['0.5', 120n]], 'Qualified'],
-    ['not with half of it for less', [['0.5', 119n]], 'Short'],
-    ['not with dust for most of the term', [['0.01', 1_700n]], 'Short'],
+    ['the least debt for the least time', 'Qualified', [['1', 60n]]],
+    ['less debt for the least time', 'Short', [['0.999999', 60n]]],
+    ['the least debt for less time', 'Short', [['1', 59n]]],
+    ['a large debt for less time', 'Short', [['400', 59n]]],
+    ['half the debt for twice the time', 'Qualified', [['0.5', 120n]]],
+    ['half the debt for less than twice the time', 'Short', [['0.5', 119n]]],
+    ['dust for most of the term', 'Short', [['0.01', 1_700n]]],
     [
-      'with a debt that was large for a short time',
+      'a debt that was large for a short time',
+      'Qualified',
       [
         ['400', 1n],
         ['0.01', 60n],
       ],
-      'Qualified',
     ],
     [
-      'with one that grows',
+      'a debt that grows early enough',
+      'Qualified',
       [
         ['0.01', 60n],
         ['3', 20n],
       ],
-      'Qualified',
     ],
     [
-      'not with one that grows too late',
+      'a debt that grows too late',
+      'Short',
       [
         ['0.01', 60n],
         ['3', 19n],
       ],
-      'Short',
     ],
-  ] as const)('%s', async (_case, parts, outcome) => {
+  ] as const)('a cycle with %s closes as %s', async (_case, outcome, parts) => {
     await act('repay', ausd('50'))
     let time = (await now()) + 10n
     let owed = 0n
@@ -234,7 +242,7 @@ describe('a cycle counts', () => {
     expect(await seen()).toMatchObject({ score: qualified ? 10n : 0n })
   })
 
-  test('with a debt that came back by all the time that it was owed', async () => {
+  test('restored debt counts with the debt-time before it was repaid', async () => {
     await act('repay', ausd('50'))
     const start = (await now()) + 10n
     await at(start)
