@@ -14,7 +14,7 @@ import {
 } from 'viem'
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { ausd } from '#test/support/contract-actions'
+import { ausd, checkedEvents } from '#test/support/contract-actions'
 import {
   actors,
   type ContractsFixture,
@@ -116,6 +116,9 @@ describe.each(worlds)('with $title', (world) => {
         await fixture.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
         await transact(fixture, harness, callOf('finish', []))
         await countCalls(fixture, harness)
+        const people = await peopleOf(fixture, harness)
+        const names = await checkedEvents(fixture, people, await fixture.client.getBlockNumber())
+        expect(names.length).toBeGreaterThan(transactions)
       } finally {
         await fixture.close()
       }
@@ -199,17 +202,19 @@ async function deployHarness(fixture: ContractsFixture, withYield: boolean): Pro
     await fixture.send('admin', 'ausd', 'mint', [harness, ausd('1000000')])
   }
   for (const role of roles) await fixture.send('admin', 'creditLine', 'grantRole', [role, harness])
-  const people = await fixture.client.readContract({
-    abi: randomCallsAbi,
-    address: harness,
-    functionName: 'people',
-  })
-  for (const person of people) {
+  for (const person of await peopleOf(fixture, harness)) {
     await fixture.send('admin', 'ausd', 'mint', [person, ausd('1000000')])
   }
   await transact(fixture, harness, callOf('begin', []))
   return harness
 }
+
+const peopleOf = (fixture: ContractsFixture, harness: Address) =>
+  fixture.client.readContract({
+    abi: randomCallsAbi,
+    address: harness,
+    functionName: 'people',
+  })
 
 async function countCalls(fixture: ContractsFixture, harness: Address) {
   const [tried, accepted] = await fixture.client.readContract({

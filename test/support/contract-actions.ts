@@ -1,4 +1,5 @@
-import { parseUnits } from 'viem'
+import { expect } from 'bun:test'
+import { type Address, parseUnits } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
 import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
@@ -120,6 +121,35 @@ export const heldOps = (
 
 /** Returns the names of a transaction's events, in order. */
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
+
+/**
+ * Checks that the numbered events up to this block have the numbers 1 to `sequence()`, and that
+ * `accountOf` counts those of each account. Returns the names of the events.
+ */
+export async function checkedEvents(
+  { client, deployment: { creditLine: address } }: ContractsFixture,
+  accounts: readonly Address[],
+  blockNumber: bigint,
+): Promise<string[]> {
+  const logs = await client.getContractEvents({
+    ...{ abi: creditLineAbi, address, fromBlock: 0n, toBlock: blockNumber, strict: true },
+  })
+  const events = logs.flatMap(({ eventName, args }) =>
+    'sequence' in args
+      ? [{ eventName, args: args as { sequence: bigint; account?: Address } }]
+      : [],
+  )
+  const view = { abi: creditLineAbi, address, blockNumber } as const
+  expect(events.map(({ args }) => args.sequence)).toEqual(events.map((_, at) => BigInt(at) + 1n))
+  const count = await client.readContract({ ...view, functionName: 'sequence' })
+  expect(count).toBe(BigInt(events.length))
+  for (const account of accounts) {
+    const own = events.filter(({ args }) => args.account === account)
+    const read = { ...view, functionName: 'accountOf', args: [account] } as const
+    expect((await client.readContract(read)).events).toBe(BigInt(own.length))
+  }
+  return events.map(({ eventName }) => eventName)
+}
 
 /** Returns the outcome of the first cycle that a transaction closed, or undefined. */
 export function closedAs(sent: Sent) {

@@ -1,0 +1,254 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { actionsOn, ausd, closedAs } from '#test/support/contract-actions'
+import { fixtureTerms, openContractsFixture } from '#test/support/contracts'
+
+// Holds long enough for many revocations, and a term that no test reaches.
+const fixture = await openContractsFixture({ holdSeconds: 5_000, termSeconds: 10_000_000 })
+const { act, answer, now, at, untilReleased } = actionsOn(fixture)
+afterAll(fixture.close)
+beforeEach(async () => {
+  await fixture.checkpoint()
+  await act('topUp', 1, ausd('1000'))
+})
+afterEach(fixture.rewind)
+
+const seen = () => fixture.accountOf('ana')
+/** Debt × seconds that earn one reward. */
+const leastDebtTime = fixtureTerms.minDebtMicro * BigInt(fixtureTerms.minCycleSeconds)
+
+type Farm = { first: number; pieces: number; piece: bigint }
+
+/** Owes all pieces for two minutes and repays them by held payments, the last of which closes the cycle. */
+async function closeHeld({ first, pieces, piece }: Farm) {
+  await act('draw', piece * BigInt(pieces))
+  await fixture.warp(120)
+  for (let ref = first; ref < first + pieces; ref++) await act('repayFor', ref, piece)
+}
+
+/** Revokes each of these payments and repays its debt at once from own AUSD. */
+async function payBackOneByOne({ first, pieces, piece }: Farm) {
+  for (let ref = first; ref < first + pieces; ref++) {
+    await act('revokeRepayment', ref)
+    await act('repay', piece)
+  }
+}
+
+/** Lets all holds end and folds them. */
+async function settle() {
+  await fixture.warp(12_000)
+  await act('withdraw', 1n)
+}
+
+describe('one period of borrowing earns one reward', () => {
+  const sizes = [
+    [3, '2'],
+    [10, '1'],
+    [20, '0.5'],
+  ] as const
+
+  test.each(sizes)(
+    'revoking and repaying %d held settlements of one cycle, of %s AUSD each, earns one reward',
+    async (pieces, amount) => {
+      const farm = { first: 10, pieces, piece: ausd(amount) }
+      await closeHeld(farm)
+      await payBackOneByOne(farm)
+      await settle()
+      expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_250n, drawn: 0n })
+    },
+  )
+
+  test.each(sizes)(
+    'extending %d held settlements of %s AUSD before each revocation earns one reward',
+    async (pieces, amount) => {
+      const farm = { first: 10, pieces, piece: ausd(amount) }
+      await closeHeld(farm)
+      await fixture.warp(2_500)
+      for (let ref = 10; ref < 10 + pieces; ref++) {
+        if (ref % 2 === 0) await act('extendHold', ref)
+      }
+      await payBackOneByOne(farm)
+      await settle()
+      expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_250n, drawn: 0n })
+    },
+  )
+
+  test.each(sizes)(
+    'revoking %d held settlements of %s AUSD into an open cycle earns one reward',
+    async (pieces, amount) => {
+      const farm = { first: 10, pieces, piece: ausd(amount) }
+      await closeHeld(farm)
+      await act('draw', farm.piece)
+      for (let ref = 10; ref < 10 + pieces; ref++) {
+        await act('revokeRepayment', ref)
+        // The cycle stays open until the last one.
+        await act('repay', farm.piece)
+      }
+      await act('repay', farm.piece)
+      await settle()
+      expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_250n, drawn: 0n })
+    },
+  )
+
+  test('revoking the settlements of three cycles in turn earns three rewards', async () => {
+    const farms = [10, 20, 30].map((first) => ({ first, pieces: 4, piece: ausd('1') }))
+    for (const farm of farms) await closeHeld(farm)
+    expect((await seen()).score).toBe(30n)
+    for (let piece = 0; piece < 4; piece++) {
+      for (const { first } of farms) {
+        await act('revokeRepayment', first + piece)
+        await act('repay', ausd('1'))
+      }
+    }
+    await settle()
+    expect(await seen()).toMatchObject({ score: 30n, ratioBps: 5_750n, drawn: 0n })
+  })
+
+  test('restored debt that is settled by held payments and revoked again earns one reward', async () => {
+    const farm = { first: 10, pieces: 3, piece: ausd('1') }
+    await closeHeld(farm)
+    for (let round = 0; round < 3; round++) {
+      for (let piece = 0; piece < 3; piece++) {
+        await act('revokeRepayment', 10 + 3 * round + piece)
+        await act('repayFor', 13 + 3 * round + piece, ausd('1'))
+      }
+    }
+    await payBackOneByOne({ ...farm, first: 19 })
+    await settle()
+    expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_250n, drawn: 0n })
+  })
+
+  test('a cycle below the least debt-time stays Short, however often its settlements are revoked', async () => {
+    await act('draw', ausd('0.4'))
+    const opened = await now()
+    await at(opened + 100n)
+    const outcomes = [closedAs(await act('repayFor', 10, ausd('0.1')))]
+    for (const ref of [11, 12, 13]) outcomes.push(closedAs(await act('repayFor', ref, ausd('0.1'))))
+    for (let round = 0; round < 5; round++) {
+      for (let piece = 0; piece < 4; piece++) {
+        await act('revokeRepayment', 10 + 4 * round + piece)
+        outcomes.push(closedAs(await act('repayFor', 14 + 4 * round + piece, ausd('0.1'))))
+      }
+    }
+    expect(new Set(outcomes)).toEqual(new Set([undefined, 'Short']))
+    await settle()
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n })
+  })
+
+  test('restored debt counts in an open cycle only from its restoration', async () => {
+    const start = (await now()) + 10n
+    await at(start)
+    await act('draw', ausd('1'))
+    await at(start + 1n)
+    await act('repayFor', 10, ausd('1'))
+    await at(start + 2n)
+    await act('draw', ausd('0.1'))
+    await at(start + 102n)
+    await act('revokeRepayment', 10)
+    await fixture.checkpoint()
+    // 1 + 10 AUSD-seconds until the restoration, and 1.1 for each second after it.
+    await at(start + 102n + 44n)
+    expect(closedAs(await act('repay', ausd('1.1')))).toBe('Short')
+    await fixture.rewind()
+    await at(start + 102n + 45n)
+    expect(closedAs(await act('repay', ausd('1.1')))).toBe('Qualified')
+  })
+
+  test('a cycle repaid from own AUSD does not wait for a hold of an earlier cycle', async () => {
+    await closeHeld({ first: 10, pieces: 1, piece: ausd('5') })
+    await act('draw', ausd('5'))
+    await fixture.warp(120)
+    await act('repay', ausd('5'))
+    expect(await seen()).toMatchObject({ score: 20n, ratioBps: 5_250n })
+    await untilReleased(10)
+    expect((await seen()).ratioBps).toBe(5_500n)
+  })
+})
+
+type Step = { kind: (typeof kinds)[number]; amount: bigint; seconds: number; pick: number }
+const kinds = [
+  'draw',
+  'held',
+  'heldAll',
+  'repayAll',
+  'revoke',
+  'takeBack',
+  'extend',
+  'wait',
+] as const
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(
+      ...kinds,
+      ...(['held', 'held', 'heldAll', 'takeBack', 'takeBack'] as const),
+    ),
+    amount: fc.bigInt(ausd('0.05'), ausd('0.5')),
+    seconds: fc.integer({ min: 1, max: 10 }),
+    pick: fc.nat(),
+  }),
+  { minLength: 20, maxLength: 40 },
+)
+
+/** A debt of just one reward, so that any other has to be earned by counting it twice. */
+const start: readonly Step[] = [
+  { kind: 'draw', amount: ausd('1'), seconds: 0, pick: 0 },
+  { kind: 'wait', amount: 0n, seconds: 62, pick: 0 },
+]
+
+test('no sequence of calls earns more rewards than its debt-time counted once', async () => {
+  let rewards = 0n
+  let revocations = 0
+  let refs = 100
+  const property = fc.asyncProperty(steps, async (sequence) => {
+    await fixture.checkpoint()
+    const held: number[] = []
+    let debtTime = 0n
+    let owed = 0n
+    let since = await now()
+    let peak = 0n
+    for (const step of [...start, ...sequence]) {
+      await make(step)
+      const { drawn, score, ratioBps } = await seen()
+      const time = await now()
+      debtTime += owed * (time - since)
+      ;[owed, since] = [drawn, time]
+      if (score > peak) peak = score
+      const most = debtTime / leastDebtTime
+      expect(score).toBeLessThanOrEqual(10n * most)
+      expect(ratioBps).toBeLessThanOrEqual(5_000n + 250n * most)
+    }
+    rewards += peak / 10n
+    await fixture.rewind()
+
+    async function make({ kind, amount, seconds, pick }: Step) {
+      const { drawn } = await seen()
+      const ref = held[pick % Math.max(held.length, 1)]
+      if (kind === 'wait') return fixture.warp(seconds)
+      if (kind === 'draw') return act('draw', amount)
+      if (kind === 'revoke' || kind === 'takeBack' || kind === 'extend') {
+        if (ref === undefined) return
+        if (kind === 'extend') {
+          if ((await answer('extendHold', ref)) === 'accepted') await act('extendHold', ref)
+          return
+        }
+        const left = pick % 3 === 0 ? amount : 0n
+        if ((await answer('revokeRepayment', ref, left)) === 'accepted') {
+          await act('revokeRepayment', ref, left)
+          revocations++
+        }
+        const restored = (await seen()).drawn
+        if (kind === 'takeBack' && restored > 0n) await act('repay', restored)
+        return
+      }
+      if (drawn === 0n) return
+      const paid = kind.endsWith('All') ? drawn : amount < drawn ? amount : drawn
+      if (kind.startsWith('repay')) return act('repay', paid)
+      held.push(++refs)
+      return act('repayFor', refs, paid)
+    }
+  })
+  await fc.assert(property, { numRuns: 40, seed: 5 })
+  // The sequences earn and revoke.
+  expect(rewards).toBeGreaterThan(15n)
+  expect(revocations).toBeGreaterThan(100)
+})
