@@ -7,6 +7,7 @@ import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { becomes } from '../support/wait'
+import { addYield } from '../support/yield'
 import {
   chainSeconds,
   explained,
@@ -138,6 +139,33 @@ describe('within the hold', () => {
     await outside.control(`payments/${paymentId}/chargeback`)
     const now = async () => ({ ...(await position(person)), ...(await books.close()) })
     await becomes(now, { ...ending, ...explained })
+  })
+})
+
+describe('after yield, when a share is worth another amount than at first', () => {
+  test('payments are refunded within their holds, in whole and in part, to the unit', async () => {
+    const [whole, part, debtor] = [
+      await userWithoutAusd(),
+      await userWithoutAusd(),
+      await userWithoutAusd(),
+    ]
+    await credited(await userWithoutAusd())
+    await addYield(stack, 1n)
+    const payments = await Promise.all([held(whole), held(part), settled(debtor)])
+    await addYield(stack, 3_333_333n)
+    await outside.refund(payments[0]!)
+    await outside.control(`payments/${payments[1]}/refund`, { amount: 260_000 })
+    await outside.refund(payments[2]!)
+    const ending = async () => {
+      const [one, two, three] = await Promise.all([whole, part, debtor].map(position))
+      return {
+        whole: one!.value === '0' && one!.pending === '0',
+        // Half of 32 AUSD, less the rounding of one payment to whole shares.
+        part: BigInt(two!.value) >= 15_999_999n && two!.pending === '0',
+        drawn: three!.drawn,
+      }
+    }
+    await becomes(ending, { whole: true, part: true, drawn: '10000000' })
   })
 })
 
