@@ -309,7 +309,7 @@ describe('a hold that is over', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
   const isRevocation = (call: unknown) =>
-    (call as { data: Hex }).data.startsWith(toFunctionSelector('revokeTopUp(bytes32)'))
+    (call as { data: Hex }).data.startsWith(toFunctionSelector('revokeTopUp(bytes32,uint256)'))
 })
 
 describe('an extension', () => {
