@@ -292,7 +292,7 @@ describe('many', () => {
 
   test('many reverts as a whole when gas is short, and never reports a valid operation as failed', async () => {
     const ops = [1, 2, 3, 4].map((ref) => op(1, ref, 1_000_000n))
-    for (const gas of [460_000n, 520_000n, 600_000n, 700_000n]) {
+    for (const gas of [310_000n, 380_000n, 450_000n, 520_000n]) {
       const attempt = fixture.client.simulateContract({
         account: actors.relayer.address,
         address: creditLine,

@@ -3,11 +3,11 @@ import { type Address, parseSignature } from 'viem'
 import { userGasLimits } from '#shared/chain/gas'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
-import { call, expectCovered, expectTight, gasOn, type Measured, op, show } from '#test/support/gas'
+import { call, expectCovered, expectTight, gasOn, op, show } from '#test/support/gas'
 
 const holdSeconds = 1_000
-const fixture = await openContractsFixture({ holdSeconds })
-const { act, read, now, at, until } = actionsOn(fixture)
+const fixture = await openContractsFixture({ holdSeconds, termSeconds: 100_000 })
+const { act, read, now, at } = actionsOn(fixture)
 const { measure, many } = gasOn(fixture)
 afterAll(fixture.close)
 beforeEach(fixture.checkpoint)
@@ -15,7 +15,7 @@ afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const { ausd: token, creditLine } = fixture.deployment
-/** A wallet that no token was ever sent to: its balance is a fresh slot. */
+/** A wallet that never received the token: its balance is a new slot. */
 const nobody: Address = '0x00000000000000000000000000000000000000aa'
 
 const permitFields = [
@@ -26,38 +26,35 @@ const permitFields = [
   { name: 'deadline', type: 'uint256' },
 ] as const
 
-describe('the gas limit that apps send', () => {
-  /** What apps sent since the first version of the contract. */
+describe('the gas limits of users', () => {
+  /** What apps have always sent. */
   const fixed = 400_000n
-  const foldsPerCall = 12
+  const step = 67n
 
-  /** Ana's holds are matured behind one that was put off: folding marks each of them. */
-  async function holds(lots: number, repayments: number) {
-    const start = await now()
-    await at(start + 1n)
-    await many([
-      ...Array.from({ length: lots }, (_, at) => op('heldTopUp', 100 + at, ana, ausd('10'))),
-      ...Array.from({ length: repayments }, (_, at) =>
-        op('heldRepayFor', 200 + at, ana, ausd('1')),
-      ),
-    ])
-    await until(start + BigInt(holdSeconds) - 50n)
-    if (lots > 0) await act('extendHold', 100)
-    if (repayments > 0) await act('extendHold', 200)
-    await until(start + BigInt(holdSeconds) + 50n)
+  /**
+   * Fills all sixteen buckets of ana and of the pool, and lets their holds end, so that the next
+   * call folds all of them. Budi pays what the pool holds.
+   */
+  async function fillBuckets() {
+    await act('topUp', 2, ausd('1000'), false, 'budi')
+    await act('draw', ausd('100'), 'budi')
+    const start = (await now()) + 1n
+    for (let bucket = 0; bucket < 16; bucket++) {
+      await at(start + BigInt(bucket) * step)
+      await many([
+        op('heldTopUp', 100 + bucket, ana, ausd('10')),
+        op('heldRepayFor', 200 + bucket, actors.budi.address, ausd('1')),
+      ])
+    }
+    await fixture.warp(2 * holdSeconds)
   }
+  /** A debt whose cycle closes with a held repayment that is not released yet. */
   const owe = async () => {
     await act('topUp', 1, ausd('1000'))
     await act('draw', ausd('50'))
     await fixture.warp(120)
   }
-  /** As many as are ever folded, or a few repayments that the cycle being closed waits for. */
-  const splits = [
-    [foldsPerCall + 1, 0],
-    [foldsPerCall - 1, 1],
-    [foldsPerCall / 2, foldsPerCall / 2],
-    [1, foldsPerCall - 1],
-  ] as const
+  const holdPart = () => act('repayFor', 300, ausd('1'))
 
   const permit = async (value: bigint) => {
     const deadline = 2n ** 48n
@@ -72,72 +69,91 @@ describe('the gas limit that apps send', () => {
   }
   const approve = (amount: bigint) => fixture.send('ana', 'ausd', 'approve', [creditLine, amount])
 
-  /** Everything that can make each of them dear. */
+  /** The dearest call of each function. */
   const cases = {
-    draw: splits.slice(0, 1).map(([lots]) => async () => {
-      await holds(lots, 0)
-      await act('topUp', 1, ausd('100'))
-      return call('draw', [ausd('5'), nobody])
-    }),
-    withdrawCollateral: splits.map(([lots, repayments]) => async () => {
+    // The first draw of an account, with all that the pool has, to a new wallet.
+    draw: async () => {
+      await fillBuckets()
+      await act('topUp', 1, ausd('500000'))
+      return call('draw', [await read('liquidity'), nobody])
+    },
+    withdrawCollateral: async () => {
       await owe()
-      await holds(lots, repayments)
+      await fillBuckets()
       await act('repay', ausd('50'))
       return call('withdrawCollateral', [ausd('5'), nobody])
-    }),
-    repay: splits.map(([lots, repayments]) => async () => {
+    },
+    repay: async () => {
       await owe()
-      await holds(lots, repayments)
+      await holdPart()
       await approve(ausd('60'))
       return call('repay', [ausd('60')])
-    }),
-    repayWithPermit: splits.map(([lots, repayments]) => async () => {
+    },
+    repayWithPermit: async () => {
       await owe()
-      await holds(lots, repayments)
+      await holdPart()
       await approve(0n)
       return call('repayWithPermit', await permit(ausd('60')))
-    }),
-    repayFromCollateral: splits.map(([lots, repayments]) => async () => {
+    },
+    repayFromCollateral: async () => {
       await owe()
-      await holds(lots, repayments)
+      await fillBuckets()
+      await holdPart()
       return call('repayFromCollateral', [ausd('60')])
-    }),
+    },
   } as const
 
-  test.each(Object.keys(cases) as (keyof typeof cases)[])('covers %s', async (name) => {
-    const measured: Measured[] = []
-    for (const prepare of cases[name]) {
-      await fixture.checkpoint()
-      measured.push(await measure(ana, creditLine, await prepare()))
-      await fixture.rewind()
-    }
-    const worst = measured.reduce((most, one) => (one.monad > most.monad ? one : most))
-    show(name, worst, userGasLimits[name])
-    expectTight(userGasLimits[name], worst)
-    expect(userGasLimits[name]).toBeLessThanOrEqual(fixed)
-  })
+  test.each(Object.keys(cases) as (keyof typeof cases)[])(
+    'the limit of %s covers its dearest state and is tight',
+    async (name) => {
+      const data = await cases[name]()
+      const measured = await measure(ana, creditLine, data, name === 'repayWithPermit' ? 1 : 0)
+      show(name, measured, userGasLimits[name])
+      expectTight(userGasLimits[name], measured)
+      expect(userGasLimits[name]).toBeLessThanOrEqual(fixed)
+    },
+  )
 
-  test('covers a draw from a pool that is short, whatever the caller leaves of the folds', async () => {
-    for (const lots of [0, 2, foldsPerCall / 2, foldsPerCall - 1]) {
-      await fixture.checkpoint()
-      await act('topUp', 2, ausd('1000'), false, 'budi')
-      await act('draw', ausd('100'), 'budi')
-      await act('topUp', 1, ausd('500000'))
-      const start = await now()
-      await many([
-        ...Array.from({ length: lots }, (_, at) => op('heldTopUp', 100 + at, ana, ausd('10'))),
-        ...Array.from({ length: foldsPerCall }, (_, at) =>
-          op('heldRepayFor', 300 + at, actors.budi.address, ausd('1')),
-        ),
+  /**
+   * Releases this many top-ups and repayments of ana, and as many repayments of budi. Ana has a
+   * limit above all that the pool has, and owes 300 AUSD less her repayments.
+   */
+  async function release(count: number) {
+    await act('topUp', 1, ausd('500000'))
+    await act('topUp', 2, ausd('1000'), false, 'budi')
+    await act('draw', ausd('300'))
+    await act('draw', ausd('300'), 'budi')
+    for (let first = 0; first < count; first += 20) {
+      const ops = Array.from({ length: 20 }, (_, index) => [
+        op('heldTopUp', 1_000 + first + index, ana, ausd('1')),
+        op('heldRepayFor', 2_000 + first + index, ana, ausd('1')),
+        op('heldRepayFor', 3_000 + first + index, actors.budi.address, ausd('1')),
       ])
-      const free = await read('liquidity')
-      await until(start + BigInt(holdSeconds) - 50n)
-      if (lots > 0) await act('extendHold', 100)
-      await until(start + BigInt(holdSeconds) + 50n)
-      // One unit more than is there without folding.
-      const measured = await measure(ana, creditLine, call('draw', [free + 1n, nobody]))
-      show(`draw, short pool and ${lots} lots`, measured, userGasLimits.draw)
-      expectCovered(userGasLimits.draw, measured)
+      await many(ops.flat())
+      await fixture.warp(Number(step))
+    }
+    await fixture.warp(2 * holdSeconds)
+  }
+  const amounts = {
+    draw: async () => (await fixture.accountOf('ana')).available,
+    withdrawCollateral: async () => ausd('1000'),
+    repayFromCollateral: async () => (await fixture.accountOf('ana')).drawn,
+  }
+
+  test.each([20, 200])('%d released payments of each kind are used in one call', async (count) => {
+    await release(count)
+    expect((await fixture.accountOf('ana')).available).toBe(await read('liquidity'))
+    for (const name of ['draw', 'withdrawCollateral', 'repayFromCollateral'] as const) {
+      await fixture.checkpoint()
+      const amount = await amounts[name]()
+      const data = call(name, name === 'repayFromCollateral' ? [amount] : [amount, nobody])
+      const measured = await measure(ana, creditLine, data)
+      show(`${name} after ${count} payments`, measured, userGasLimits[name])
+      expectCovered(userGasLimits[name], measured)
+      const { encumbered, drawn } = await fixture.accountOf('ana')
+      expect(encumbered).toBe(0n)
+      if (name === 'draw') expect(await read('liquidity')).toBe(0n)
+      if (name === 'repayFromCollateral') expect(drawn).toBe(0n)
       await fixture.rewind()
     }
   })

@@ -2,24 +2,23 @@
  * Fixed gas limits of the relayer's transactions, one per function. They are tight, because Monad
  * charges the limit, not the gas used.
  *
- * Measured on anvil in the worst state of each function (`infra/contracts/gas.test.ts` repeats the
- * measurement): fresh account, fresh slots, cycle closing with an excess. Each cold slot counts
- * 6000 more and each cold account 7500 more, as on Monad (8100 and 10100, not 2100 and 2600,
- * https://docs.monad.xyz/developer-essentials/opcode-pricing), plus about a tenth. The real token is
- * behind a proxy, one cold account more than the test token: 10,000 for functions that move AUSD.
- * `bun run deploy` compares the limits with `eth_estimateGas` on its chain. No limit depends on an
- * account's history: relayed operations never walk its lots.
+ * Measured on anvil in the dearest state of each function (`infra/contracts/gas.test.ts` repeats the
+ * measurement): new account, new slots, cycle closing with an excess. Storage is priced by pages, as
+ * Monad does (MIP-8, https://docs.monad.xyz/developer-essentials/opcode-pricing). Added are a
+ * twentieth, and 18,200 for functions that move AUSD: the real token is behind a proxy, which is a
+ * cold account and a cold page more. `bun run deploy` compares the limits with `eth_estimateGas` on
+ * its chain. No limit depends on an account's history, because holds are summed in 16 buckets.
  */
 export const gasLimits = {
-  topUp: 215_000n,
-  heldTopUp: 315_000n,
-  repayFor: 305_000n,
-  heldRepayFor: 495_000n,
-  revokeTopUp: 160_000n,
-  revokeRepayment: 285_000n,
-  extendHold: 210_000n,
-  setVerified: 85_000n,
-  setFrozen: 85_000n,
+  topUp: 205_000n,
+  heldTopUp: 265_000n,
+  repayFor: 220_000n,
+  heldRepayFor: 310_000n,
+  revokeTopUp: 145_000n,
+  revokeRepayment: 200_000n,
+  extendHold: 140_000n,
+  setVerified: 95_000n,
+  setFrozen: 95_000n,
   /** ERC-3009 with an ECDSA signature, either overload. */
   transferWithAuthorization: 140_000n,
   /** ERC-3009 from a contract wallet, whose signature check may cost up to 100,000. */
@@ -29,16 +28,17 @@ export const gasLimits = {
 } as const
 
 /**
- * Gas limits of transactions that users send themselves. Each folds at most twelve holds of the
- * account or the pool, so the limit holds for any account history. All are within the 400,000 that
- * apps have always sent.
+ * Gas limits of transactions that users send themselves, for any account history: a call folds at
+ * most 16 buckets of the account and 16 of the pool. Where folding is dearer by Ethereum's rules than
+ * by Monad's, the limit covers both, because local chains charge by the former. All are within the
+ * 400,000 that apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
-  repay: 225_000n,
-  repayWithPermit: 305_000n,
-  repayFromCollateral: 350_000n,
-  withdrawCollateral: 325_000n,
+  repay: 175_000n,
+  repayWithPermit: 240_000n,
+  repayFromCollateral: 225_000n,
+  withdrawCollateral: 215_000n,
 } as const
 
 /** Operations of the credit line's `many`, with their number (`Op.kind`). */
@@ -54,21 +54,32 @@ export const opKinds = {
 export type OpKind = keyof typeof opKinds
 
 /** Gas that the contract requires before each operation of `many`: its `OP_GAS_FLOOR`. */
-export const opGasFloor = 450_000n
+export const opGasFloor = 300_000n
 
-/** Fixed gas per `many`: the transaction itself, up to its first operation. */
-const manyBase = 40_000n
+/** Gas of a `many` up to its first operation. */
+const manyEntry = 35_000n
+/** The same, and the pages that all operations share, which the first one pays for. */
+const manyBase = 135_000n
+/** Gas of each further operation of a `many`, for an account of its own. */
+const manyGas: Record<OpKind, bigint> = {
+  topUp: 78_000n,
+  heldTopUp: 138_000n,
+  repayFor: 114_000n,
+  revokeTopUp: 44_000n,
+  heldRepayFor: 183_000n,
+  revokeRepayment: 100_000n,
+  extendHold: 77_000n,
+}
 
 /**
- * Returns the gas limit of a `many` of these operations, in this order. Includes the gas that the
- * contract requires before the last one, so that a valid operation is never reported as failed for
- * lack of gas.
+ * Returns the gas limit of a `many` of these operations, in this order. The last one needs less than
+ * the gas that the contract requires before it, so that a valid operation is never reported as
+ * failed for lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
-  const sum = ops.reduce((total, kind) => total + gasLimits[kind], manyBase)
-  const last = ops.at(-1)
-  const missing = opGasFloor - (last ? gasLimits[last] : 0n)
-  return missing > 0n ? sum + missing : sum
+  const before = ops.slice(0, -1)
+  if (before.length === 0) return manyEntry + opGasFloor
+  return before.reduce((sum, kind) => sum + manyGas[kind], manyBase + opGasFloor)
 }
 
 /**

@@ -22,7 +22,7 @@ abstract contract RelayedOps is CreditLineBase {
 
     /// @notice Gas required before each operation of `many`. More than any operation uses, so a
     /// short gas limit reverts the batch and cannot look like a failed operation.
-    uint256 public constant OP_GAS_FLOOR = 450_000;
+    uint256 public constant OP_GAS_FLOOR = 300_000;
 
     /// @notice Content hash applied under a ref, as computed by `contentOf`; 0 if unused.
     function refUsed(bytes32 ref) external view returns (bytes32) {
