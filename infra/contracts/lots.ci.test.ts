@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, gasOn, type Measured, op, show } from '#test/support/gas'
@@ -46,13 +45,8 @@ async function compare(name: string, of: (user: User) => Promise<Measured>) {
 
 /** Gas of reading the account, by `eth_estimateGas`. */
 async function costOfReading(user: User): Promise<Measured> {
-  const gas = await fixture.client.estimateContractGas({
-    abi: creditLineAbi,
-    address: creditLine,
-    functionName: 'accountOf',
-    args: [actors[user].address],
-    account: relayer,
-  })
+  const data = call('accountOf', [actors[user].address])
+  const gas = await fixture.client.estimateGas({ account: relayer, to: creditLine, data })
   return { gas, monad: gas }
 }
 
