@@ -180,6 +180,7 @@ contract CreditLineExtension is CreditLineBase {
         if (!line.defaulted) revert NotDefaulted(account);
         if (line.drawn == 0) revert NothingOwed(account);
         (uint256 amount, uint256 shares) = _seizeForDebt(line);
+        if (amount == 0) revert InsufficientCollateral(0, line.drawn);
         emit CollateralSeized(account, amount, shares, line.drawn, _next(account));
     }
 

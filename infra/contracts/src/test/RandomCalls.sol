@@ -118,7 +118,7 @@ contract RandomCalls is LineModel {
                 _views.markDefault(person);
                 _default(i);
             }
-            if (_users[i].drawn > 0) {
+            if (_users[i].drawn > 0 && _account(i).collateral > 0) {
                 _views.seizeMore(person);
                 _round(_users[i]);
                 _payBack(i, _users[i].drawn - _account(i).drawn);
