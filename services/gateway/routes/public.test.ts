@@ -78,6 +78,32 @@ describe('GET /verify/:wallet', () => {
     const response = await (await fixtureOf({ ...reader, ...replies })).call('GET', path)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
   })
+  test.each([
+    ['score', { score: '510' }],
+    ['number of closed cycles', { cycleCount: 2 }],
+    ['open cycle', { cyclesOpened: 3 }],
+    ['default', { defaulted: true }],
+    ['verification', { verifiedAt: null }],
+  ])('has no history while its %s contradicts the contract', async (_, wrong) => {
+    const told = okay({ history: { ...history, ...wrong }, blockNumber: '75' })
+    const fixture = await fixtureOf({ ...chain, 'indexer.record': told })
+    const response = await fixture.call('GET', path)
+    expect([response.status, await response.json()]).toEqual([200, without])
+  })
+  test('has the history of a block that the contract has passed since the request', async () => {
+    const settled = { ...account, score: '530', cycles: 4, drawn: '0' }
+    const now = { ...history, score: '530', cycleCount: 4 }
+    let readings = 0
+    const fixture = await fixtureOf({
+      'chain.account': okay({ wallet: walletOf(ana), ...settled }),
+      'indexer.record': async () => ({
+        ok: { history: readings++ === 0 ? history : now, blockNumber: '75' },
+      }),
+    })
+    const response = await fixture.call('GET', path)
+    const whole = { ...record, score: '530', cycles: 4, history: now }
+    expect([response.status, await response.json()]).toEqual([200, whole])
+  })
   test('is the same in any case of the wallet, and 304 to who has it', async () => {
     const fixture = await fixtureOf({ ...chain, ...reader })
     const first = await fixture.call('GET', path)

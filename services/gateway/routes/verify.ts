@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
+import type { StaticDecode } from 'typebox'
 import { getAddress } from 'viem'
 import { GetRecord } from '#shared/api/record'
 import type { AnswerOf } from '#shared/api/route'
 import type { Ask } from '#shared/bus/ask'
+import { pause } from '#shared/deadline'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address } from '#shared/messages/fields'
 import { IndexerRecord } from '#shared/messages/indexer'
@@ -18,6 +20,12 @@ import type { Access } from '../sign-in/access'
  * the record is returned without its history.
  */
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
+/**
+ * Further readings while history and contract differ, over about 1.5 s: the contract is read at the
+ * newest block, the history at the finalized one, which follows within two blocks.
+ */
+const readingsMore = 5
+const readAgainMs = 300
 /** How long callers may cache the record. */
 const maxAgeSeconds = 2
 
@@ -46,7 +54,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
           'counted in it was reversed, and its effect on the score was undone. For a reversed cycle, ' +
           '`totalRepaid` is the remaining amount and `scoreAfter` the score after the reversal; the ' +
           'restored debt opens a new cycle with the same `openedAt`. `history` is null while the ' +
-          'indexer is unavailable; its times are unix seconds.',
+          'indexer is unavailable or contradicts the contract; its times are unix seconds.',
         tag: 'record',
         parameters: [{ name: 'wallet', in: 'path', required: true, schema: Address }],
         ok: { description: 'The record.', schema: GetRecord.answer, example: exampleRecord },
@@ -57,12 +65,31 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
+/** Returns figures and history that agree, or the figures alone if that takes more than a block. */
 async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRecord>> {
-  const [answer, history] = await Promise.all([
-    ask(ChainAccount, { wallet }),
-    historyOf(ask, wallet),
-  ])
-  const { verified, score, ratioBps, cycles, defaulted } = okOf(answer)
+  const accounts: Account[] = []
+  for (;;) {
+    const [answer, history] = await Promise.all([
+      ask(ChainAccount, { wallet }),
+      historyOf(ask, wallet),
+    ])
+    accounts.push(okOf(answer))
+    const agreeing = history && accounts.findLast((account) => isSame(account, history))
+    if (agreeing) return recordWith(wallet, agreeing, history)
+    if (!history || accounts.length > readingsMore)
+      return recordWith(wallet, accounts.at(-1)!, null)
+    await pause(readAgainMs)
+  }
+}
+
+type Account = StaticDecode<(typeof ChainAccount)['answer']>
+type History = StaticDecode<(typeof IndexerRecord)['answer']>['history']
+
+function recordWith(
+  wallet: string,
+  { verified, score, ratioBps, cycles, defaulted }: Account,
+  history: History | null,
+): AnswerOf<typeof GetRecord> {
   return {
     account: getAddress(wallet),
     verified,
@@ -73,6 +100,18 @@ async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRe
     history,
     indexer: history === null ? 'unavailable' : 'ok',
   }
+}
+
+/** Whether the history ends where the contract is. A cycle is open while a debt is owed. */
+function isSame(account: Account, history: History): boolean {
+  const open = account.drawn !== '0' && !account.defaulted ? 1 : 0
+  return (
+    history.score === account.score &&
+    history.cycleCount === account.cycles &&
+    history.cyclesOpened === account.cycles + open &&
+    history.defaulted === account.defaulted &&
+    (history.verifiedAt !== null || !account.verified)
+  )
 }
 
 /** Returns null if the reader is down, slow or behind: an old history must not look current. */

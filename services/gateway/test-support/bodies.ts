@@ -55,12 +55,12 @@ export const account = {
 
 export const history = {
   score: '520',
-  cycleCount: 0,
-  repayCount: 0,
-  cyclesOpened: 0,
+  cycleCount: 3,
+  repayCount: 3,
+  cyclesOpened: 4,
   defaulted: false,
-  verifiedAt: null,
-  firstSeenAt: null,
+  verifiedAt: '1795244400',
+  firstSeenAt: '1795244400',
   cycles: [],
 }
 
