@@ -5,7 +5,7 @@ import { newId } from './ids'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './provider/door'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
-import type { Payout } from './records'
+import type { Payment, Payout } from './records'
 
 /** Endpoint for an account's balance; it needs the key permission `Balance Read`. */
 export const balanceEndpoints: readonly Endpoint[] = [
@@ -32,6 +32,8 @@ function balance(context: Context, { account, query }: ProviderCall): ProviderAn
 const gone = (status: Payout['status']) =>
   status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
 
+const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
+
 /**
  * Returns the sum of an account's movements in minor units; a payout is deducted when it is
  * requested. For an earlier moment it sums the movements that had started by then, with their final
@@ -43,7 +45,7 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
     one.account === account && Date.parse(one.capturedAt ?? one.createdAt) <= byMs
   let minor = -keptMinor(context, account, byMs)
   for (const one of book.all('payments'))
-    if (counts(one) && one.status === 'SUCCEEDED') minor += one.capturedMinor
+    if (counts(one) && one.status === 'SUCCEEDED' && !isVoided(one)) minor += one.capturedMinor
   for (const one of book.all('refunds'))
     if (counts(one) && one.status === 'SUCCEEDED') minor -= one.amountMinor
   for (const one of book.all('chargebacks'))

@@ -34,6 +34,16 @@ export type Faults = {
     readonly wrongAmount: number
     /** Responds 404 to reads of existing refunds. */
     readonly hideRefunds: number
+    /** Responds 404 to reads of existing payments, as shortly after their webhook. */
+    readonly hidePayments: number
+    /** Returns payments that succeeded as `FAILED`. */
+    readonly failPayments: number
+    /** Returns times of another form: year 1, the epoch as a number, or no time zone. */
+    readonly oddTimes: number
+    /** Opens a checkout for a tenth of the amount. */
+    readonly otherCheckout: number
+    /** Lists refunds without an id of their own. */
+    readonly namelessRefunds: number
     /** Treats a refund request repeated under its idempotency key as a new one. */
     readonly forgetKeys: number
     /** Refuses new payouts with `CHANNEL_CODE_NOT_SUPPORTED`, as while a bank is unavailable. */
@@ -69,6 +79,11 @@ export const noFaults: Faults = {
     forbidSender: 0,
     wrongAmount: 0,
     hideRefunds: 0,
+    hidePayments: 0,
+    failPayments: 0,
+    oddTimes: 0,
+    otherCheckout: 0,
+    namelessRefunds: 0,
     forgetKeys: 0,
     closedChannels: 0,
     forbidList: 0,
@@ -115,6 +130,11 @@ const checks = new Map<string, Check>([
   ['api.forbidSender', probability],
   ['api.wrongAmount', probability],
   ['api.hideRefunds', probability],
+  ['api.hidePayments', probability],
+  ['api.failPayments', probability],
+  ['api.oddTimes', probability],
+  ['api.otherCheckout', probability],
+  ['api.namelessRefunds', probability],
   ['api.forgetKeys', probability],
   ['api.closedChannels', probability],
   ['api.forbidList', probability],

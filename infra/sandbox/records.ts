@@ -65,9 +65,16 @@ export type Payment = {
   readonly captureMethod: 'AUTOMATIC' | 'MANUAL'
   readonly status: 'AUTHORIZED' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
   readonly failureCode: string | null
+  readonly told?: Told
   readonly createdAt: string
   readonly updatedAt: string
 }
+
+/**
+ * Statuses that a control has set, in place of those that follow from the record: the word of the
+ * object itself, known or not, and the status of its row in the list of transactions.
+ */
+export type Told = { readonly status?: string; readonly listed?: string }
 
 /** Refund to the payer. */
 export type Refund = {
@@ -86,6 +93,7 @@ export type Refund = {
    * Idempotency key of the request, its body, and how often it was repeated; absent without a key.
    */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
+  readonly told?: Told
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -104,6 +112,8 @@ export type Chargeback = {
   readonly referenceId: string
   readonly channelCode: string
   readonly amountMinor: bigint
+  /** Currency of the dispute; absent: that of the account. */
+  readonly currency?: string
   readonly status: TransactionStatus
   readonly createdAt: string
   readonly updatedAt: string

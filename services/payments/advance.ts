@@ -83,7 +83,12 @@ export async function takeDecided(
   set: Change = {},
 ): Promise<PaymentRow | undefined> {
   if ('stay' in step) return undefined
-  const restart = 'remainderMicro' in step ? restartOf(payment, step.remainderMicro) : {}
+  const restart =
+    'remainderMicro' in step
+      ? restartOf(payment, step.remainderMicro)
+      : 'undone' in step
+        ? restartOf(payment, 0n)
+        : {}
   return takeStep(tx, context, payment, step, { ...set, ...restart })
 }
 
@@ -94,6 +99,8 @@ const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Chan
   creditedAt: null,
   clearedAt: null,
   holdEndedAt: null,
+  extendedAt: null,
+  frozenAt: null,
 })
 
 /**

@@ -7,6 +7,7 @@ import {
   type PaymentState,
   type Reason,
   remainderFloor,
+  wasGiven,
 } from './payment'
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
@@ -70,7 +71,8 @@ export type Step =
   | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
   | { next: 'revoking'; reason: Reason }
-  | { next: 'review'; reason: Reason }
+  /** `undone`: an operator may credit or refund it, since nothing of it is on the chain. */
+  | { next: 'review'; reason: Reason; undone?: true }
 
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor > refundAppliedMinor
@@ -112,9 +114,20 @@ export function decideRevoked(payment: PaymentFacts): Step {
   return { next: 'revoked' }
 }
 
-/** Decides once a succeeded refund is counted in `refundedMinor`. */
-export function decideRefunded(payment: PaymentFacts): Step {
-  if (!hasOpenRefund(payment)) return { stay: true }
+/** Returns true if money came back to us after its AUSD was taken back or never credited. */
+const isUndone = ({ state, refundedMinor, refundAppliedMinor }: PaymentFacts): boolean =>
+  (state === 'revoked' || state === 'refunded') && refundedMinor < refundAppliedMinor
+
+/** Decides once `refundedMinor` has changed, in either direction. */
+export function decideRefunded(
+  payment: PaymentFacts & { readonly paidMinor?: bigint | null },
+): Step {
+  if (isUndone(payment)) {
+    const { paidMinor, fiatMinor } = payment
+    const differs = (paidMinor ?? fiatMinor) !== fiatMinor
+    return { next: 'review', reason: differs ? 'amount_differs' : 'refund_undone', undone: true }
+  }
+  if (!hasOpenRefund(payment)) return decideHealed(payment)
   switch (payment.state) {
     case 'held':
       return { next: 'revoking', reason: 'refunded_during_hold' }
@@ -127,6 +140,15 @@ export function decideRefunded(payment: PaymentFacts): Step {
     default:
       return { stay: true } // Before or during the credit: decided when the credit ends.
   }
+}
+
+/** Decides about a payment in review because of a refund that did not take place after all. */
+function decideHealed(payment: PaymentFacts): Step {
+  const { state, reason, kind, overpaidMinor } = payment
+  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasGiven(payment))
+    return { stay: true }
+  if (overpaidMinor > 0n) return { stay: true }
+  return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }
 
 /** Decides once a second payment is counted in `overpaidMinor`. */
@@ -200,8 +222,11 @@ export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Da
     case 'repaid':
       // First check immediately: only the chain knows when the hold ends.
       return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : sweepAfterMs)) : null
-    case 'paid':
     case 'revoking':
+      // First check immediately: the hold must not end before the revocation is final.
+      if (quiet.onHold && quiet.checks === 0) return new Date(nowMs)
+      return new Date(nowMs + doubling(repeatOrderMaxMs))
+    case 'paid':
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'refunding':
       // First check immediately: it makes the first request to the provider.

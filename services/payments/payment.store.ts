@@ -47,6 +47,10 @@ type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrappe
 export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
   sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
+/** Condition of payments whose wallet is frozen because their hold could not be kept. */
+const isLostHold = ({ frozenAt, holdEndedAt }: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
+  sql`${frozenAt} is not null and ${holdEndedAt} is null`
+
 /** Payments: one promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
@@ -98,12 +102,16 @@ export const payments = schema.table(
     /** Time of the last successful refund check within the margin before the hold ends. */
     clearedAt: at('cleared_at'),
     holdEndedAt: at('hold_ended_at'),
+    /** Time of the first extension of the present hold. */
+    extendedAt: at('extended_at'),
+    /** Time at which the wallet was frozen because the hold could not be kept. */
+    frozenAt: at('frozen_at'),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
     /** Refunded part of `overpaidMinor`. */
     overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
-    /** Chargeback amounts recovered by won disputes. */
+    /** Won disputes as earlier versions counted them, beside `refundedMinor`; they lower it now. */
     wonMinor: amountColumn('won_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
@@ -127,6 +135,7 @@ export const payments = schema.table(
     index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
+    index('payments_lost_hold').on(table.wallet).where(isLostHold(table)),
     // Backs up the wallet lock: two open checkouts could charge one debt twice. One more may be
     // opening, to replace the open one once its quote is taken.
     uniqueIndex('payments_open_settlement')
@@ -227,6 +236,16 @@ export async function firstPaymentAt(db: Db): Promise<Date | null> {
   return at ? new Date(at) : null
 }
 
+/** Returns true if a wallet has a payment whose hold could not be kept. */
+export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolean> {
+  const rows = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(eq(payments.wallet, wallet), isLostHold(payments)))
+    .limit(1)
+  return rows.length > 0
+}
+
 /** Finds a wallet's settlements that can still be paid or are not yet on the chain. */
 export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
   db
@@ -298,18 +317,25 @@ const byEither = built((db) =>
   ),
 )
 
-/** Returns those of the given provider payment ids that belong to our payments. */
-export async function findKnown(
+/** Returns those of the given ids, the provider's or ours, that belong to our payments. */
+export async function findOwned(
   db: Db,
   account: PaymentRow['account'],
-  ids: readonly string[],
+  wanted: Record<'paymentIds' | 'requestIds' | 'ids', readonly string[]>,
 ): Promise<Set<string>> {
-  const { providerPaymentId: id } = payments
+  const { id, providerPaymentId, paymentRequestId } = payments
+  const isIt = or(
+    isOneOf(providerPaymentId, wanted.paymentIds),
+    isOneOf(paymentRequestId, wanted.requestIds),
+    isOneOf(id, wanted.ids),
+  )
   const rows = await db
-    .select({ id })
+    .select({ id, providerPaymentId, paymentRequestId })
     .from(payments)
-    .where(and(eq(payments.account, account), isOneOf(id, ids)))
-  return new Set(rows.flatMap((row) => row.id ?? []))
+    .where(and(eq(payments.account, account), isIt))
+  return new Set(
+    rows.flatMap((row) => [row.id, row.providerPaymentId ?? [], row.paymentRequestId ?? []].flat()),
+  )
 }
 
 export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>

@@ -19,7 +19,10 @@ export type TopupState =
   | 'refunding'
   | 'accepted'
 
-/** A payment leaves `review` only by an operator's decision. */
+/**
+ * A payment leaves `review` only by an operator's decision, or because the provider takes back what
+ * had led to it.
+ */
 export const topupLifecycle: Lifecycle<TopupState> = {
   // The provider may have opened a checkout whose response we never saw, and it may be paid.
   opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
@@ -35,8 +38,8 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   revoked: ['review'],
   // Refunded before any credit was ordered.
   refunded: ['review'],
-  // The operator credits it, refunds it, or accepts it as it is.
-  review: ['paid', 'refunding', 'accepted'],
+  // The operator credits it, refunds it, or accepts it as it is; or the refund has failed.
+  review: ['paid', 'refunding', 'accepted', 'credited'],
   // Refunding a second payment leaves the first unchanged; a failed refund returns to review.
   refunding: ['refunded', 'credited', 'revoked', 'review'],
   accepted: ['review'], // Paid again.
@@ -71,7 +74,7 @@ export const settlementLifecycle: Lifecycle<SettlementState> = {
   revoking: ['revoked', 'paid', 'review'],
   revoked: ['review'],
   refunded: ['review'],
-  review: ['paid', 'refunding', 'accepted'],
+  review: ['paid', 'refunding', 'accepted', 'repaid'],
   refunding: ['refunded', 'repaid', 'revoked', 'review'],
   accepted: ['review'],
 }
@@ -130,6 +133,7 @@ export const reasons = [
   'refunded_in_part',
   'refunded_during_hold',
   'refunded_after_credit',
+  'refund_undone',
   'credit_failed',
   'repay_failed',
   'revoke_failed',

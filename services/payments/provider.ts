@@ -70,8 +70,11 @@ export type Charge = {
   readonly senderVerification?: SenderVerification
 }
 
-/** `pending` may still succeed; `dead` never will; `unknown` must not be treated as success. */
-export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'unknown'
+/**
+ * `pending` may still succeed; `dead` never will; `voided` was canceled, possibly after it had
+ * succeeded; `unknown` must not be treated as success.
+ */
+export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'voided' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
 
 export type RefundStatus = 'pending' | 'succeeded' | 'dead' | 'unknown'
@@ -163,8 +166,11 @@ export type PaymentProvider = {
   readonly createRefund: (
     order: RefundOrder,
   ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
-  /** Returns all payments, refunds and chargebacks changed since, or throws. */
-  readonly listTransactions: (account: ProviderAccount, updatedFrom: Date) => Promise<Listed[]>
+  /**
+   * Returns all payments, refunds and chargebacks that changed within the last `agoMs`, by the
+   * provider's clock, or throws.
+   */
+  readonly listTransactions: (account: ProviderAccount, agoMs: number) => Promise<Listed[]>
   /** Returns the kind of a channel; `unknown` for an unrecognised code. */
   readonly kindOfChannel: (code: string) => ChannelKind
   /** Parses a webhook leniently: unreadable ones are `unknown`, never an error. */

@@ -1,19 +1,11 @@
 import type { Db, Tx } from '#shared/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { endCanceled, expire, takeDecided, takeStep } from './advance'
+import { callPerson } from './alert'
 import { bookChange, bookMatched, bookUnmatched } from './books/book'
 import { askOr, type Context } from './context'
 import { admitExcess, mayExceed, type Owner, readOwner } from './cover/excess'
-import {
-  decideOverpaid,
-  decideReceipt,
-  decideRefunded,
-  isHeld,
-  isLate,
-  nextCheck,
-  type Receipt,
-  waiverOf,
-} from './decide'
+import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt } from './decide'
 import { awaitsRate, isOrderedByUs, paymentIdFrom } from './payment'
 import {
   findByCheckout,
@@ -26,13 +18,10 @@ import {
 } from './payment.store'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from './provider'
 import { findBeside } from './refunds/beside.store'
-import {
-  type RefundOrigin,
-  recordRefund,
-  sumRefunded,
-  sumRefundedBeside,
-} from './refunds/refund.store'
-import { makeGood, noteReversal } from './refunds/reversal'
+import { countBeside, endDoubt, followReports, receiveDoubt } from './refunds/follow'
+import { recordReport } from './refunds/refund.store'
+import { backOf, type ReportOrigin, voidId } from './refunds/report'
+import { makeGood } from './refunds/reversal'
 import { endRefunding, noteOrdered } from './review/ended'
 import { recordAnomaly } from './schema.store'
 
@@ -130,8 +119,9 @@ export async function receiveCheckout(
 }
 
 /**
- * Receives a charge. An unrecognised status raises an alert; a charge without money changes
- * nothing. Returns true if the payment became `paid`.
+ * Receives a charge. An unrecognised status raises an alert. A charge that we counted and that reads
+ * otherwise than succeeded may be on its way back; any other one without money changes nothing.
+ * Returns true if the payment became `paid`.
  */
 export async function receiveCharge(
   tx: Tx,
@@ -141,6 +131,10 @@ export async function receiveCharge(
 ): Promise<boolean> {
   const { status, charge } = fetched
   if (status === 'succeeded') return receivePayment(tx, context, fetched, checkout)
+  await receiveDoubt(tx, context, charge.paymentId, {
+    ...{ account: charge.account, id: voidId(charge.paymentId) },
+    status: status === 'voided' ? 'succeeded' : 'unknown',
+  })
   if (status === 'unknown') {
     const { account, paymentId: object, currency, paidMinor: amountMinor } = charge
     await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
@@ -151,23 +145,6 @@ export async function receiveCharge(
       'payment waiting for sender verification',
     )
   return false
-}
-
-/** Records an anomaly for manual review and raises an alert the first time. */
-export async function callPerson(
-  tx: Tx,
-  { log }: Context,
-  kind: 'status_unknown' | 'amount_unknown' | 'sender_unverified',
-  about: {
-    account: PaymentRow['account']
-    object: string
-    paymentId?: string
-    currency?: string
-    amountMinor?: bigint | null
-  },
-): Promise<void> {
-  if (!(await recordAnomaly(tx, { kind, ...about }))) return
-  log.error({ kind, object: about.object, alarm: true }, 'unrecognised status from provider')
 }
 
 /** A succeeded charge and, if fetched, its checkout. */
@@ -185,9 +162,11 @@ async function receivePayment(
     await noteUnmatched(tx, context, charge)
     return false
   }
-  const { refundedMinor, isBooked, isShort } = await findBeside(tx, payment, charge)
+  const { reports, isBooked, isShort } = await findBeside(tx, payment, charge)
+  const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
-  const held = isHeld(charge.channelKind)
+  // Money with a refund on its way is held, whatever its channel.
+  const held = isHeld(charge.channelKind) || isOpen
   const { receipt, set: admitted } =
     'liveMicro' in decided
       ? await admitExcess(tx, context, payment, { receipt: decided, held, owner })
@@ -197,6 +176,9 @@ async function receivePayment(
       await callPerson(tx, context, 'sender_unverified', {
         ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
       })
+    const { id: paymentId } = payment
+    const { paymentId: providerPaymentId } = charge
+    await endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(providerPaymentId) })
     return false
   }
   if (isBooked) await bookMatched(tx, charge)
@@ -215,7 +197,8 @@ async function receivePayment(
     ...{ channel: charge.channel, held, paidMinor: charge.paidMinor },
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
-    ...('liveMicro' in receipt ? { refundAppliedMinor: refundedMinor, ...receipt.late } : {}),
+    ...(receipt.next === 'review' ? {} : { refundAppliedMinor: refundedMinor }),
+    ...('liveMicro' in receipt ? receipt.late : {}),
     ...(awaitsRate(payment) ? { reason: null } : {}),
     ...admitted,
     ...shares,
@@ -316,15 +299,20 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   await notePayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')
+  await countBeside(tx, after)
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
-/** A refund or chargeback, ordered by us or not. */
-export type ReceivedRefund = FetchedRefund & { readonly origin?: RefundOrigin }
+/** A refund, dispute or row of the list, ordered by us or not. */
+export type ReceivedRefund = FetchedRefund & {
+  readonly origin?: ReportOrigin
+  /** Of a row of the list: the refund that it names. */
+  readonly objectId?: string | null
+}
 
 /**
- * Receives a refund or chargeback. It may arrive before the payment itself: then the payment is
- * received first, and the refunded part is not credited.
+ * Receives a refund or chargeback, in any status. It may arrive before the payment itself: then the
+ * payment is received first, and the refunded part is not credited.
  */
 export async function receiveRefund(
   tx: Tx,
@@ -333,67 +321,32 @@ export async function receiveRefund(
   fetched: PricedCharge,
 ): Promise<void> {
   const { charge } = fetched
+  const { account } = charge
   const matched = await matchPayment(tx, { charge })
-  const { refundedMinor } = refund
-  if (refundedMinor === null) throw new Error(`refund ${refund.refundId} has no exact amount`)
   const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
   const locked = matched && (await lockPayment(tx, matched.id))
-  await recordRefund(tx, {
+  // Minor units of another currency mean nothing here.
+  const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
+  await recordReport(tx, {
     id: refund.refundId,
     paymentId: matched?.id ?? '',
     providerPaymentId: charge.paymentId,
-    refundedMinor,
-    status: refund.status,
-    origin,
+    objectId: refund.objectId ?? null,
+    ...{ refundedMinor, status: refund.status, origin },
   })
   await noteOrdered(tx, context, refund)
+  const about = { account, object: refund.refundId }
   if (!matched) {
-    const known = { account: charge.account, object: refund.refundId }
-    await recordAnomaly(tx, { kind: 'object_unknown', ...known })
+    await recordAnomaly(tx, { kind: 'object_unknown', ...about })
     if (fetched.status === 'succeeded') await noteUnmatched(tx, context, charge)
     return
   }
+  const { id: paymentId } = matched
   if (refund.status === 'unknown')
-    await callPerson(tx, context, 'status_unknown', {
-      account: charge.account,
-      object: refund.refundId,
-    })
-  if (refund.status === 'succeeded') {
-    if (fetched.status === 'succeeded') await receivePayment(tx, context, fetched)
-    await countRefund(tx, context, matched.id, { charge, origin })
-  }
-  if (locked?.state === 'refunding') await endRefunding(tx, context, matched.id)
-}
-
-async function countRefund(
-  tx: Tx,
-  context: Context,
-  id: string,
-  { charge, origin }: { charge: Charge; origin: RefundOrigin },
-): Promise<void> {
-  const payment = await lockPayment(tx, id)
-  if (!payment) return
-  const { paymentId: providerPaymentId } = charge
-  if (payment.providerPaymentId !== providerPaymentId) return countBeside(tx, payment, charge)
-  const refundedMinor = await sumRefunded(tx, providerPaymentId)
-  if (refundedMinor === payment.refundedMinor) return
-  const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
-  const set = { refundedMinor, ...waived }
-  await notePayment(tx, id, set)
-  context.log.info({ paymentId: id, state: payment.state, origin }, 'refund recorded')
-  const after = { ...payment, ...set }
-  await bookChange(tx, payment, after, 'refund counted')
-  const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
-  // A payment already in review may have lost more.
-  if (!moved) await noteReversal(tx, context, after)
-}
-
-/** Counts a refund of a second payment, which was never credited. */
-async function countBeside(tx: Tx, payment: PaymentRow, { currency }: Charge): Promise<void> {
-  if (currency !== payment.currency) return
-  const { id, providerPaymentId } = payment
-  const overpaidRefundedMinor = await sumRefundedBeside(tx, id, providerPaymentId)
-  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return
-  await notePayment(tx, id, { overpaidRefundedMinor })
-  await bookChange(tx, payment, { ...payment, overpaidRefundedMinor }, 'second payment refunded')
+    await callPerson(tx, context, 'status_unknown', { ...about, paymentId })
+  if (refundedMinor === null && refund.status !== 'dead')
+    await callPerson(tx, context, 'amount_unknown', { ...about, paymentId })
+  await receiveCharge(tx, context, fetched)
+  await followReports(tx, context, paymentId, { providerPaymentId: charge.paymentId, origin })
+  if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)
 }

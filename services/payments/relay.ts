@@ -4,9 +4,10 @@ import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeDecided } from './advance'
 import type { Context } from './context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from './decide'
-import { type PaymentFacts, parseRefId } from './payment'
+import { isOnHold, type PaymentFacts, parseRefId } from './payment'
 import { type Change, lockPayment, notePayment } from './payment.store'
 import { confirmFreeze } from './refunds/refund.store'
+import { followFreeze, freezeForHold } from './refunds/reversal'
 
 /** Reactions to the relayer's reports about our orders. */
 export const relayReactions = (context: Context): Reaction[] => [
@@ -24,8 +25,15 @@ export const relayReactions = (context: Context): Reaction[] => [
     },
   }),
   reactTo(relayFailed('extend'), {
-    apply: async (_, { cause, reason }) =>
-      context.log.error({ cause, reason, alarm: true }, 'hold extension failed'),
+    apply: async (tx, { cause, reason }) => {
+      const ref = parseRefId(cause.split(':')[0]!)
+      const payment = ref && (await lockPayment(tx, ref.id))
+      // Revoked or restarted in the meantime.
+      if (!payment || payment.part !== ref.part || !isOnHold(payment)) return
+      context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
+      if (reason === 'hold_not_extendable') await freezeForHold(tx, context, payment)
+      else await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
+    },
   }),
   reactTo(relaySettled('freeze'), {
     apply: async (tx, { wallet, cause }) => {
@@ -51,7 +59,7 @@ const settled = (context: Context, order: Order, decide: Decide) =>
         decide,
         set: (payment) =>
           order === 'revoke'
-            ? { liveMicro: 0n, refundAppliedMinor: payment.refundedMinor }
+            ? { liveMicro: 0n, refundAppliedMinor: payment.refundedMinor, frozenAt: null }
             : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
@@ -61,7 +69,7 @@ const failed = (context: Context, order: Order) =>
     apply: (tx, { cause }) =>
       advanceOf(tx, context, cause, {
         decide: (payment) => decideFailed(payment, order),
-        set: () => ({}),
+        set: () => (order === 'revoke' ? { frozenAt: null } : {}),
       }),
   })
 
@@ -83,4 +91,5 @@ async function advanceOf(
   if (payment.part !== ref.part) return
   const set = setOf(payment)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
+  if (payment.frozenAt) await followFreeze(tx, context, payment.wallet)
 }

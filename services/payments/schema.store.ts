@@ -1,5 +1,5 @@
 import { index, pgSchema, text } from 'drizzle-orm/pg-core'
-import { amountColumn, at } from '#shared/db/columns'
+import { amountColumn, at, isOneOf } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Db } from '#shared/db/open'
@@ -29,9 +29,13 @@ export const anomalyKinds = [
   'status_unknown', // Unrecognised status from the provider.
   'sender_unverified', // Sender verification failed after the credit.
   'amount_unknown', // Refund without an exact amount.
-  'dispute_won', // Chargeback reversed: its wallet can be cleared.
+  'charge_doubtful', // A charge that we counted reads otherwise than succeeded.
+  'repaid_needlessly', // A loss was undone after a top-up had covered it.
+  'dispute_won', // Chargeback reversed.
   'look_up_refused', // The provider refused to look up our own object; its state is unknown.
 ] as const
+
+export type AnomalyKind = (typeof anomalyKinds)[number]
 
 export const anomalies = schema.table(
   'anomalies',
@@ -50,9 +54,22 @@ export const anomalies = schema.table(
 )
 type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
+/** Returns the id of an anomaly. */
+export const anomalyId = (kind: AnomalyKind, account: string, object: string): string =>
+  `${kind}:${account}:${object}`
+
+/** Returns those of the given ids that are recorded. */
+export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ id: anomalies.id })
+    .from(anomalies)
+    .where(isOneOf(anomalies.id, ids))
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Records an anomaly. Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
-  const id = `${anomaly.kind}:${anomaly.account}:${anomaly.object}`
+  const id = anomalyId(anomaly.kind, anomaly.account, anomaly.object)
   const made = await db
     .insert(anomalies)
     .values({ id, ...anomaly })

@@ -185,12 +185,18 @@ export async function openFixture() {
     )
   }
   /** The relayer reports an order as final on the chain, or abandoned. */
-  const settle = (kind: RelayKind, cause: string, failed = false, of = wallet) =>
+  const settle = (
+    kind: RelayKind,
+    cause: string,
+    failed = false,
+    of = wallet,
+    reason = 'reverted',
+  ) =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${failed}:${crypto.randomUUID()}`,
       payload: {
-        ...{ operationId: 'op_1', cause, reason: 'reverted', txHash, blockNumber: '7' },
+        ...{ operationId: 'op_1', cause, reason, txHash, blockNumber: '7' },
         wallet: of,
       },
     })

@@ -121,15 +121,31 @@ describe('the list of transactions', () => {
     expect(anomalies.map(({ kind }) => kind)).toEqual(['money_unmatched'])
   })
 
-  test('calls a person when a dispute is won', async () => {
+  test('follows a dispute that is won, lost again and grows', async () => {
     const id = await paid()
     await fixture.list()
     await fixture.settle('credit', id)
-    const made = (await fixture.control(`payments/${id}/chargeback`)) as unknown as { id: string }
+    const made = (await fixture.control(`payments/${id}/chargeback`, {
+      amount: 20_000,
+    })) as unknown as { id: string }
     await fixture.list()
-    expect(await stateOf(id)).toBe('review')
-    await fixture.control(`chargebacks/${made.id}`, { status: 'REVERSED' })
-    await fixture.list()
-    expect(await stateOf(id)).toBe('review')
+    const wallet = (await fixture.row(id))!.wallet
+    const standing = async () => {
+      const { state, refundedMinor } = (await fixture.row(id))!
+      return [state, refundedMinor, (await fixture.walletRow(wallet))?.frozen]
+    }
+    const dispute = async (change: object) => {
+      await fixture.control(`chargebacks/${made.id}`, change)
+      await fixture.list()
+      return standing()
+    }
+    expect(await standing()).toEqual(['review', 20_000n, true])
+    expect(await dispute({ status: 'REVERSED' })).toEqual(['credited', 0n, false])
+    expect(await dispute({ status: 'SUCCESS' })).toEqual(['review', 20_000n, true])
+    await fixture.clear(wallet)
+    expect(await dispute({ amount: 50_000 })).toEqual(['review', 50_000n, true])
+    await fixture.clear(wallet)
+    expect(await dispute({ status: 'REVERSED' })).toEqual(['credited', 0n, false])
+    expect(await dispute({ status: 'SUCCESS' })).toEqual(['review', 50_000n, true])
   })
 })

@@ -1,27 +1,27 @@
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
+import { countryBy } from '#shared/money/countries'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import {
   type Listing,
   type ListingSettings,
-  type Once,
+  receiveRows,
   startReadingList,
 } from '#shared/provider/listing'
 import { noneOfItsForm } from '#shared/provider/problem'
-import type { Listed } from '#shared/provider/transactions'
-import { bookChange, bookListed } from './books/book'
+import type { Listed, ListedStatus } from '#shared/provider/transactions'
+import { callPerson } from './alert'
+import { bookListed, bookMatchedRow } from './books/book'
 import type { Context } from './context'
 import { paymentIdFrom } from './payment'
 import {
   findByProviderIds,
-  findKnown,
+  findOwned,
   findPayment,
   firstPaymentAt,
-  lockPayment,
-  notePayment,
   type PaymentRow,
 } from './payment.store'
-import type { FetchedCharge, FetchedRefund } from './provider'
+import type { FetchedCharge, FetchedRefund, RefundStatus } from './provider'
 import { findRefunded as findRefundedCharge } from './providers/look-up'
 import {
   fetchCheckout,
@@ -31,12 +31,15 @@ import {
   receiveRefund,
   withRate,
 } from './receive'
-import { findRefunded, isRefunded } from './refunds/refund.store'
-import { inbox, listings, recordAnomaly } from './schema.store'
+import { endDoubt, receiveDoubt } from './refunds/follow'
+import { findReportsById } from './refunds/refund.store'
+import { chargebackId, listedId, voidId } from './refunds/report'
+import { anomalyId, findAnomalies, listings, recordAnomaly } from './schema.store'
 
 // The provider's transaction list shows our money even if a webhook was lost. Each row names an
 // object that is fetched and received as for a webhook. Chargebacks have no endpoint of their own:
-// the list row, read with our own key, is the evidence.
+// the list row, read with our own key, is the evidence. A row is done once what it is about is
+// recorded: until then each reading decides again, so that a wrong answer about it heals.
 
 /** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>
@@ -48,138 +51,221 @@ export function paymentListing(context: Context): Listing {
   let first: Date | null = null
   return {
     ...{ database: context.database, clock: context.clock, log: context.log },
-    ...{ listings, inbox, consumer: 'payments-list', accounts: providerAccounts },
-    list: (account, updatedFrom) => context.provider.listTransactions(account, updatedFrom),
+    ...{ listings, accounts: providerAccounts },
+    list: (account, updatedFrom) =>
+      context.provider.listTransactions(account, context.clock() - updatedFrom.getTime()),
     oldest: async () => {
       first ??= await context.database.read(firstPaymentAt)
       return first
     },
-    counted: (account, rows) => countedOf(context, account, rows),
-    receive: (account, row, once) => receiveRow(context, account, row, once),
+    done: (account, rows) => doneOf(context, account, rows),
+    receive: (account, row) => receiveRow(context, account, row),
   }
 }
 
-async function receiveRow(
-  context: Context,
-  account: ProviderAccount,
-  row: Listed,
-  once: Once,
-): Promise<void> {
-  if (row.type === 'chargeback' && row.status === 'reversed')
-    return noteWon(context, account, row, once)
-  if (row.status !== 'succeeded') return
-  if (row.type === 'payment') await receivePaymentRow(context, account, row, once)
-  if (row.type === 'refund') await receiveRefundRow(context, account, row, once)
-  if (row.type === 'chargeback') await receiveChargebackRow(context, account, row, once)
-  failpoint('payments:row-of-list-received')
+/** Status of the movement in a row about a refund or dispute. */
+const statusOf: Readonly<Record<ListedStatus, RefundStatus>> = {
+  ...{ pending: 'pending', succeeded: 'succeeded', unknown: 'unknown' },
+  ...{ failed: 'dead', voided: 'dead', reversed: 'dead' },
 }
 
-/** Returns the rows of payments already counted, for example because of a webhook. */
-async function countedOf(
+/** What a row about a payment says against it; undefined if nothing. */
+function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
+  if (status === 'voided' || status === 'reversed') return 'succeeded'
+  return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
+}
+
+/** Returns the rows whose content is recorded, and those that concern nobody. */
+async function doneOf(
   { database }: Context,
   account: ProviderAccount,
   rows: readonly Listed[],
 ): Promise<Set<Listed>> {
-  const paid = rows.filter(({ type, status }) => type === 'payment' && status === 'succeeded')
-  const ids = paid.flatMap(({ productId }) => productId ?? [])
-  if (ids.length === 0) return new Set()
-  const known = await database.read((db) => findKnown(db, account, ids))
-  return new Set(paid.filter(({ productId }) => productId && known.has(productId)))
+  if (rows.length === 0) return new Set()
+  const reportIds = rows.flatMap(({ transactionId: id }) => [
+    ...[listedId(id), chargebackId(id), voidId(id)],
+  ])
+  const anomalyIds = rows.flatMap(({ transactionId, productId }) => [
+    ...[transactionId, productId ?? ''].map((id) => anomalyId('money_unmatched', account, id)),
+    anomalyId('paid_twice', account, productId ?? ''),
+  ])
+  const [owned, stored, anomalies] = await database.read(async (db) => [
+    await findOwned(db, account, {
+      paymentIds: rows.flatMap(({ productId }) => productId ?? []),
+      requestIds: rows.flatMap(({ paymentRequestId }) => paymentRequestId ?? []),
+      ids: rows.flatMap(({ reference }) => (reference && paymentIdFrom(reference)) || []),
+    }),
+    await findReportsById(db, reportIds),
+    await findAnomalies(db, anomalyIds),
+  ])
+  const objectIds = stored.flatMap(({ objectId }) => objectId ?? [])
+  const objects = await database.read((db) => findReportsById(db, objectIds))
+  const reports = new Map([...stored, ...objects].map((report) => [report.id, report]))
+  const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
+    owned.has(productId ?? '') ||
+    owned.has(paymentRequestId ?? '') ||
+    owned.has(paymentIdFrom(reference ?? '') ?? '')
+  const isUnmatched = (row: Listed) =>
+    !isOwned(row) &&
+    [row.transactionId, row.productId ?? ''].some((id) =>
+      anomalies.has(anomalyId('money_unmatched', account, id)),
+    )
+  const isDone = (row: Listed): boolean => {
+    const { type, transactionId, productId, status, amountMinor } = row
+    const isCounted = owned.has(productId ?? '')
+    const doubt = reports.get(voidId(transactionId))
+    if (type === 'payment') {
+      if (status === 'pending') return true
+      if (status !== 'succeeded') return !isCounted || doubt?.status === doubtOf(row)
+      if (isCounted) return !doubt || doubt.status === 'dead'
+      return anomalies.has(anomalyId('paid_twice', account, productId ?? '')) || isUnmatched(row)
+    }
+    if (type !== 'refund' && type !== 'chargeback') return true
+    const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
+    // What never took place needs no record.
+    if (!report) return statusOf[status] === 'dead' || isUnmatched(row)
+    const object = reports.get(report.objectId ?? '')
+    // A restore may have brought back the payment of a charge that matched none.
+    const isNamed = report.paymentId !== '' || !isOwned(row)
+    const isAsListed = report.status === statusOf[status] && isNamed
+    if (type === 'refund') return isAsListed && object?.status === report.status
+    const isExact = row.currency === countryBy('account', account).currency
+    return isAsListed && report.refundedMinor === (isExact ? amountMinor : null)
+  }
+  return new Set(rows.filter(isDone))
 }
 
-async function receivePaymentRow(
-  context: Context,
-  account: ProviderAccount,
-  row: Listed,
-  once: Once,
-) {
-  const { provider } = context
-  const { productId } = row
+async function receiveRow(context: Context, account: ProviderAccount, row: Listed): Promise<void> {
+  if (row.type === 'payment') await receivePaymentRow(context, account, row)
+  if (row.type === 'refund') await receiveRefundRow(context, account, row)
+  if (row.type === 'chargeback') await receiveChargebackRow(context, account, row)
+  failpoint('payments:row-of-list-received')
+}
+
+/** How long our own payment may be missing or contradicted before a person is alerted. */
+const doubtMaxMs = 1_800_000
+
+async function receivePaymentRow(context: Context, account: ProviderAccount, row: Listed) {
+  const { provider, database, clock } = context
+  const { productId, transactionId } = row
+  const doubt = doubtOf(row)
+  if (doubt) {
+    const about = { account, id: voidId(transactionId), status: doubt }
+    return database.transaction((tx) => receiveDoubt(tx, context, productId ?? '', about))
+  }
+  if (row.status !== 'succeeded') return
   // The list also has the account's other products, whose ids the payment lookup refuses.
   const charge = productId
     ? await provider.findCharge(account, productId).catch(noneOfItsForm)
     : undefined
   const fetched = await withRate(context, charge)
-  if (fetched) {
-    // The list can show a payment before its own endpoint does; it is picked up on the next poll.
-    if (fetched.status === 'pending') return
-    return once((tx) => receiveCharge(tx, context, fetched))
+  const owner = await ownerOf(context, account, row)
+  // The list can be ahead of the payment's own endpoint, which then says "not found" or "failed":
+  // no answer yet about money that the list shows, so the next reading asks again.
+  if (fetched?.status !== 'succeeded') {
+    const found = owner?.checkoutId
+      ? await fetchCheckout(context, account, owner.checkoutId)
+      : undefined
+    await database.transaction(async (tx) => {
+      if (fetched) await receiveCharge(tx, context, fetched)
+      if (found?.fetched?.status === 'succeeded')
+        return receiveCheckout(tx, context, account, found)
+      if (!owner && !fetched) return noteUnmatched(tx, context, account, row)
+      const isOld = owner && clock() - owner.createdAt.getTime() > doubtMaxMs
+      if (isOld)
+        await callPerson(tx, context, 'charge_doubtful', {
+          ...{ account, object: transactionId, paymentId: owner.id },
+        })
+    })
+    return
   }
-  const checkoutId = (await ownerOf(context, account, row))?.checkoutId
-  const found = checkoutId ? await fetchCheckout(context, account, checkoutId) : {}
-  await once(async (tx) => {
-    if (found.fetched) await receiveCheckout(tx, context, account, found)
-    else await noteUnmatched(tx, context, account, row)
+  await database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    await receiveCharge(tx, context, fetched)
+    const { paymentId: providerPaymentId } = fetched.charge
+    const paymentId = owner?.id ?? fetched.match?.id
+    if (paymentId)
+      await endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(transactionId) })
   })
 }
 
-async function receiveRefundRow(
-  context: Context,
-  account: ProviderAccount,
-  row: Listed,
-  once: Once,
-) {
+async function receiveRefundRow(context: Context, account: ProviderAccount, row: Listed) {
   const { database, provider } = context
   const { productId } = row
-  if (productId && (await database.read((db) => isRefunded(db, productId))))
-    return once(async () => {})
   const refund = productId
     ? await provider.findRefund(account, productId).catch(noneOfItsForm)
     : undefined
-  const charge = await withRate(context, await chargeOf(context, account, row, refund))
-  await once(async (tx) => {
-    if (charge) await receiveRefund(tx, context, refund ?? refundFrom(row, 'refund'), charge)
-    else await noteUnmatched(tx, context, account, row)
+  const fetched = await withRate(context, await chargeOf(context, account, row, refund))
+  if (!fetched) return noteMissing(context, account, row)
+  const { paymentRequestId, paymentId } = fetched.charge
+  // A row without an id of its own names no refund: all refunds of its payment are read instead.
+  const others =
+    !refund && paymentRequestId ? await provider.listRefunds(account, paymentRequestId) : undefined
+  const ofCharge = others?.filter((one) => (one.paymentId ?? paymentId) === paymentId) ?? []
+  const objectId = refund?.refundId ?? null
+  await database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
+    await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
+    // Which of the two is right decides a person; until then the money counts as gone.
+    if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
+      await callPerson(tx, context, 'status_unknown', { account, object: row.transactionId })
   })
 }
 
-async function receiveChargebackRow(
-  context: Context,
-  account: ProviderAccount,
-  row: Listed,
-  once: Once,
-) {
-  const charge = await withRate(context, await chargeOf(context, account, row))
-  await once(async (tx) => {
-    if (charge) await receiveRefund(tx, context, refundFrom(row, 'chargeback'), charge)
-    else await noteUnmatched(tx, context, account, row)
+async function receiveChargebackRow(context: Context, account: ProviderAccount, row: Listed) {
+  const fetched = await withRate(context, await chargeOf(context, account, row))
+  if (!fetched) return noteMissing(context, account, row)
+  await context.database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
+    if (row.status === 'reversed')
+      await recordAnomaly(tx, {
+        ...{ kind: 'dispute_won', account, object: row.transactionId },
+        ...{ paymentId: fetched.match?.id, currency: row.currency, amountMinor: row.amountMinor },
+      })
   })
 }
 
-const chargebackIdOf = ({ transactionId }: Listed) => `chargeback:${transactionId}`
-
-/**
- * Records a won dispute, which returns the money of a chargeback to us, and alerts the operator who
- * can clear the wallet. A chargeback that was never counted changed nothing here.
- */
-const noteWon = ({ log }: Context, account: ProviderAccount, row: Listed, once: Once) =>
-  once(async (tx) => {
-    const { transactionId: object, reference } = row
-    const fields = { transactionId: object, reference, alarm: true }
-    log.error(fields, 'chargeback reversed, wallet can be cleared')
-    const chargeback = await findRefunded(tx, chargebackIdOf(row))
-    const payment = chargeback && (await lockPayment(tx, chargeback.paymentId))
-    if (!payment) return
-    const { id, currency } = payment
-    const { refundedMinor: amountMinor } = chargeback
-    const anomaly = { account, object, currency, amountMinor, paymentId: id }
-    if (!(await recordAnomaly(tx, { kind: 'dispute_won', ...anomaly }))) return
-    const set = { wonMinor: payment.wonMinor + amountMinor }
-    await notePayment(tx, id, set)
-    await bookChange(tx, payment, { ...payment, ...set }, 'dispute won')
-  })
-
-/** Builds a refund from its list row, if it cannot be fetched by itself. */
-const refundFrom = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
-  refundId: origin === 'refund' ? (row.productId ?? row.transactionId) : chargebackIdOf(row),
-  status: 'succeeded',
+/** The report that a row is. Its status may differ from that of the refund it names. */
+const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
+  refundId: (origin === 'refund' ? listedId : chargebackId)(row.transactionId),
+  status: statusOf[row.status],
   paymentId: null,
   paymentRequestId: row.paymentRequestId,
   reference: row.reference,
   currency: row.currency ?? '',
   refundedMinor: row.amountMinor,
-  origin,
+  ...(origin === 'chargeback' ? { origin } : {}),
 })
+
+/** Records a row whose charge cannot be found, unless it is of our payment: that is asked again. */
+async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
+  const owner = await ownerOf(context, account, row)
+  await context.database.transaction(async (tx) => {
+    if (!owner && row.status === 'succeeded') return noteUnmatched(tx, context, account, row)
+    const about = { account, object: row.transactionId }
+    if (owner) await callPerson(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
+  })
+}
+
+/**
+ * Receives what the list says about one payment. `rows` were read by the caller. Throws if an object
+ * that a row names cannot be fetched.
+ */
+export async function receiveRowsOf(
+  context: Context,
+  { id, account, providerPaymentId, paymentRequestId }: PaymentRow,
+  rows: readonly Listed[],
+): Promise<void> {
+  const own = rows.filter(
+    (row) =>
+      (row.productId !== null && row.productId === providerPaymentId) ||
+      (row.paymentRequestId !== null && row.paymentRequestId === paymentRequestId) ||
+      paymentIdFrom((row.reference ?? '').replace(/^ordered-/, '')) === id,
+  )
+  await receiveRows(paymentListing(context), account, own)
+}
 
 /** Fetches the charge of a refund or chargeback with our own key. */
 async function chargeOf(
@@ -228,5 +314,5 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
     log.warn(fields, 'provider transaction does not match any payment')
   }
   const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
-  await bookListed(tx, { transactionId, account, currency, minor })
+  await bookListed(tx, { ...row, account, currency, minor })
 }

@@ -5,11 +5,10 @@ import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from './context'
 import { paymentIdFrom } from './payment'
-import { findByCheckout, findByProviderIds } from './payment.store'
+import { findByCheckout, findByProviderIds, findPayment } from './payment.store'
 import type { FetchedCharge, FetchedRefund, Hint } from './provider'
 import { findRefunded, noteRefusedLookUp } from './providers/look-up'
 import {
-  callPerson,
   type FetchedCheckout,
   fetchCheckout,
   isCounted,
@@ -45,8 +44,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
         noSuchObject(context, account, hint, error),
       )
       const ageMs = context.clock() - Date.parse(receivedAt)
-      if (hint.about === 'refund' && !facts.refund && ageMs < insistMs)
-        await insistOnOurs(context, account, hint)
+      if (isMissing(hint, facts) && ageMs < insistMs) await insistOnOurs(context, account, hint)
       return isRepeat(hint, facts) ? nothingNew : { hint, ...facts }
     },
     apply: (tx, delivery, read) => receive(tx, context, delivery, read),
@@ -110,9 +108,7 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
       return
     case 'refund':
       if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
-      // A held payment is rechecked and its hold extended; a retry of the webhook adds nothing.
-      if (refund.refundedMinor !== null) return receiveRefund(tx, context, refund, fetched)
-      return callPerson(tx, context, 'amount_unknown', { account, object: refund.refundId })
+      return receiveRefund(tx, context, refund, fetched)
     default: {
       const { event: object } = hint
       await recordAnomaly(tx, { kind: 'event_unknown', account, object })
@@ -165,16 +161,28 @@ async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, obje
   log.warn({ account, object }, 'webhook object not found at provider')
 }
 
-/** How long after its webhook a refund may still be missing from lookups. */
+/** Returns true if the lookup did not find the object of a webhook, or the charge of a refund. */
+function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: Facts): boolean {
+  if (hint.about === 'checkout') return !checkout
+  if (hint.about === 'refund') return !refund || !fetched
+  return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid
+}
+
+/** How long after its webhook an object of ours may still be missing from lookups. */
 const insistMs = 60_000
 
 /**
- * Throws, so that the webhook is retried, if a refund of our payment cannot be found yet. Later it
+ * Throws, so that the webhook is retried, if an object of our payment cannot be found yet. Later it
  * is only recorded: if it exists after all, the transaction list or the last check of a hold finds
  * it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
-  if (hint.about !== 'refund') return
-  const payment = await findOurs(context, account, hint)
-  if (payment) throw new Error(`refund ${hint.refundId} of ${payment.id} not found yet`)
+  const payment = (await findOurs(context, account, hint)) ?? (await findNamed(context, hint))
+  if (payment) throw new Error(`${hint.about} of ${payment.id} not found yet`)
+}
+
+/** Finds the payment whose reference a webhook claims: reason enough to ask again. */
+async function findNamed({ database }: Context, hint: Hint) {
+  const id = 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
+  return id && database.read((db) => findPayment(db, id))
 }

@@ -82,7 +82,7 @@ export type PayoutProvider = {
   /** Returns an empty list only on a conclusive "none"; any other response throws. */
   readonly findByReference: (id: string, api: PayoutApi) => Promise<readonly Evidence[]>
   /** Returns all payouts of the account changed since, or throws. */
-  readonly listTransactions: (updatedFrom: Date) => Promise<readonly Listed[]>
+  readonly listTransactions: (agoMs: number) => Promise<readonly Listed[]>
   /** Returns the available rupiah, rounded down; never below 0. */
   readonly balance: () => Promise<bigint>
   readonly listChannels: () => Promise<readonly Channel[]>

@@ -4,6 +4,7 @@ import {
   type Listing,
   type ListingSettings,
   type Once,
+  receivedOnce,
   startReadingList,
 } from '#shared/provider/listing'
 import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
@@ -26,9 +27,12 @@ export const startListing = (context: Context, settings: ListingSettings) =>
 /** Returns the listing of this service; only the Indonesian account makes payouts. */
 export const payoutListing = (context: Context): Listing => ({
   ...context,
-  ...{ listings, inbox, consumer: 'payouts-list', accounts: ['ID'] },
-  list: (_, updatedFrom) => context.provider.listTransactions(updatedFrom),
-  receive: (_, row, once) => receiveRow(context, row, once),
+  ...{ listings, accounts: ['ID'] },
+  list: (_, updatedFrom) =>
+    context.provider.listTransactions(context.clock() - updatedFrom.getTime()),
+  ...receivedOnce(context, { inbox, consumer: 'payouts-list' }, (_, row, once) =>
+    receiveRow(context, row, once),
+  ),
 })
 
 async function receiveRow(context: Context, row: Listed, once: Once): Promise<void> {

@@ -47,21 +47,6 @@ export async function claim(
   return won.length === 1
 }
 
-/** Claims messages that need no work, regardless of other claims. */
-export const claimAll = (
-  database: Database,
-  inbox: InboxTable,
-  consumer: string,
-  messageIds: readonly string[],
-) =>
-  database.run((db) =>
-    db.execute(sql`
-      insert into ${inbox} as held (consumer, message_id, done_at)
-      select distinct ${consumer}::text, message_id, now()
-      from unnest(${sql.param([...messageIds])}::text[]) message_id
-      on conflict (consumer, message_id) do update set done_at = now() where held.done_at is null`),
-  )
-
 /**
  * Counts a failed attempt and returns the total. Stored here because the broker's delivery count
  * restarts after a crash (measured).

@@ -2,7 +2,7 @@ import { and, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
 import { at, fromNow, isOneOf } from '#shared/db/columns'
 import type { InboxTable } from '#shared/db/inbox.store'
-import type { Database } from '#shared/db/open'
+import type { Database, Db } from '#shared/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
 /**
@@ -121,6 +121,20 @@ export async function findListed(
       .where(and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)))),
   )
   return rows.map(({ account }) => account)
+}
+
+/** Returns when the newest complete read of an account's list began, in any window. */
+export async function lastReadAt(
+  db: Db,
+  listings: ListingTable,
+  account: ProviderAccount,
+): Promise<Date | null> {
+  const rows = await db
+    .select({ readAt: listings.readAt })
+    .from(listings)
+    .where(and(eq(listings.account, account), isNotNull(listings.readAt)))
+  const times = rows.flatMap(({ readAt }) => readAt?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
 /**

@@ -32,7 +32,7 @@ export const activityReasons = [
     'made_good',
     'refunded_before_credit',
   ],
-  ...['refunded_in_part', 'refunded_during_hold', 'refunded_after_credit'],
+  ...['refunded_in_part', 'refunded_during_hold', 'refunded_after_credit', 'refund_undone'],
   ...['credit_failed', 'repay_failed', 'revoke_failed'],
   ...['authorization_expired', 'authorization_used', 'authorization_cancelled'],
   ...['authorization_used_elsewhere', 'balance_too_low', 'account_frozen', 'signature_invalid'],

@@ -32,6 +32,11 @@ type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
   readonly account: ProviderAccount
+  /**
+   * The provider's clock, unix ms: ours, corrected by the `Date` of the latest response, so that a
+   * window of its list is right even if our clock is hours wrong.
+   */
+  readonly now: () => number
   /** Retried if the outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(
     path: string,
@@ -86,6 +91,7 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
     ...(options.copies && { copies: options.copies }),
     alsoCalledByOthers: options.account === 'ID' ? calledByTwoServices : [],
   })
+  const ahead = { ms: 0 }
   const authorization = `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`
   const run = async (method: Call['method'], path: string, asked: Writing<TSchema>) => {
     const call: Call = {
@@ -97,10 +103,11 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
       schema: asked.schema,
       endsAt: clock() + (asked.deadlineMs ?? deadlineDefaultMs),
     }
-    return repeat(call, { ...options, clock, limit })
+    return repeat(call, { ...options, clock, limit, ahead })
   }
   return {
     account: options.account,
+    now: () => Date.now() + ahead.ms,
     get: (path, asked) => run('GET', path, asked) as never,
     post: (path, asked) => run('POST', path, asked) as never,
   }
@@ -116,7 +123,14 @@ function headersOf(authorization: string, asked: Writing<TSchema>): Record<strin
   }
 }
 
-type Means = { account: ProviderAccount; log: Log; clock: Clock; limit: RateLimit }
+type Means = {
+  account: ProviderAccount
+  log: Log
+  clock: Clock
+  limit: RateLimit
+  /** How far the provider's clock is ahead of ours. */
+  ahead: { ms: number }
+}
 
 async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>> {
   const { endpoint, method } = call
@@ -212,6 +226,8 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { status } = response
+  const theirsMs = Date.parse(response.headers.get('date') ?? '')
+  if (!Number.isNaN(theirsMs)) means.ahead.ms = theirsMs - Date.now()
   if (status === 429) {
     void response.body?.cancel()
     return { busyForMs: retryAfterMs(response.headers, means.clock()) }

@@ -14,10 +14,15 @@ export const textFrom = (value: unknown, lengthMax = 255): string | null =>
 export const idFrom = (value: unknown): string | null =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(value) ? value : null
 
-/** Parses a date; null if invalid. */
+const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
+/** No object of the provider is older; some systems print a missing time as year 1 or the epoch. */
+const earliestMs = Date.UTC(2000, 0)
+
+/** Parses an ISO 8601 time with a time zone; null if it is of another form or before 2000. */
 export function dateFrom(value: unknown): Date | null {
-  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isNaN(ms) ? null : new Date(ms)
+  if (typeof value !== 'string' || !timestamp.test(value)) return null
+  const ms = Date.parse(value)
+  return ms >= earliestMs ? new Date(ms) : null
 }
 
 const currencies: ReadonlyMap<unknown, Fiat> = new Map(

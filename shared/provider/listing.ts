@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock'
-import { claim, claimAll, type InboxTable } from '#shared/db/inbox.store'
+import { claim, type InboxTable } from '#shared/db/inbox.store'
 import {
   findDone,
   giveBackListing,
@@ -22,24 +22,21 @@ import { type Listed, lacksTransactionRead } from '#shared/provider/transactions
 // (optional), the last days often, and rarely the whole period in which money may still be taken
 // back.
 
-/** Does the work of a row in one transaction, unless another instance has done it. */
-export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
-
 /** How a service reads the list. */
 export type Listing = {
   readonly database: Database
   readonly listings: ListingTable
-  readonly inbox: InboxTable
-  /** Consumer name of the rows in the inbox. */
-  readonly consumer: string
   readonly accounts: readonly ProviderAccount[]
   readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
   /** Start of our oldest item; the account may have been used before. Null: we have none. */
   readonly oldest?: () => Promise<Date | null>
-  /** Returns the rows whose content is already recorded; they are not received again. */
-  readonly counted?: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
-  /** Receives a row, finally if it calls `once`; otherwise the next read delivers it again. Throws if the object that the row names cannot be fetched: the read was incomplete then. */
-  readonly receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>
+  /**
+   * Returns the rows whose content is already recorded, by what each row is about; every other row
+   * is received again at each reading, so that a wrong answer about it heals.
+   */
+  readonly done: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
+  /** Receives a row. Throws if the object that the row names cannot be fetched: the read was incomplete then. */
+  readonly receive: (account: ProviderAccount, row: Listed) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
@@ -156,7 +153,7 @@ export async function readWindow(
 
 /**
  * Receives every row that has changed since `updatedFrom`. Throws if the list, or an object that a
- * row names, could not be fetched. All other rows are still received, and are not fetched again.
+ * row names, could not be fetched. All other rows are still received.
  */
 export async function receiveListed(
   listing: Listing,
@@ -164,23 +161,21 @@ export async function receiveListed(
   updatedFrom: Date,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { database, inbox, consumer } = listing
-  const rows = await listing.list(account, updatedFrom)
-  const idsOf = (some: Iterable<Listed>) => [...some].map((row) => idOf(account, row))
-  const done = await findDone(database, inbox, consumer, idsOf(rows))
-  const open = rows.filter((row) => !done.has(idOf(account, row)))
-  const counted = await listing.counted?.(account, open)
-  if (counted?.size) await claimAll(database, inbox, consumer, idsOf(counted))
+  await receiveRows(listing, account, await listing.list(account, updatedFrom), signal)
+}
+
+/** Receives rows of the list. Throws if an object that one of them names could not be fetched. */
+export async function receiveRows(
+  listing: Listing,
+  account: ProviderAccount,
+  rows: readonly Listed[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const done = await listing.done(account, rows)
   const faults: unknown[] = []
-  for (const row of open) {
+  for (const row of rows) {
     signal?.throwIfAborted()
-    if (counted?.has(row)) continue
-    const id = idOf(account, row)
-    const once: Once = (work) =>
-      database.transaction(async (tx) => {
-        if (await claim(tx, inbox, consumer, id)) await work(tx)
-      })
-    await listing.receive(account, row, once).catch((error) => faults.push(error))
+    if (!done.has(row)) await listing.receive(account, row).catch((error) => faults.push(error))
   }
   if (faults.length > 0)
     throw new AggregateError(
@@ -188,6 +183,28 @@ export async function receiveListed(
       `${faults.length} rows of the transaction list could not be processed`,
     )
 }
+
+/** Does the work of a row in one transaction, unless another instance has done it. */
+export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
+
+/** For a service that receives each version of a row once, whatever it finds. */
+export const receivedOnce = (
+  { database }: Pick<Listing, 'database'>,
+  { inbox, consumer }: { inbox: InboxTable; consumer: string },
+  receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>,
+): Pick<Listing, 'done' | 'receive'> => ({
+  done: async (account, rows) => {
+    const ids = rows.map((row) => idOf(account, row))
+    const known = await findDone(database, inbox, consumer, ids)
+    return new Set(rows.filter((row) => known.has(idOf(account, row))))
+  },
+  receive: (account, row) =>
+    receive(account, row, (work) =>
+      database.transaction(async (tx) => {
+        if (await claim(tx, inbox, consumer, idOf(account, row))) await work(tx)
+      }),
+    ),
+})
 
 /** Returns the id of a version of a row. A changed row is received again. */
 const idOf = (account: ProviderAccount, row: Listed) =>

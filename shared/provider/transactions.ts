@@ -39,7 +39,7 @@ export type ListingOrder = {
   readonly types: readonly ListedType[]
   /** Only rows changed at or after this time. */
   readonly updatedFrom: Date
-  /** Only rows changed at or before this time; default now. */
+  /** Only rows changed at or before this time; default: no bound, whatever our clock reads. */
   readonly updatedTo?: Date
   /** Above this number of pages of 50 rows, the window is too wide. */
   readonly pagesMax?: number
@@ -119,19 +119,23 @@ export class WindowTooWide extends ProviderUnknown {
 /** Windows are not split below this size. */
 const windowMinMs = 60_000
 
+/** Width of a first half if the window has no end, or one that our clock has not reached. */
+const openHalfMs = 3_600_000
+
 /**
  * Like `listTransactions`, without a limit: splits a window that is too wide. A row that changes
- * during the read may occur twice but is never missed, because the later half is read later.
+ * during the read may occur twice but is never missed, because the later half is read later. A
+ * window without an end keeps none, so rows from ahead of our clock are read too.
  */
 export async function listAllTransactions(
   client: ProviderClient,
-  order: ListingOrder & { readonly updatedTo: Date },
+  order: ListingOrder,
 ): Promise<Listed[]> {
   try {
     return await listTransactions(client, order)
   } catch (error) {
     const fromMs = order.updatedFrom.getTime()
-    const toMs = order.updatedTo.getTime()
+    const toMs = order.updatedTo?.getTime() ?? Math.max(Date.now(), fromMs + 2 * openHalfMs)
     if (!(error instanceof WindowTooWide) || toMs - fromMs < 2 * windowMinMs) throw error
     const middle = new Date(Math.floor((fromMs + toMs) / 2))
     const earlier = await listAllTransactions(client, { ...order, updatedTo: middle })

@@ -73,6 +73,13 @@ const moments = [
   'a checkout was paid with another amount',
   'a payment was charged back',
   'a payment was partly refunded',
+  'a refund was pending',
+  'a refund bounced',
+  'a payment was voided',
+  'a void was taken back',
+  'a dispute grew',
+  'a dispute was won',
+  'a dispute was won and lost again',
 ] as const
 
 /** All events that must occur. */

@@ -58,8 +58,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
   return {
     /** Lists payments and payouts that changed since. Throws if a list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
-      const updatedTo = new Date(Date.now() + 3_600_000)
-      const order = { types, updatedFrom: since, updatedTo }
+      const order = { types, updatedFrom: since }
       const lists = providerAccounts.map(async (account) =>
         (await listAllTransactions(clients[account], order)).map((row) => ({ ...row, account })),
       )

@@ -1,4 +1,4 @@
-import type { Context } from '../context'
+import { type Context, nowText } from '../context'
 import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback'
 import { captureRequest, expirePayment } from '../provider/payer'
 import { paymentBody } from '../provider/payment'
@@ -7,6 +7,7 @@ import {
   type Chargeback,
   type Payment,
   type Refund,
+  type Told,
   type TransactionStatus,
   transactionStatuses,
 } from '../records'
@@ -33,9 +34,30 @@ export const paymentControls = (context: Context): Control[] => [
     run(id, body) {
       const chargeback = context.book.get('chargebacks', id)
       if (!chargeback) throw new Refusal(404, 'no such chargeback')
+      const { account, amountMinor, status } = chargeback
+      const change = { amountMinor: amountMinorOf(body, account, amountMinor) }
       return chargebackBody(
-        moveChargeback(context, chargeback, statusOf(body) ?? chargeback.status),
+        moveChargeback(context, chargeback, { ...change, status: statusOf(body) ?? status }),
       )
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/payments/:id/tell',
+    run(id, body) {
+      const payment = paymentIn(context, id, 'SUCCEEDED')
+      const change = { told: toldIn(body), updatedAt: nowText() }
+      return paymentBody(context.book.save('payments', { ...payment, ...change }))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/refunds/:id/tell',
+    run(id, body) {
+      const refund = context.book.get('refunds', id)
+      if (!refund) throw new Refusal(404, 'no such refund')
+      const change = { told: toldIn(body), updatedAt: nowText() }
+      return refundBody(context.book.save('refunds', { ...refund, ...change }))
     },
   },
   {
@@ -92,6 +114,7 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
     referenceId: optionalText(body, 'reference_id'),
     metadata: null,
   })
+  if (optionalText(body, 'status') === 'PENDING') return opened
   return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 
@@ -99,7 +122,17 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
-  return openChargeback(context, payment, { amountMinor, status: statusOf(body) ?? 'SUCCESS' })
+  const currency = optionalText(body, 'currency')
+  return openChargeback(context, payment, {
+    ...{ amountMinor, status: statusOf(body) ?? 'SUCCESS' },
+    ...(currency === null ? {} : { currency }),
+  })
+}
+
+/** Reads the words that the provider uses from now on; without any, those of the record again. */
+function toldIn(body: JsonObject): Told {
+  const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
+  return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }
 }
 
 function statusOf(body: JsonObject): TransactionStatus | undefined {

@@ -6,7 +6,7 @@ import type { Chargeback, Payment } from '../records'
 
 /** Returns a chargeback for controls and book; the provider has no endpoint that returns one. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {
-  const currency = currencyOf[chargeback.account]
+  const currency = chargeback.currency ?? currencyOf[chargeback.account]
   return {
     id: chargeback.id,
     payment_request_id: chargeback.requestId,
@@ -14,7 +14,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
     reference_id: chargeback.referenceId,
     channel_code: chargeback.channelCode,
     currency,
-    amount: majorFromMinor(chargeback.amountMinor, currency),
+    amount: majorFromMinor(chargeback.amountMinor, currencyOf[chargeback.account]),
     status: chargeback.status,
     created: chargeback.createdAt,
     updated: chargeback.updatedAt,
@@ -25,7 +25,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
 export function openChargeback(
   { book }: Context,
   payment: Payment,
-  ask: Pick<Chargeback, 'amountMinor' | 'status'>,
+  ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency'>,
 ): Chargeback {
   const now = nowText()
   return book.save('chargebacks', {
@@ -41,9 +41,9 @@ export function openChargeback(
   })
 }
 
-/** Changes the status of a dispute; `REVERSED` is one that the merchant won. */
+/** Changes a dispute: its amount may grow, and one that is `REVERSED` was won by the merchant. */
 export const moveChargeback = (
   { book }: Context,
   chargeback: Chargeback,
-  status: Chargeback['status'],
-): Chargeback => book.save('chargebacks', { ...chargeback, status, updatedAt: nowText() })
+  change: Pick<Chargeback, 'amountMinor' | 'status'>,
+): Chargeback => book.save('chargebacks', { ...chargeback, ...change, updatedAt: nowText() })

@@ -40,10 +40,21 @@ function simulate(context: Context, call: ProviderCall) {
   return { body: { status: 'PENDING', message } }
 }
 
-function getPayment({ book }: Context, call: ProviderCall) {
+function getPayment({ book, chance, faults }: Context, call: ProviderCall) {
   const payment = book.get('payments', call.id('payment'))
-  if (payment?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
-  return { body: paymentBody(payment) }
+  const isHidden = chance.hits(faults.api.hidePayments)
+  if (payment?.account !== call.account || isHidden)
+    throw new Problem('DATA_NOT_FOUND', 'Payment not found')
+  const body = paymentBody(payment)
+  if (chance.hits(faults.api.failPayments)) return { body: { ...body, status: 'FAILED' } }
+  return { body: chance.hits(faults.api.oddTimes) ? withOddTimes(body) : body }
+}
+
+/** Times as some systems print a missing one: year 1 and the epoch as a number. */
+function withOddTimes(body: Record<string, unknown>): Record<string, unknown> {
+  const captures = body.captures as Record<string, unknown>[]
+  const odd = captures.map((one) => ({ ...one, capture_timestamp: '0001-01-01T00:00:00Z' }))
+  return { ...body, captures: odd, created: 0, updated: '2026-01-27T09:33:13' }
 }
 
 function ownRequest({ book }: Context, call: ProviderCall) {

@@ -26,7 +26,7 @@ export function paymentBody(payment: Payment): Record<string, unknown> {
           },
         ]
       : [],
-    status: payment.status,
+    status: payment.told?.status ?? payment.status,
     payment_details: paymentDetails(payment),
     ...(payment.failureCode && { failure_code: payment.failureCode }),
     metadata: null,

@@ -26,7 +26,7 @@ export function refundBody(refund: Refund): Record<string, unknown> {
     payment_method_type: methodTypes.get(type) ?? null,
     channel_code: refund.channelCode,
     currency,
-    status: refund.status,
+    status: refund.told?.status ?? refund.status,
     reason: refund.reason,
     reference_id: refund.referenceId,
     failure_code: refund.failureCode,
@@ -65,12 +65,18 @@ export function openRefund(
   })
 }
 
-/** Ends a pending refund and sends the webhook; does nothing if it has already ended. */
+/**
+ * Ends a pending refund and sends the webhook; does nothing if it has already ended. A refund that
+ * succeeded may still fail: the payer's bank sends the money back.
+ */
 export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
   const refund = context.book.get('refunds', id)
-  if (refund?.status !== 'PENDING') return null
+  const bounces = refund?.status === 'SUCCEEDED' && failureCode !== null
+  if (!refund || (refund.status !== 'PENDING' && !bounces)) return null
+  const { told: _, ...record } = refund
   const ended = context.book.save('refunds', {
-    ...refund,
+    ...record,
+    ...(bounces ? { told: { listed: 'REVERSED' } } : {}),
     status: failureCode ? 'FAILED' : 'SUCCEEDED',
     failureCode,
     updatedAt: nowText(),

@@ -23,7 +23,9 @@ function create(context: Context, { account, body }: ProviderCall) {
     sessionFromRequest(context.book, account, body, Date.now()),
   )
   planExpiry(context, session)
-  return { status: 201, body: sessionBody(session, context.publicUrl) }
+  const shown = sessionBody(session, context.publicUrl)
+  const isOther = context.chance.hits(context.faults.api.otherCheckout)
+  return { status: 201, body: isOther ? { ...shown, amount: Number(shown.amount) / 10 } : shown }
 }
 
 // There is no webhook, because the merchant itself cancelled the session.

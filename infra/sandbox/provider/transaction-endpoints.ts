@@ -112,7 +112,19 @@ function pageOf(
   if (edge) onward.set(direction, edge.id)
   const links = hasMore ? [{ href: `/transactions?${onward}`, rel: 'next', method: 'GET' }] : []
   return {
-    body: { has_more: hasMore, data: rows.map((row) => transactionBody(context, row)), links },
+    body: { has_more: hasMore, data: rows.map((row) => shown(context, row)), links },
+  }
+}
+
+function shown(context: Context, row: Transaction): Record<string, unknown> {
+  const body = transactionBody(context, row)
+  const { api } = context.faults
+  const isNameless = row.type === 'REFUND' && context.chance.hits(api.namelessRefunds)
+  const odd = { created: 0, updated: '0001-01-01T00:00:00Z' }
+  return {
+    ...body,
+    ...(isNameless ? { product_id: null } : {}),
+    ...(context.chance.hits(api.oddTimes) ? odd : {}),
   }
 }
 

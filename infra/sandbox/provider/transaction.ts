@@ -21,12 +21,15 @@ export type Transaction = {
   /** Id of the payment, payout, refund or other object that moved the money. */
   readonly productId: string
   readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
-  readonly status: TransactionStatus
+  /** Usually a `TransactionStatus`; a control may set any word. */
+  readonly status: string
   readonly category: ChannelCategory
   readonly channelCode: string
   readonly referenceId: string
   readonly accountIdentifier: string | null
   readonly amountMinor: bigint
+  /** Absent: the currency of the account. */
+  readonly currency?: string
   readonly productData: Record<string, unknown> | null
   readonly createdAt: string
   readonly updatedAt: string
@@ -94,7 +97,7 @@ export function transactionBody({ tariffs }: Context, row: Transaction): Record<
     channel_code: row.channelCode,
     reference_id: row.referenceId,
     account_identifier: row.accountIdentifier,
-    currency,
+    currency: row.currency ?? currency,
     amount,
     net_amount: majorFromMinor(comesIn ? row.amountMinor - kept : row.amountMinor, currency),
     net_amount_currency: currency,
@@ -120,7 +123,7 @@ const dayMs = 86_400_000
 const fromPayment = (payment: Payment): Transaction => ({
   ...commonOf(payment),
   type: 'PAYMENT',
-  status: 'SUCCESS',
+  status: payment.told?.listed ?? 'SUCCESS',
   ...channelOf(payment),
   referenceId: payment.referenceId,
   amountMinor: payment.capturedMinor,
@@ -131,7 +134,7 @@ const fromPayment = (payment: Payment): Transaction => ({
 const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
   ...commonOf(refund),
   type: 'REFUND',
-  status: refundStatuses[refund.status],
+  status: refund.told?.listed ?? refundStatuses[refund.status],
   ...channelOf(refund),
   referenceId: refund.referenceId ?? referenceOfPayment,
   amountMinor: refund.amountMinor,
@@ -144,6 +147,7 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
   ...channelOf(chargeback),
   referenceId: chargeback.referenceId,
   amountMinor: chargeback.amountMinor,
+  ...(chargeback.currency ? { currency: chargeback.currency } : {}),
 })
 
 const fromPayout = (payout: Payout): Transaction => ({

@@ -25,6 +25,7 @@ const texts: Readonly<Record<Reason, string>> = {
   refunded_in_part: 'Part of the payment was refunded; only the rest is applied.',
   refunded_during_hold: 'The payment was refunded during its hold.',
   refunded_after_credit: 'The payment was refunded after it was credited.',
+  refund_undone: 'The refund of this payment failed or was withdrawn, so we hold your money again.',
   credit_failed: 'Your payment arrived, but we could not credit it yet.',
   repay_failed: 'Your payment arrived, but we could not repay your debt with it yet.',
   revoke_failed: 'The payment was refunded just as its hold ended.',

@@ -5,9 +5,11 @@ import { book, bookBeside, bookTo, lockItem } from '#shared/ledger/journal.store
 import { difference, type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
 import type { ProviderAccount } from '#shared/money/pair'
+import type { Listed } from '#shared/provider/transactions'
 import type { PaymentRow } from '../payment.store'
 import type { Charge } from '../provider'
-import { type Reversal, sumRefunded } from '../refunds/refund.store'
+import { findReports, type Reversal } from '../refunds/refund.store'
+import { backOf } from '../refunds/report'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
@@ -56,7 +58,8 @@ export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   const { account, paymentId: item, currency, paidMinor } = charge
   // Locked first, so that the last of concurrent refunds counts all before it.
   await lockItem(tx, item)
-  const leftMinor = paidMinor === null ? null : paidMinor - (await sumRefunded(tx, item))
+  const reports = await findReports(tx, item)
+  const leftMinor = paidMinor === null ? null : paidMinor - backOf(reports, paidMinor).goneMinor
   const lines = unmatchedLines(account, currency, leftMinor)
   await bookTo(tx, journal, { event: 'money of no payment', item, lines })
 }
@@ -65,11 +68,19 @@ export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
 export const bookMatched = (tx: Tx, { paymentId: item }: Charge): Promise<void> =>
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
+type Row = Pick<Listed, 'transactionId' | 'type' | 'productId'>
+/** A payment has one item, whether its webhook or its row in the list is the first to report it. */
+const itemOf = ({ transactionId, type, productId }: Row): string =>
+  (type === 'payment' ? productId : null) ?? transactionId
+
+/** Reverses the lines of an unmatched row whose charge was found after all. */
+export const bookMatchedRow = (tx: Tx, { transactionId: item }: Row): Promise<void> =>
+  bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
+
 /** Books an unmatched row of the provider's list; a negative amount left the account. */
 export const bookListed = (
   tx: Tx,
-  row: {
-    transactionId: string
+  row: Row & {
     account: ProviderAccount
     currency: string | null
     minor: bigint | null
@@ -77,7 +88,7 @@ export const bookListed = (
 ): Promise<void> =>
   bookTo(tx, journal, {
     event: 'money of no payment',
-    item: row.transactionId,
+    item: itemOf(row),
     lines: unmatchedLines(row.account, row.currency, row.minor),
   })
 

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { lockItem } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import { notePayment } from '../payment.store'
-import { isRefunded, recordRefund } from '../refunds/refund.store'
+import { findReports, recordReport } from '../refunds/refund.store'
 import { anomalyKinds, journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { bookUnmatched } from './book'
@@ -137,7 +137,7 @@ describe('money of nobody', () => {
     const receive = (id: string) =>
       database.transaction(async (tx) => {
         const refunded = { providerPaymentId: charge.paymentId, refundedMinor: 4n, paymentId: '' }
-        await recordRefund(tx, { id, ...refunded, status: 'succeeded' })
+        await recordReport(tx, { id, ...refunded, status: 'succeeded' })
         await bookUnmatched(tx, charge as never)
       })
     const waiting = sql`select count(*)::int as many from pg_locks where locktype = 'advisory' and not granted`
@@ -154,33 +154,34 @@ describe('money of nobody', () => {
     expect(await told(charge.paymentId)).toEqual(suspended(1n))
   })
 
-  test('that was refunded is received again once a restore has put its payment back', async () => {
+  test('that was refunded is named by its payment once a restore has put that back', async () => {
     const refund = { id: 'rfd-x', providerPaymentId: 'py-x', refundedMinor: 5n } as const
-    const answers = await fixture.database.transaction(async (tx) => {
-      await recordRefund(tx, { ...refund, paymentId: '', status: 'succeeded' })
-      const before = await isRefunded(tx, refund.id)
-      await recordRefund(tx, { ...refund, paymentId: 'pay_x', status: 'pending' })
-      return [before, await isRefunded(tx, refund.id)]
+    const reports = await fixture.database.transaction(async (tx) => {
+      await recordReport(tx, { ...refund, paymentId: '', status: 'succeeded' })
+      await recordReport(tx, { ...refund, paymentId: 'pay_x', status: 'pending' })
+      return findReports(tx, 'py-x')
     })
-    expect(answers).toEqual([false, true])
+    expect(reports).toMatchObject([{ paymentId: 'pay_x', status: 'succeeded' }])
   })
 
   test('of which the list alone tells is in suspense under the id of its row', async () => {
     const row = { type: 'chargeback', status: 'succeeded', productId: null, paymentRequestId: null }
     const listed = { ...row, transactionId: 'txn-lost', reference: null, channel: null }
     const when = { created: null, updated: new Date() }
-    await fixture.listing.receive(
-      'ID',
-      { ...listed, ...when, currency: 'IDR', amountMinor: 9_000n } as never,
-      async (work) => void (await fixture.database.transaction(work)),
-    )
+    await fixture.listing.receive('ID', {
+      ...listed,
+      ...when,
+      currency: 'IDR',
+      amountMinor: 9_000n,
+    } as never)
     expect(await told('txn-lost')).toEqual(suspended(-9_000n))
   })
 })
 
 describe('a chargeback after the credit', () => {
-  test('that is won brings money into suspense: a person ends the freeze', async () => {
-    const { id } = await credited()
+  test('that is won is no loss any more, and the wallet is free', async () => {
+    const wallet = newWallet()
+    const { id } = await credited(wallet)
     const { id: chargeback } = await fixture.control(`payments/${id}/chargeback`)
     await fixture.list()
     await fixture.becomes(id, { state: 'review', refundedMinor: 50_000n })
@@ -188,8 +189,9 @@ describe('a chargeback after the credit', () => {
     await fixture.control(`chargebacks/${chargeback}`, { status: 'REVERSED' })
     await fixture.list()
     await fixture.list()
-    await fixture.becomes(id, { wonMinor: 50_000n })
-    expect(await booked(id)).toMatchObject({ ...suspended(50_000n), 'clawback AUSD': 3_076_923n })
+    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+    expect(await booked(id)).not.toHaveProperty('clawback AUSD')
+    expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: false })
   })
 
   test('is waived when a person gives it up, and asked for again when more is lost', async () => {
@@ -219,7 +221,9 @@ const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   sender_unverified: 'no money: said of what was booked before',
   amount_unknown: 'unknown: the list of transactions has the sum',
   look_up_refused: 'unknown: the provider does not say',
-  dispute_won: 'in suspense, with its payment',
+  charge_doubtful: 'unknown: its money counts as ours until the provider says that it is void',
+  repaid_needlessly: 'a negative clawback: what we owe the wallet',
+  dispute_won: 'no money: its chargeback is no longer counted',
 }
 test('every oddity is booked, or there is a reason for none', () => {
   expect(Object.keys(oddities).sort()).toEqual([...anomalyKinds].sort())

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
 import { isOneOf } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import { type PaymentRow, payments } from '../payment.store'
@@ -7,9 +7,17 @@ import { isWalletDue, wallets } from '../refunds/refund.store'
 /** Longer than one check, so that another instance takes over only after a crash. */
 const checkLeaseSeconds = 30
 
-/** Priority: holds first, because they expire, then money that is not on the chain. */
-const urgency = sql<number>`case when ${payments.state} in ('held', 'repaid') then 0
-  when ${payments.state} in ('paid', 'revoking') then 1 else 2 end`
+/**
+ * Kinds of checks, each with its own share of a round so that none can starve another. `holds`
+ * expire. `orders` are sent to the chain again, without the provider. `others` ask the provider.
+ */
+export const checkKinds = ['holds', 'orders', 'others'] as const
+export type CheckKind = (typeof checkKinds)[number]
+const ofKind: Readonly<Record<CheckKind, SQL>> = {
+  holds: sql`${payments.state} in ('held', 'repaid', 'revoking')`,
+  orders: sql`${payments.state} = 'paid'`,
+  others: sql`${payments.state} not in ('held', 'repaid', 'revoking', 'paid')`,
+}
 
 /** Delay of checks on ended checkouts while the transaction list is current. */
 const listedRestMs = 21_600_000
@@ -43,28 +51,32 @@ export async function isDue(
 }
 
 /**
- * Leases the payments whose check is due, except those left to the transaction list of the accounts
- * in `listed`. Within a priority, wallets take turns, so that one with many open checkouts cannot
+ * Leases the payments of a kind whose check is due, except those left to the transaction list of the
+ * accounts in `listed`. Holds come in the order in which they end. Of the other kinds, wallets take turns, so that one with many open checkouts cannot
  * delay the others; a wallet's own payments come in due order.
  */
 export async function leaseDue(
   tx: Tx,
   now: Date,
+  kind: CheckKind,
   rowsMax: number,
   listed: readonly PaymentRow['account'][] = [],
 ): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
   const isDue = and(
     lte(dueAt, now),
+    ofKind[kind],
     listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )
   // Ranked separately: Postgres cannot lock rows in a query with a window function.
-  const turn = sql<number>`row_number() over (partition by ${wallet}, ${urgency} order by ${dueAt})`
+  const turn =
+    kind === 'holds'
+      ? sql<number>`1`
+      : sql<number>`row_number() over (partition by ${wallet} order by ${dueAt})`
   const ranked = tx.$with('ranked').as(
     tx
       .select({
         id: sql<string>`${id}`.as('ranked_id'),
-        urgency: urgency.as('urgency'),
         turn: turn.as('turn'),
       })
       .from(payments)
@@ -76,7 +88,7 @@ export async function leaseDue(
     .from(payments)
     .innerJoin(ranked, eq(id, ranked.id))
     .where(isDue)
-    .orderBy(asc(ranked.urgency), asc(ranked.turn), asc(dueAt))
+    .orderBy(asc(ranked.turn), asc(dueAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })
   if (due.length === 0) return []

@@ -47,7 +47,7 @@ describe.each([
     await fixture.recheck()
     await fixture.becomes(id, { state, holdEndedAt: null })
     release()
-    await fixture.recheck()
+    await fixture.recheck(60_000)
     const row = await fixture.becomes(id, { state: matured })
     expect(row.holdEndedAt).not.toBeNull()
   })
@@ -83,7 +83,7 @@ describe.each([
     expect(await fixture.subjects(early)).not.toContain('relay.extend')
     await fixture.control('faults', {})
     holdFor(4)
-    await fixture.recheck()
+    await fixture.recheck(60_000)
     expect((await fixture.row(early))!.clearedAt).not.toBeNull()
     expect(await fixture.subjects(early)).not.toContain('relay.extend')
     // Asked for the last time in time: what the provider says after the end changes nothing.
@@ -122,6 +122,7 @@ describe.each([
 
   test('a 404 for its refunds is no answer unless the list of transactions was read', async () => {
     const id = await onHold(kind)
+    fixture.time.aheadMs += 10_000
     holdFor(4)
     await fixture.control('faults', { api: { hideRefunds: 1, forbidList: 1 } })
     await fixture.recheck(0)
@@ -134,6 +135,7 @@ describe.each([
 
   test('a refund that only the list knows is taken back', async () => {
     const id = await onHold(kind)
+    fixture.time.aheadMs += 10_000
     holdFor(60)
     await fixture.control('faults', { api: { hideRefunds: 1 }, webhooks: { drop: 1 } })
     await fixture.control(`payments/${id}/refund`)

@@ -1,7 +1,6 @@
 import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { ChainHold } from '#shared/messages/chain'
-import { receiveListed } from '#shared/provider/listing'
 import { orderExtension, takeDecided } from '../advance'
 import { bookChange } from '../books/book'
 import { askOr, type Context } from '../context'
@@ -9,22 +8,36 @@ import { decideMatured } from '../decide'
 import { isOnHold, refIdOf } from '../payment'
 import { lockPayment, notePayment, type PaymentRow } from '../payment.store'
 import { noteRefusedLookUp } from '../providers/look-up'
-import { receiveRefund, withRate } from '../receive'
-import { paymentListing } from '../transactions'
+import { receiveCharge, receiveRefund, withRate } from '../receive'
+import { followReports, receiveDoubt } from '../refunds/follow'
+import { findReports } from '../refunds/refund.store'
+import { backOf, voidId } from '../refunds/report'
+import { followFreeze, freezeForHold } from '../refunds/reversal'
+import { receiveRowsOf } from '../transactions'
+import { readFreshList } from './fresh-list'
 
-// During a hold the chain can still reverse a refunded payment, so no refund may be missed. Refunds
-// are polled, the last time within the margin before the end; if that check fails, the hold is
-// extended on the chain. A payment whose refunds are unknown never matures.
+// During a hold the chain can still reverse a payment whose money goes back. Webhooks and the
+// transaction list report that as it happens; a check looks itself once at the start and once within
+// the margin before the end. The hold ends only if the provider positively says that nothing is on
+// its way back: its charge, its refunds and the list were readable, and none of them has anything
+// open. Otherwise the hold is extended, and if it cannot be, the wallet is frozen.
 
 const afterEndMs = 1_500
 /** Equals the timeout of the provider's client. */
 const askMaxMs = 6_000
+/** The contract extends a hold by a day at most; a person is alerted after half of it. */
+const extendedAlertMs = 43_200_000
 
 /**
- * Checks one payment on hold. Returns when to check again, or undefined for the usual time or if
- * the payment has moved.
+ * Checks one payment on hold. `mayAsk` takes a share of the provider's budget; without one, the
+ * provider is not asked. Returns when to check again, or undefined for the usual time or if the
+ * payment has moved.
  */
-export async function checkHold(context: Context, payment: PaymentRow): Promise<Date | undefined> {
+export async function checkHold(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean = () => true,
+): Promise<Date | undefined> {
   const { clock, holdMarginMs, sweepAfterMs } = context
   const startedAt = clock()
   const after = (ms: number) => new Date(clock() + ms)
@@ -40,23 +53,33 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
   // passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
   const ended = state === 'released'
-  if (ended && payment.clearedAt) {
+  // A revocation has been ordered: until it is final, the hold must not end.
+  const isGoing = payment.state === 'revoking'
+  if (ended && payment.clearedAt && !isGoing) {
     await mature(context, payment)
     return undefined
   }
-  const untilMarginMs = leftMs - holdMarginMs
-  const last = untilMarginMs <= 0
-  // Time out early enough for the last check, and in the last check for an extension.
-  const deadlineMs = last && !ended ? holdMarginMs / 3 : Math.max(500, untilMarginMs)
-  const answered = await refundsAsked(context, payment, Math.min(askMaxMs, deadlineMs))
+  const last = leftMs <= holdMarginMs
+  if (!last && !ended) {
+    if (!isGoing && payment.checks <= 1 && mayAsk(false))
+      await isClear(context, payment, Math.min(askMaxMs, leftMs - holdMarginMs))
+    failpoint('payments:hold-asked')
+    return new Date(Math.max(clock(), startedAt + leftMs - holdMarginMs))
+  }
+  if (!isGoing && !mayAsk(true)) {
+    if (ended) await keepFrozen(context, payment)
+    else if (leftMs <= (holdMarginMs * 2) / 3) await extend(context, payment, until!)
+    return after(holdMarginMs / 8)
+  }
+  const deadlineMs = Math.min(askMaxMs, ended ? askMaxMs : holdMarginMs / 3)
+  const clear = !isGoing && (await isClear(context, payment, deadlineMs))
   failpoint('payments:hold-asked')
   if (ended) {
-    if (!answered) return after(sweepAfterMs)
-    await mature(context, payment)
-    return undefined
+    if (clear) await mature(context, payment)
+    else await keepFrozen(context, payment)
+    return clear ? undefined : after(sweepAfterMs)
   }
-  if (!last) return new Date(Math.min(clock() + sweepAfterMs, startedAt + untilMarginMs))
-  if (!answered) {
+  if (!clear) {
     await extend(context, payment, until!)
     return after(holdMarginMs / 4)
   }
@@ -67,44 +90,54 @@ export async function checkHold(context: Context, payment: PaymentRow): Promise<
 }
 
 /**
- * Receives the refunds of a payment. Returns false if the provider could not be reached in time.
+ * Receives everything the provider reports about a payment. Returns true only if it could all be
+ * read in time and nothing of the payment has gone back or may be on its way.
  */
-async function refundsAsked(
+async function isClear(
   context: Context,
   payment: PaymentRow,
   deadlineMs: number,
 ): Promise<boolean> {
   try {
-    await within(receiveRefunds(context, payment), deadlineMs, 'refunds')
-    return true
+    await within(receiveAll(context, payment), deadlineMs, 'refunds')
   } catch (error) {
     await noteRefusedLookUp(context, payment, error).catch(() => {})
     context.log.warn({ paymentId: payment.id, err: error }, 'refund lookup failed')
     return false
   }
+  return context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    if (!row?.providerPaymentId) return false
+    const reports = await findReports(tx, row.providerPaymentId)
+    const { goneMinor, isOpen } = backOf(reports, row.paidMinor ?? row.fiatMinor)
+    return !isOpen && goneMinor === row.refundAppliedMinor
+  })
 }
 
-/**
- * Fetches and receives the refunds of a payment. Throws if the provider cannot be reached. If it
- * has no list of refunds, that means "none" only once the transaction list was read too.
- */
-async function receiveRefunds(context: Context, payment: PaymentRow): Promise<void> {
-  const { provider } = context
-  const { account, paymentRequestId, providerPaymentId, paidAt } = payment
+/** Reads charge, refunds and list, and receives them. Throws if one of them cannot be read. */
+async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
+  const { provider, database } = context
+  const { id, account, paymentRequestId, providerPaymentId } = payment
+  if (!providerPaymentId) throw new Error(`${id} is on hold without a charge`)
+  const charge = await provider.findCharge(account, providerPaymentId)
   const refunds = paymentRequestId
     ? await provider.listRefunds(account, paymentRequestId)
     : undefined
-  if (!refunds) {
-    await receiveListed(paymentListing(context), account, paidAt ?? payment.createdAt)
-    return
-  }
-  const done = refunds.filter(({ status }) => status === 'succeeded')
-  if (done.length === 0 || !providerPaymentId) return
-  const fetched = await withRate(context, await provider.findCharge(account, providerPaymentId))
-  if (!fetched) throw new Error(`charge ${providerPaymentId} of ${payment.id} not found`)
-  await context.database.transaction(async (tx) => {
-    for (const refund of done) await receiveRefund(tx, context, refund, fetched)
+  const rows = await readFreshList(context, payment)
+  const fetched = await withRate(context, charge)
+  await database.transaction(async (tx) => {
+    if (fetched) await receiveCharge(tx, context, fetched)
+    else {
+      const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
+      await receiveDoubt(tx, context, providerPaymentId, about)
+    }
+    if (!fetched) return
+    for (const refund of refunds ?? [])
+      if ((refund.paymentId ?? providerPaymentId) === providerPaymentId)
+        await receiveRefund(tx, context, refund, fetched)
   })
+  await receiveRowsOf(context, payment, rows)
+  await database.transaction((tx) => followReports(tx, context, id, { providerPaymentId }))
 }
 
 async function mature(context: Context, { id, part }: PaymentRow): Promise<void> {
@@ -112,12 +145,12 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
     const row = await lockPayment(tx, id)
     if (!row || row.part !== part || !isOnHold(row)) return
     if (row.state !== 'held' && row.state !== 'repaid') return
-    const set = { holdEndedAt: new Date(context.clock()) }
+    const set = { holdEndedAt: new Date(context.clock()), frozenAt: null }
     const moved = await takeDecided(tx, context, row, decideMatured(row), set)
-    if (moved) return
-    await notePayment(tx, id, { ...set, nextCheckAt: null })
-    await bookChange(tx, row, { ...row, ...set }, 'hold ended')
+    if (!moved) await notePayment(tx, id, { ...set, nextCheckAt: null })
+    if (!moved) await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
+    if (row.frozenAt) await followFreeze(tx, context, row.wallet)
   })
   failpoint('payments:hold-ended')
 }
@@ -126,22 +159,35 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
  * Records a clean check within the margin. A later refund is found by the list and freezes the
  * wallet.
  */
-async function noteCleared(context: Context, { id }: PaymentRow): Promise<void> {
+async function noteCleared(context: Context, { id, part }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && isOnHold(row)) await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
+    if (row && row.part === part && isOnHold(row))
+      await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')
 }
 
 async function extend(context: Context, { id, part }: PaymentRow, until: string): Promise<void> {
+  const now = new Date(context.clock())
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (!row || row.part !== part || !isOnHold(row)) return
     await orderExtension(tx, row, until)
+    const extendedAt = row.extendedAt ?? now
     // A clean check counts only for the previous end.
-    await notePayment(tx, id, { clearedAt: null })
-    context.log.warn({ paymentId: id, until }, 'hold extended, refund lookup failed')
+    await notePayment(tx, id, { clearedAt: null, extendedAt })
+    const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
+    const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }
+    context.log[alarm ? 'error' : 'warn'](fields, 'hold extended, money may be going back')
   })
   failpoint('payments:extension-ordered')
+}
+
+/** Freezes the wallet if the hold has ended on the chain before the provider's word. */
+async function keepFrozen(context: Context, { id, part }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row && row.part === part && isOnHold(row)) await freezeForHold(tx, context, row)
+  })
 }

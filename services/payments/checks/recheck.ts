@@ -12,12 +12,13 @@ import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from '../rece
 import { recheckWallets } from '../refunds/reversal'
 import { checkRefunds } from '../review/refund'
 import { listings } from '../schema.store'
-import { isDue, leaseDue, planCheck } from './check.store'
+import { type CheckKind, isDue, leaseDue, planCheck } from './check.store'
 import { checkHold } from './hold'
 
-/** Maximum concurrent checks; each round may start a few more, so that holds are never delayed. */
+/** Maximum concurrent checks that ask the provider. */
 const runningMax = 400
-const beginMin = 8
+/** Checks per round that do not ask the provider: holds whose end is read, orders sent again. */
+const withoutProviderMax = 400
 
 /** Maximum wait before looking again if nothing is due. */
 const idleMaxMs = 2_000
@@ -25,7 +26,7 @@ const idleMaxMs = 2_000
 /**
  * Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks.
  */
-const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
+export const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
 /**
@@ -39,12 +40,16 @@ export function startRechecking(
   // Often enough to act before a hold ends.
   const everyMs = Math.min(settings.sweepEveryMs, Math.max(100, context.holdMarginMs / 8))
   const running = new Set<Promise<void>>()
+  let rounds = 0
   const loop = startLoop({
     name: 'recheck',
     ...{ everyMs, idleMs: Math.max(everyMs, Math.min(2 * everyMs, idleMaxMs)) },
     log: context.log,
-    work: () =>
-      recheckOnce(context, checksPerRound(settings.requestsPerMinute(), everyMs), running),
+    work: () => {
+      rounds += 1
+      const checksMax = checksPerRound(settings.requestsPerMinute(), everyMs)
+      return recheckOnce(context, checksMax, { rounds, running })
+    },
   })
   return {
     [Symbol.asyncDispose]: async () => {
@@ -54,24 +59,39 @@ export function startRechecking(
   }
 }
 
+type Rounds = {
+  /** Number of this round: if a round may ask only once, the kinds take turns. */
+  readonly rounds?: number
+  /** If given, checks continue in it after the round. */
+  readonly running?: Set<Promise<void>>
+}
+
 /**
- * Runs one round: leases the due payments, checks each and plans its next check. If `running` is
- * given, the checks continue in it after the round.
+ * Runs one round: leases the due payments, checks each and plans its next check. The provider is
+ * asked about at most `checksMax` of them: half are left to holds and half to all others, and either
+ * gets what the other does not need.
  */
 export async function recheckOnce(
   context: Context,
   checksMax: number,
-  running?: Set<Promise<void>>,
+  { rounds = 0, running }: Rounds = {},
 ): Promise<typeof idle | undefined> {
   const { database, clock, poke } = context
   const now = new Date(clock())
   const due = await database.read((db) => isDue(db, now))
   if (due.wallets && (await recheckWallets(context))) poke()
   if (!due.payments) return due.wallets ? undefined : idle
-  const room = running ? Math.max(beginMin, runningMax - running.size) : checksMax
-  const rowsMax = Math.min(checksMax, room)
-  const taken = await takeDue(context, now, rowsMax)
-  const checks = taken.map((payment) => checkAndPlan(context, payment).then(poke))
+  const asksMax = Math.min(checksMax, Math.max(1, runningMax - (running?.size ?? 0)))
+  const holds = await takeDue(context, now, 'holds', withoutProviderMax)
+  const orders = await takeDue(context, now, 'orders', withoutProviderMax)
+  const share = asksMax === 1 ? rounds % 2 : Math.floor(asksMax / 2)
+  const others = await takeDue(
+    ...([context, now, 'others'] as const),
+    asksMax - Math.min(holds.length, asksMax - share),
+  )
+  const mayAsk = budgetOf(asksMax - others.length)
+  const taken = [...holds, ...orders, ...others]
+  const checks = taken.map((payment) => checkAndPlan(context, payment, mayAsk).then(poke))
   if (!running) await Promise.all(checks)
   else
     for (const one of checks) {
@@ -81,21 +101,40 @@ export async function recheckOnce(
   return taken.length === 0 ? idle : undefined
 }
 
+/** Counts the holds for which the provider may be asked: first those that are about to end. */
+function budgetOf(asksMax: number): (isLast: boolean) => boolean {
+  let left = asksMax
+  return (isLast) => {
+    // The rest is kept for holds of this round that turn out to end soon.
+    if (left <= 0 || (!isLast && left * 2 <= asksMax)) return false
+    left -= 1
+    return true
+  }
+}
+
 async function takeDue(
   { database, listedWithinMs }: Context,
   now: Date,
+  kind: CheckKind,
   rowsMax: number,
 ): Promise<PaymentRow[]> {
-  const listed = await findListed(database, listings, 'latest', listedWithinMs)
-  return database.transaction((tx) => leaseDue(tx, now, rowsMax, listed))
+  if (rowsMax <= 0) return []
+  const listed =
+    kind === 'others' ? await findListed(database, listings, 'latest', listedWithinMs) : []
+  return database.transaction((tx) => leaseDue(tx, now, kind, rowsMax, listed))
 }
 
-async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void> {
+async function checkAndPlan(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean,
+): Promise<void> {
   const { database, clock, log, sweepAfterMs } = context
   try {
-    const at = await check(context, payment)
+    const at = await check(context, payment, mayAsk)
     const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), sweepAfterMs)
-    await database.run((db) => planCheck(db, payment, at ?? usual))
+    const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
+    await database.run((db) => planCheck(db, payment, next))
   } catch (error) {
     // It is checked again once the lease expires.
     const { id: paymentId, state } = payment
@@ -105,7 +144,11 @@ async function checkAndPlan(context: Context, payment: PaymentRow): Promise<void
 }
 
 /** Checks a payment once. A returned time overrides the usual time of the next check. */
-async function check(context: Context, payment: PaymentRow): Promise<Date | undefined> {
+async function check(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean,
+): Promise<Date | undefined> {
   switch (payment.state) {
     case 'opening':
       await onLocked(context, payment, (tx, row) => expire(tx, context, row))
@@ -116,20 +159,30 @@ async function check(context: Context, payment: PaymentRow): Promise<Date | unde
       await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
       return
     case 'paid':
-    case 'revoking':
-      await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
-      context.log.warn({ paymentId: payment.id, state: payment.state }, 'relayer order resent')
+      await resend(context, payment)
       return
+    case 'revoking':
+      // The first look only makes sure that the hold lasts longer than the revocation.
+      if (payment.checks > 1) await resend(context, payment)
+      return isOnHold(payment) ? checkHold(context, payment) : undefined
     case 'refunding':
       await checkRefunds(context, payment)
       return
     case 'held':
     case 'repaid':
-      return isOnHold(payment) ? checkHold(context, payment) : undefined
+      return isOnHold(payment) ? checkHold(context, payment, mayAsk) : undefined
     default:
       return
   }
 }
+
+async function resend(context: Context, payment: PaymentRow): Promise<void> {
+  await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
+  context.log.warn({ paymentId: payment.id, state: payment.state }, 'relayer order resent')
+}
+
+/** How long after its end a checkout of ours may be missing from lookups. */
+const missingMaxMs = 3_600_000
 
 async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
   const { database, log } = context
@@ -139,6 +192,9 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
     log.error({ paymentId: payment.id, alarm: true }, 'checkout not found at provider')
+    // Not yet an answer: it may still be open, or paid.
+    const { expiresAt } = payment
+    if (expiresAt && context.clock() < expiresAt.getTime() + missingMaxMs) return
     await onLocked(context, payment, (tx, row) => expire(tx, context, row))
     return
   }

@@ -8,20 +8,24 @@ import { recordAnomaly } from '../schema.store'
 // state is unknown and an operator is alerted.
 
 /**
- * Finds the charge of a refund. Either id may be missing or of a form the provider refuses; the
- * payment request is tried first, because the provider plans to drop the other. Returns undefined
- * if neither leads to a charge.
+ * Finds the charge of a refund. Either id may be missing or of a form the provider refuses. A
+ * request may have several payments, and names only its latest, so a payment id wins if it leads to
+ * a charge of that request. Returns undefined if neither leads to a charge.
  */
 export async function findRefunded(
   provider: Pick<PaymentProvider, 'findCharge' | 'findChargeOfRequest'>,
   account: PaymentRow['account'],
   { paymentId, paymentRequestId }: Pick<FetchedRefund, 'paymentId' | 'paymentRequestId'>,
 ): Promise<FetchedCharge | undefined> {
-  const byRequest = paymentRequestId
-    ? await provider.findChargeOfRequest(account, paymentRequestId).catch(noneOfItsForm)
+  const byPayment = paymentId
+    ? await provider.findCharge(account, paymentId).catch(noneOfItsForm)
     : undefined
-  if (byRequest || !paymentId) return byRequest ?? undefined
-  return provider.findCharge(account, paymentId).catch(noneOfItsForm)
+  const isOfRequest = byPayment?.charge.paymentRequestId === paymentRequestId
+  if (!paymentRequestId || (byPayment && isOfRequest)) return byPayment
+  const byRequest = await provider
+    .findChargeOfRequest(account, paymentRequestId)
+    .catch(noneOfItsForm)
+  return byRequest ?? byPayment
 }
 
 /**

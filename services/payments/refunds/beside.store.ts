@@ -4,16 +4,19 @@ import type { PaymentRow } from '../payment.store'
 import type { Charge } from '../provider'
 import { journal } from '../schema.store'
 import { isMissing, refunds, reversals } from './refund.store'
+import type { Report } from './report'
 
 /** Facts about a charge from other tables than the payment's own. */
 export type Beside = {
-  /** Refunded part of the charge, in its currency's smallest unit. */
-  readonly refundedMinor: bigint
+  /** Everything reported about money that left the charge again. */
+  readonly reports: readonly Report[]
   /** True if the charge was booked as unmatched money before. */
   readonly isBooked: boolean
   /** True if the wallet still has losses to repay. */
   readonly isShort: boolean
 }
+
+type ReportJson = Omit<Report, 'refundedMinor'> & { readonly refundedMinor: string | null }
 
 /** Reads these facts in one statement. The payment is locked. */
 export async function findBeside(
@@ -21,17 +24,23 @@ export async function findBeside(
   { wallet }: Pick<PaymentRow, 'wallet'>,
   { paymentId }: Pick<Charge, 'paymentId'>,
 ): Promise<Beside> {
-  const refunded = tx
-    .select({ sum: sql`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
+  const { id, origin, status, refundedMinor, objectId } = refunds
+  const report = sql`json_build_object('id', ${id}, 'origin', ${origin}, 'status', ${status},
+    'refundedMinor', ${refundedMinor}::text, 'objectId', ${objectId})`
+  const reported = tx
+    .select({ reports: sql`coalesce(json_agg(${report}), '[]')` })
     .from(refunds)
-    .where(and(eq(refunds.providerPaymentId, paymentId), eq(refunds.status, 'succeeded')))
+    .where(eq(refunds.providerPaymentId, paymentId))
   const booked = tx.select({ item: journal.item }).from(journal).where(eq(journal.item, paymentId))
   const missing = tx
     .select({ paymentId: reversals.paymentId })
     .from(reversals)
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
-  const [row] = await tx.execute<{ refunded: string; booked: boolean; missing: boolean }>(sql`
-    select ${refunded} refunded, exists ${booked} booked, exists ${missing} missing`)
-  const { refunded: minor, booked: isBooked, missing: isShort } = row!
-  return { refundedMinor: BigInt(minor), isBooked, isShort }
+  const [row] = await tx.execute<{ reports: ReportJson[]; booked: boolean; missing: boolean }>(sql`
+    select ${reported} reports, exists ${booked} booked, exists ${missing} missing`)
+  const { reports, booked: isBooked, missing: isShort } = row!
+  const exact = ({ refundedMinor: minor, ...one }: ReportJson): Report => ({
+    ...{ ...one, refundedMinor: minor === null ? null : BigInt(minor) },
+  })
+  return { reports: reports.map(exact), isBooked, isShort }
 }

@@ -1,17 +1,22 @@
 import { and, asc, eq, isNotNull, lte, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  isOneOf,
+  quotedList,
+  timestamps,
+} from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
+import { reportOrigins } from './report'
 
-// Three tables, each a consequence of the previous one: refunds, the losses from refunds the chain
-// could no longer reverse, and the wallets frozen until those losses are repaid.
+// Three tables, each a consequence of the previous one: reports of money that leaves a charge again,
+// the losses the chain could no longer reverse, and the wallets frozen until those are repaid.
 
-export const refundOrigins = ['refund', 'ordered', 'chargeback'] as const
-export type RefundOrigin = (typeof refundOrigins)[number]
-
-/** Refunds and chargebacks, as last reported by the provider. */
+/** Reports about refunds, disputes and voids, each as last read from the provider. */
 export const refunds = schema.table(
   'refunds',
   {
@@ -19,82 +24,79 @@ export const refunds = schema.table(
     /** Our payment id; empty for a charge that matches no payment. */
     paymentId: text('payment_id').notNull(),
     providerPaymentId: text('provider_payment_id').notNull(),
-    refundedMinor: amountColumn('refunded_minor').notNull(),
+    /** Null if inexact or in another currency than the charge. */
+    refundedMinor: amountColumn('refunded_minor'),
     status: text('status').$type<RefundStatus>().notNull(),
-    /** `ordered`: by us. `chargeback`: reversed by the payer's bank. */
-    origin: text('origin', { enum: refundOrigins }).notNull().default('refund'),
+    origin: text('origin', { enum: reportOrigins }).notNull().default('refund'),
+    /** Of a row of the provider's list: the refund that it names. */
+    objectId: text('object_id'),
     ...timestamps(),
   },
   (table) => [
     index('refunds_provider_payment').on(table.providerPaymentId),
+    index('refunds_payment').on(table.paymentId),
     check('refunds_amount', sql`${table.refundedMinor} >= 0`),
-    check('refunds_origin', sql`${table.origin} in ('refund', 'ordered', 'chargeback')`),
+    check('refunds_origin', sql`${table.origin} in (${quotedList(reportOrigins)})`),
   ],
 )
+export type StoredReport = typeof refunds.$inferSelect
 
 /**
- * Returns true if a refund of one of our payments is already recorded as succeeded. A refund of an
- * unmatched charge is received again, since a restore may have brought its payment back.
+ * Stores the latest report of a source. Money that is gone comes back only by a final status: a
+ * stale "pending" undoes nothing. Returns undefined if the report is not news.
  */
-export async function isRefunded(db: Db, id: string): Promise<boolean> {
-  const rows = await db
-    .select({ id: refunds.id })
-    .from(refunds)
-    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded'), ne(refunds.paymentId, '')))
-  return rows.length > 0
-}
-
-/** Finds a succeeded refund. */
-export async function findRefunded(db: Db, id: string) {
-  const rows = await db
-    .select()
-    .from(refunds)
-    .where(and(eq(refunds.id, id), eq(refunds.status, 'succeeded')))
-  return rows[0]
-}
-
-/** Records a refund. A succeeded one stays so, whatever a late webhook contains. */
-export const recordRefund = (tx: Tx, refund: typeof refunds.$inferInsert) =>
-  tx
+export async function recordReport(
+  tx: Tx,
+  report: typeof refunds.$inferInsert,
+): Promise<StoredReport | undefined> {
+  const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
+  const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
+  const paymentId = sql`coalesce(nullif(${refunds.paymentId}, ''), excluded.payment_id)`
+  const objectId = sql`coalesce(excluded.object_id, ${refunds.objectId})`
+  const rows = await tx
     .insert(refunds)
-    .values(refund)
+    .values(report)
     .onConflictDoUpdate({
       target: refunds.id,
       set: {
-        status: sql`case when ${refunds.status} = 'succeeded' then 'succeeded' else excluded.status end`,
-        paymentId: sql`coalesce(nullif(${refunds.paymentId}, ''), excluded.payment_id)`,
-        updatedAt: sql`now()`,
+        ...{ status, paymentId, objectId },
+        ...{ refundedMinor: sql`excluded.refunded_minor`, updatedAt: sql`now()` },
       },
-      setWhere: sql`${refunds.status} <> 'succeeded' or ${refunds.paymentId} = ''`,
+      setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor})
+        is distinct from (${status}, ${paymentId}, ${objectId}, excluded.refunded_minor)`,
     })
-
-/** Sums the refunds of a charge, in its currency's smallest unit. */
-export async function sumRefunded(tx: Tx, providerPaymentId: string): Promise<bigint> {
-  const rows = await tx
-    .select({ sum: sql<string>`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
-    .from(refunds)
-    .where(and(eq(refunds.providerPaymentId, providerPaymentId), eq(refunds.status, 'succeeded')))
-  return BigInt(rows[0]!.sum)
+    .returning()
+  return rows[0]
 }
 
-/** Sums the refunds of second payments of the same promise, in the currency's smallest unit. */
-export async function sumRefundedBeside(
-  tx: Tx,
+/** Records that a source no longer reports a charge as void. Returns true if one did. */
+export async function endVoid(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx
+    .update(refunds)
+    .set({ status: 'dead', updatedAt: sql`now()` })
+    .where(and(eq(refunds.id, id), ne(refunds.status, 'dead')))
+    .returning({ id: refunds.id })
+  return rows.length > 0
+}
+
+/** Finds all reports about a charge. */
+export const findReports = (db: Db, providerPaymentId: string): Promise<StoredReport[]> =>
+  db.select().from(refunds).where(eq(refunds.providerPaymentId, providerPaymentId))
+
+/** Finds reports by id. */
+export const findReportsById = (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
+  db.select().from(refunds).where(isOneOf(refunds.id, ids))
+
+/** Finds the reports about second payments of a promise. */
+export const findReportsBeside = (
+  db: Db,
   paymentId: string,
-  providerPaymentId: string | null,
-): Promise<bigint> {
-  const rows = await tx
-    .select({ sum: sql<string>`coalesce(sum(${refunds.refundedMinor}), 0)::text` })
+  providerPaymentId: string,
+): Promise<StoredReport[]> =>
+  db
+    .select()
     .from(refunds)
-    .where(
-      and(
-        eq(refunds.paymentId, paymentId),
-        sql`${refunds.providerPaymentId} is distinct from ${providerPaymentId}`,
-        eq(refunds.status, 'succeeded'),
-      ),
-    )
-  return BigInt(rows[0]!.sum)
-}
+    .where(and(eq(refunds.paymentId, paymentId), ne(refunds.providerPaymentId, providerPaymentId)))
 
 type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrapper>
 /** Condition of losses neither repaid nor waived. */
@@ -118,28 +120,37 @@ export const reversals = schema.table(
     index('reversals_missing').on(table.wallet).where(isMissing(table)),
     check(
       'reversals_amounts',
-      sql`${table.lostMicro} > 0 and ${table.madeGoodMicro} >= 0 and ${table.madeGoodMicro} <= ${table.lostMicro}`,
+      sql`${table.lostMicro} >= 0 and ${table.madeGoodMicro} >= 0 and ${table.madeGoodMicro} <= ${table.lostMicro}`,
     ),
   ],
 )
 
 export type Reversal = typeof reversals.$inferSelect
 
-/** Records the loss of a payment, which only grows. Returns undefined if it has not. */
+/** Finds the loss caused by a payment. */
+export async function findReversal(db: Db, paymentId: string): Promise<Reversal | undefined> {
+  return (await db.select().from(reversals).where(eq(reversals.paymentId, paymentId)))[0]
+}
+
+/**
+ * Stores the loss of a payment. A larger one than before is due again, even if an operator waived
+ * the smaller one. It never falls below the part that is already repaid.
+ */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
-): Promise<Reversal | undefined> {
+): Promise<Reversal> {
+  const lost = sql`greatest(excluded.lost_micro, ${reversals.madeGoodMicro})`
+  const cleared = sql`case when excluded.lost_micro > ${reversals.lostMicro} then null else ${reversals.clearedAt} end`
   const rows = await tx
     .insert(reversals)
     .values(reversal)
     .onConflictDoUpdate({
       target: reversals.paymentId,
-      set: { lostMicro: reversal.lostMicro, clearedAt: null, updatedAt: sql`now()` },
-      setWhere: sql`${reversals.lostMicro} < ${reversal.lostMicro.toString()}::numeric`,
+      set: { lostMicro: lost, clearedAt: cleared, updatedAt: sql`now()` },
     })
     .returning()
-  return rows[0]
+  return rows[0]!
 }
 
 /** Finds a wallet's losses neither repaid nor waived, oldest first. */

@@ -5,13 +5,14 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import { bookGivenUp } from '../books/book'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
-import { lockWallet, type PaymentRow } from '../payment.store'
-import { outbox } from '../schema.store'
+import { hasLostHold, lockWallet, notePayment, type PaymentRow } from '../payment.store'
+import { outbox, recordAnomaly } from '../schema.store'
 import {
   addMadeGood,
   clearMissing,
   findDueWallets,
   findMissing,
+  findReversal,
   findWallet,
   planOrder,
   storeFreeze,
@@ -29,12 +30,56 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
   const lost = lostMicro(payment)
   if (lost === 0n) return
   const { id: paymentId, wallet } = payment
-  const stored = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
-  if (!stored) return
-  await bookGivenUp(tx, stored)
+  const before = await findReversal(tx, paymentId)
+  if (before && before.lostMicro >= lost) return
+  await bookGivenUp(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
   const fields = { paymentId, wallet, lostMicro: String(lost), alarm: true }
   context.log.error(fields, 'payment reversed after hold, wallet frozen')
-  await setFrozen(tx, context, wallet, true)
+  await followFreeze(tx, context, wallet)
+}
+
+/**
+ * Reduces the loss of a payment whose money came back, and ends the freeze once the wallet owes
+ * nothing. The caller holds the wallet lock.
+ */
+export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { id: paymentId, wallet, account, state } = payment
+  const before = await findReversal(tx, paymentId)
+  // While a second payment is refunded, its own is what it was in review.
+  const lost = lostMicro(state === 'refunding' ? { ...payment, state: 'review' } : payment)
+  if (!before || before.lostMicro <= lost) return
+  const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
+  await bookGivenUp(tx, after)
+  if (after.lostMicro > lost) {
+    const needlessMicro = String(after.lostMicro - lost)
+    const anomaly = { kind: 'repaid_needlessly', account, object: paymentId, paymentId } as const
+    if (await recordAnomaly(tx, anomaly))
+      context.log.error(
+        { paymentId, wallet, needlessMicro, alarm: true },
+        'reversal undone after it was repaid: give it back to the wallet',
+      )
+  }
+  await followFreeze(tx, context, wallet)
+}
+
+/**
+ * Freezes the wallet of a payment whose hold has ended on the chain, or cannot be extended, before
+ * the provider has said that nothing is on its way back. It ends once the provider has, or once the
+ * payment is revoked. Once per hold: an operator may clear the wallet before.
+ */
+export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { id: paymentId, wallet, state, frozenAt } = payment
+  if (frozenAt) return
+  await notePayment(tx, paymentId, { frozenAt: new Date(context.clock()) })
+  const fields = { paymentId, wallet, state, alarm: true }
+  context.log.error(fields, 'hold could not be kept, wallet frozen')
+  await followFreeze(tx, context, wallet)
+}
+
+/** Freezes the wallet as long as it has a loss, or a hold that could not be kept. */
+export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow['wallet']) {
+  const frozen = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
+  await setFrozen(tx, context, wallet, frozen)
 }
 
 /**
@@ -62,7 +107,7 @@ export async function makeGood(
     { paymentId: id, wallet, takenMicro: String(taken) },
     'payment covered an earlier reversal',
   )
-  if ((await findMissing(tx, wallet)).length === 0) await setFrozen(tx, context, wallet, false)
+  await followFreeze(tx, context, wallet)
   return taken
 }
 

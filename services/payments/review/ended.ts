@@ -25,5 +25,7 @@ export async function endRefunding(tx: Tx, context: Context, paymentId: string):
     payment,
     orders.map(({ state }) => state),
   )
-  await takeDecided(tx, context, payment, step)
+  const isRefunded = 'next' in step && step.next === 'refunded'
+  const set = isRefunded ? { refundAppliedMinor: payment.refundedMinor } : {}
+  await takeDecided(tx, context, payment, step, set)
 }

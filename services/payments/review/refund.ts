@@ -33,9 +33,12 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const { paymentRequestId, paidMinor } = fetched.charge
   if (!paymentRequestId) return giveUp(context, order, 'NO_PAYMENT_REQUEST')
   const shown = await provider.listRefunds(account, paymentRequestId)
-  const ours = shown?.find((one) => one.reference === reference)
+  const ofCharge = shown?.filter(
+    (one) => (one.paymentId ?? providerPaymentId) === providerPaymentId,
+  )
+  const ours = ofCharge?.find((one) => one.reference === reference)
   if (ours) return learn(context, ours, fetched)
-  const others = shown?.filter(({ status }) => status === 'succeeded') ?? []
+  const others = ofCharge?.filter(({ status }) => status === 'succeeded') ?? []
   for (const one of others) await learn(context, one, fetched)
   const backMinor = others.reduce((sum, one) => sum + (one.refundedMinor ?? 0n), 0n)
   // It was refunded in the provider's dashboard in the meantime.

@@ -12,7 +12,8 @@ import { isLate } from '../decide'
 import { orderedReference, refIdOf, remainderFloor } from '../payment'
 import { findPayment, lockPayment, type PaymentRow } from '../payment.store'
 import { lateWorthFloor } from '../price'
-import { sumRefunded } from '../refunds/refund.store'
+import { findReports } from '../refunds/refund.store'
+import { backOf } from '../refunds/report'
 import { makeGood } from '../refunds/reversal'
 import { acceptanceOf, type Credit, creditOf, ownMinorToRefund } from './resolution'
 import {
@@ -108,6 +109,9 @@ type Deed = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) =>
 const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   const counted = creditOf(payment)
   if ('not' in counted) return { refused: counted.not }
+  const reports = await findReports(tx, payment.providerPaymentId!)
+  if (backOf(reports, payment.paidMinor!).isOpen)
+    return { refused: 'a refund or dispute of it is still open: wait for its outcome' }
   const { rateMinorPerUsd, currency } = payment
   const price = { ...counted, rateMinorPerUsd, currency }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
@@ -142,7 +146,8 @@ const refund: Deed = async (tx, context, payment) => {
       return {
         refused: `${second.providerPaymentId} has no exact amount in ${currency}: refund it in the provider's dashboard, then accept the payment`,
       }
-    const minor = second.minor - (await sumRefunded(tx, second.providerPaymentId))
+    const reports = await findReports(tx, second.providerPaymentId)
+    const minor = second.minor - backOf(reports, second.minor).goneMinor
     charges.push({ providerPaymentId: second.providerPaymentId, minor, isSecond: true })
   }
   const owed = charges.filter(({ minor }) => minor > 0n)

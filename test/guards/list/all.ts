@@ -8,6 +8,7 @@ import { paymentGuards } from './payments'
 import { payoutGuards } from './payouts'
 import { pricingGuards } from './pricing'
 import { promiseGuards } from './promises'
+import { refundGuards } from './refunds'
 import { relayerGuards } from './relayer'
 import { rightGuards } from './rights'
 
@@ -16,6 +17,7 @@ export const guards: readonly Guard[] = [
   ...messagingGuards,
   ...promiseGuards,
   ...paymentGuards,
+  ...refundGuards,
   ...payoutGuards,
   ...pricingGuards,
   ...relayerGuards,

@@ -7,6 +7,7 @@ type Listings = typeof import('#shared/db/listing.store')
 type Reservations = typeof import('#shared/db/reservation.store')
 type Lock = typeof import('#shared/db/lock')
 
+const listingWindows = ['latest', 'recent', 'whole'] as const
 const keyOf = ({ account, window }: { account: string; window: string }) => `${account} ${window}`
 
 export const leaseListing: StandIn<Listings['leaseListing']> = (database, table, key, leaseMs) =>
@@ -55,6 +56,13 @@ export const findListed: StandIn<Listings['findListed']> = (database, table, win
       return !!readAt && readAt.getTime() > since
     })
   })
+
+export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, account) => {
+  const times = listingWindows.flatMap(
+    (window) => rowsOf(db).of<ListingRow>(table).get(keyOf({ account, window }))?.readAt ?? [],
+  )
+  return times.length === 0 ? null : new Date(Math.max(...times.map((at) => at.getTime())))
+}
 
 export const findDone: StandIn<Listings['findDone']> = (database, inbox, consumer, ids) =>
   database.read(async (db) => {

@@ -26,12 +26,6 @@ function claimIn(rows: Rows, inbox: object, consumer: string, messageId: string)
 export const claim: StandIn<Inbox['claim']> = async (tx, inbox, consumer, messageId) =>
   claimIn(rowsOf(tx), inbox, consumer, messageId)
 
-export const claimAll: StandIn<Inbox['claimAll']> = (database, inbox, consumer, ids) =>
-  database.run(async (db) => {
-    for (const id of ids) claimIn(rowsOf(db), inbox, consumer, id)
-    return nothing
-  })
-
 export const countFailure: StandIn<Inbox['countFailure']> = (database, inbox, failure) =>
   database.run(async (db) => {
     const table = rowsOf(db).of<InboxRow>(inbox)

@@ -1,3 +1,4 @@
+import type { CheckKind } from '../../../services/payments/checks/check.store'
 import type { NewPayment, PaymentRow } from '../../../services/payments/payment.store'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
@@ -17,6 +18,7 @@ const defaults = {
   ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
   ...{ paidMinor: null, paidAt: null, part: 0, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
   ...{ creditedAt: null, clearedAt: null, holdEndedAt: null, refundedMinor: 0n },
+  ...{ extendedAt: null, frozenAt: null },
   ...{
     topupMicro: 0n,
     refundAppliedMinor: 0n,
@@ -113,11 +115,24 @@ export const findByProviderIds: StandIn<Payments['findByProviderIds']> = async (
     .at(-1)
 }
 
-export const findKnown: StandIn<Payments['findKnown']> = async (db, account, ids) => {
+export const findOwned: StandIn<Payments['findOwned']> = async (db, account, wanted) => {
   const { payments } = rowsOf(db)
-  const isKnown = (id: string) => payments.by('charge', id).some((row) => row.account === account)
-  return new Set(ids.filter(isKnown))
+  const found = [
+    ...wanted.paymentIds.flatMap((id) => payments.by('charge', id)),
+    ...wanted.requestIds.flatMap((id) => payments.by('request', id)),
+    ...wanted.ids.flatMap((id) => payments.get(id) ?? []),
+  ].filter((row) => row.account === account)
+  return new Set(
+    found.flatMap(({ id, providerPaymentId, paymentRequestId }) =>
+      [id, providerPaymentId, paymentRequestId].filter((one) => one !== null),
+    ),
+  )
 }
+
+export const hasLostHold: StandIn<Payments['hasLostHold']> = async (db, wallet) =>
+  rowsOf(db)
+    .payments.by('wallet', wallet)
+    .some(({ frozenAt, holdEndedAt }) => frozenAt !== null && holdEndedAt === null)
 
 export const findByCheckout: StandIn<Payments['findByCheckout']> = async (
   db,
@@ -194,21 +209,24 @@ export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
 }
 type WalletTimes = { readonly orderAgainAt: Date | null; readonly clearRequestedAt: Date | null }
 
-const urgencyOf = ({ state }: PaymentRow): number => {
-  if (state === 'held' || state === 'repaid') return 0
-  return state === 'paid' || state === 'revoking' ? 1 : 2
+const holds = ['held', 'repaid', 'revoking']
+const kindOf = ({ state }: PaymentRow): CheckKind => {
+  if (holds.includes(state)) return 'holds'
+  return state === 'paid' ? 'orders' : 'others'
 }
 
-export const leaseDue: StandIn<Checks['leaseDue']> = async (tx, now, rowsMax, listed = []) => {
+export const leaseDue: StandIn<Checks['leaseDue']> = async (
+  tx,
+  now,
+  kind,
+  rowsMax,
+  listed = [],
+) => {
   const rows = rowsOf(tx)
   const nextCheckAt = new Date(now.getTime() + checkLeaseMs)
   return dueAt(rows, now)
-    .filter((row) => !isLeftToList(row, now, listed))
-    .sort(
-      (left, right) =>
-        urgencyOf(left) - urgencyOf(right) ||
-        left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime(),
-    )
+    .filter((row) => kindOf(row) === kind && !isLeftToList(row, now, listed))
+    .sort((left, right) => left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime())
     .slice(0, rowsMax)
     .map((row) => rows.payments.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 }))
 }

@@ -1,6 +1,11 @@
-import type { Reversal, WalletRow } from '../../../services/payments/refunds/refund.store'
+import type {
+  Reversal,
+  StoredReport,
+  WalletRow,
+} from '../../../services/payments/refunds/refund.store'
+import { larger } from '../../../services/payments/refunds/report'
 import { bookedOf } from './journal'
-import { type RefundRow, type Rows, rowsOf } from './rows'
+import { type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
 // Stand-in for rows that belong to a payment: refunds, losses, frozen wallets, anomalies.
@@ -10,53 +15,60 @@ type Besides = typeof import('../../../services/payments/refunds/beside.store')
 type Schema = typeof import('../../../services/payments/schema.store')
 type Db = Parameters<Refunds['findMissing']>[0]
 
-const isDone = ({ status }: RefundRow) => status === 'succeeded'
-const sumOf = (refunds: readonly RefundRow[]) =>
-  refunds.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0n)
-
-export const isRefunded: StandIn<Refunds['isRefunded']> = async (db, id) => {
-  const refund = rowsOf(db).refunds.get(id)
-  return refund !== undefined && isDone(refund) && refund.paymentId !== ''
-}
-
-export const findRefunded: StandIn<Refunds['findRefunded']> = async (db, id) => {
-  const refund = rowsOf(db).refunds.get(id)
-  return refund && isDone(refund) ? (refund as never) : undefined
-}
-
-export const recordRefund: StandIn<Refunds['recordRefund']> = async (tx, given) => {
+export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) => {
   const { refunds } = rowsOf(tx)
-  const refund = given as RefundRow
-  const known = refunds.get(refund.id)
-  if (!known) refunds.set(refund.id, refund)
-  else if (!isDone(known) || known.paymentId === '')
-    refunds.set(refund.id, {
-      ...known,
-      status: isDone(known) ? known.status : refund.status,
-      paymentId: known.paymentId || refund.paymentId,
-    })
-  return nothing
+  const now = rowsOf(tx).now()
+  const report = { objectId: null, createdAt: now, updatedAt: now, ...given } as StoredReport
+  const known = refunds.get(report.id)
+  if (!known) return refunds.set(report.id, report)
+  const isStale =
+    known.status === 'succeeded' && (report.status === 'pending' || report.status === 'unknown')
+  const next = {
+    ...{ ...known, refundedMinor: report.refundedMinor },
+    ...{ status: isStale ? known.status : report.status },
+    ...{ paymentId: known.paymentId || report.paymentId },
+    ...{ objectId: report.objectId ?? known.objectId },
+  }
+  const isNews =
+    next.status !== known.status ||
+    next.paymentId !== known.paymentId ||
+    next.objectId !== known.objectId ||
+    next.refundedMinor !== known.refundedMinor
+  return isNews ? refunds.set(report.id, next) : undefined
 }
 
-const sumOfCharge = (rows: Rows, providerPaymentId: string): bigint =>
-  sumOf(rows.refunds.by('charge', providerPaymentId).filter(isDone))
+export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {
+  const { refunds } = rowsOf(tx)
+  const known = refunds.get(id)
+  if (!known || known.status === 'dead') return false
+  refunds.set(id, { ...known, status: 'dead' })
+  return true
+}
 
-export const sumRefunded: StandIn<Refunds['sumRefunded']> = async (tx, providerPaymentId) =>
-  sumOfCharge(rowsOf(tx), providerPaymentId)
+const reportsOf = (rows: Rows, providerPaymentId: string): StoredReport[] => [
+  ...rows.refunds.by('charge', providerPaymentId),
+]
 
-export const sumRefundedBeside: StandIn<Refunds['sumRefundedBeside']> = async (
-  tx,
-  paymentId,
-  providerPaymentId,
-) =>
-  sumOf(
-    rowsOf(tx)
-      .refunds.by('payment', paymentId)
-      .filter((one) => one.providerPaymentId !== providerPaymentId && isDone(one)),
-  )
+export const findReports = async (db: Db, providerPaymentId: string): Promise<StoredReport[]> =>
+  reportsOf(rowsOf(db), providerPaymentId)
+
+export const findReportsById = async (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
+  ids.flatMap((id) => rowsOf(db).refunds.get(id) ?? [])
+
+export const findReportsBeside = async (
+  db: Db,
+  paymentId: string,
+  providerPaymentId: string,
+): Promise<StoredReport[]> =>
+  rowsOf(db)
+    .refunds.by('payment', paymentId)
+    .filter((one) => one.providerPaymentId !== providerPaymentId)
 
 const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) =>
   clearedAt === null && madeGoodMicro < lostMicro
+
+export const findReversal: StandIn<Refunds['findReversal']> = async (db, paymentId) =>
+  rowsOf(db).reversals.get(paymentId)
 
 export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given) => {
   const rows = rowsOf(tx)
@@ -64,8 +76,12 @@ export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given
   const now = rows.now()
   const known = rows.reversals.get(paymentId)
   if (known) {
-    if (known.lostMicro >= lostMicro) return undefined
-    return rows.reversals.update(paymentId, { lostMicro, clearedAt: null, updatedAt: now })
+    const { madeGoodMicro, clearedAt } = known
+    return rows.reversals.update(paymentId, {
+      lostMicro: larger(lostMicro, madeGoodMicro),
+      clearedAt: lostMicro > known.lostMicro ? null : clearedAt,
+      updatedAt: now,
+    })!
   }
   const fresh = { madeGoodMicro: 0n, clearedAt: null, createdAt: now, updatedAt: now }
   return rows.reversals.set(paymentId, { ...given, ...fresh })
@@ -138,11 +154,19 @@ export const bookIn = (table: object): void => {
 export const findBeside: StandIn<Besides['findBeside']> = async (tx, { wallet }, { paymentId }) => {
   const rows = rowsOf(tx)
   return {
-    refundedMinor: sumOfCharge(rows, paymentId),
+    reports: reportsOf(rows, paymentId),
     isBooked: journal !== undefined && bookedOf(rows, journal, paymentId).length > 0,
     isShort: rows.reversals.by('wallet', wallet).some(isMissing),
   }
 }
 
-export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, { kind, object }) =>
-  rowsOf(db).anomalies.insert(`payments ${kind} ${object}`, { kind, object })
+export const findAnomalies = async (db: Db, ids: readonly string[]): Promise<Set<string>> =>
+  new Set(ids.filter((id) => rowsOf(db).anomalies.get(`payments ${id}`)))
+
+export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, anomaly) => {
+  const { kind, account, object } = anomaly
+  return rowsOf(db).anomalies.insert(`payments ${kind}:${account}:${object}`, {
+    kind,
+    object,
+  })
+}

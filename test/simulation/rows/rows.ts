@@ -2,18 +2,14 @@ import type { Db } from '#shared/db/open'
 import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
 import type { Operation } from '../../../services/chain-relayer/operations/operation.store'
 import type { PaymentRow } from '../../../services/payments/payment.store'
-import type { Reversal, WalletRow } from '../../../services/payments/refunds/refund.store'
+import type {
+  Reversal,
+  StoredReport,
+  WalletRow,
+} from '../../../services/payments/refunds/refund.store'
 import type { Cashout } from '../../../services/payouts/cashout.store'
 import { dueIn, type Indices, Table } from './table'
 
-export type RefundRow = {
-  readonly id: string
-  readonly paymentId: string
-  readonly providerPaymentId: string
-  readonly refundedMinor: bigint
-  readonly status: string
-  readonly origin: string
-}
 type LaneStore = typeof import('../../../services/chain-relayer/lanes/lane.store')
 export type TransactionRow = LaneStore['transactions']['$inferSelect']
 export type BurntRow = { readonly wallet: string; readonly wei: bigint }
@@ -49,8 +45,8 @@ const ofPayments = {
   due: ({ nextCheckAt }: PaymentRow) => dueIn(nextCheckAt),
 }
 const ofRefunds = {
-  charge: ({ providerPaymentId }: RefundRow) => providerPaymentId,
-  payment: ({ paymentId }: RefundRow) => paymentId,
+  charge: ({ providerPaymentId }: StoredReport) => providerPaymentId,
+  payment: ({ paymentId }: StoredReport) => paymentId,
 }
 const ofReversals = { wallet: ({ wallet }: Reversal) => wallet }
 const ofWallets = {
@@ -95,7 +91,7 @@ export class Rows {
   #tables: AnyTable[] = []
 
   readonly payments = this.#table<PaymentRow, keyof typeof ofPayments>(ofPayments)
-  readonly refunds = this.#table<RefundRow, keyof typeof ofRefunds>(ofRefunds)
+  readonly refunds = this.#table<StoredReport, keyof typeof ofRefunds>(ofRefunds)
   readonly reversals = this.#table<Reversal, keyof typeof ofReversals>(ofReversals)
   readonly wallets = this.#table<WalletRow, keyof typeof ofWallets>(ofWallets)
   readonly cashouts = this.#table<Cashout, keyof typeof ofCashouts>(ofCashouts)

@@ -105,6 +105,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       findChargeOfRequest: () => look(() => (state().isPaid ? charge() : null)),
       findRefund: () => look(() => (state().refundedMinor > 0n ? refund() : undefined)),
       listRefunds: () => look(() => (state().refundedMinor > 0n ? [refund()] : [])),
+      listTransactions: () => look(() => []),
     }
     const hold = () => {
       const seconds = Math.floor(stage.nowMs / 1_000)

@@ -15,7 +15,7 @@ import {
   outbox as payoutsOutbox,
 } from '../../../services/payouts/schema.store'
 import { bookedOf, totalsOf } from '../rows/journal'
-import type { Payment } from './provider'
+import type { Payment, Refund } from './provider'
 import { refOf } from './refs'
 import { laneAddresses } from './relayer'
 import type { Surroundings } from './services'
@@ -41,8 +41,13 @@ export function audit(around: Surroundings): Finding[] {
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n)
 
-function refundedOf({ provider }: Surroundings, { paymentId }: Payment): bigint {
-  return sum(provider.refundsOf(paymentId).map(({ refundedMinor }) => refundedMinor ?? 0n))
+const isGone = ({ status }: Refund) => status === 'succeeded'
+
+/** Money of a charge that left the provider again: refunds and disputes, and all if it is void. */
+function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
+  const gone = provider.refundsOf(payment.paymentId).filter(isGone)
+  const voided = payment.void === 'no' ? 0n : (payment.paidMinor ?? 0n)
+  return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
 }
 
 /** Amounts applied on the chain for a payment, part by part, without the revoked ones. */
@@ -63,7 +68,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   if (live.length > 1) say(`was credited ${live.length} times`)
   const onChain = sum(live)
   const worth = own ? worthOf(row, own.paidMinor ?? 0n, refundedOf(around, own)) : 0n
-  const isReversed = world.rows.reversals.has(row.id)
+  const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
   if (onChain + row.offsetMicro > worth && !isReversed && row.waivedMicro === 0n)
     say(`credited ${onChain + row.offsetMicro}, but is worth ${worth}`)
   if (charges.length > 0 && !own && row.state !== 'review') say('was paid, but has no charge')
@@ -147,11 +152,10 @@ function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
     ['MYR', 'provider_my'],
   ] as const) {
     const came = [...provider.payments.values()].filter((one) => one.currency === currency)
-    const went = [...provider.refunds.values()].filter((one) => one.currency === currency)
     const paidOut = [...bank.payouts.values()].filter(({ status }) => status === 'succeeded')
     const there =
       sum(came.map(({ paidMinor }) => paidMinor ?? 0n)) -
-      sum(went.map(({ refundedMinor }) => refundedMinor ?? 0n)) -
+      sum(came.map((one) => refundedOf({ provider } as Surroundings, one))) -
       (currency === 'IDR' ? sum(paidOut.map(({ amountMinor }) => amountMinor)) : 0n)
     const name = `${account} ${currency}`
     if (booked(name) !== there) found.push(`the books have ${booked(name)} ${name}, not ${there}`)

@@ -120,8 +120,8 @@ export class PayoutsProvider {
         }),
       findByReference: (reference) =>
         call(`asks for payouts of ${reference}`, () => this.payoutsOf(reference).map(evidenceOf)),
-      listTransactions: (updatedFrom) =>
-        call('reads the list of payouts', () => this.#listed.since(updatedFrom)),
+      listTransactions: (agoMs) =>
+        call('reads the list of payouts', () => this.#listed.since(world.now - agoMs)),
       balance: async () => 10n ** 15n,
       listChannels: async () => [bank],
       statusOf: (word) => word as PayoutStatus,

@@ -4,19 +4,23 @@ import type { Listed } from '#shared/provider/transactions'
 export class List {
   readonly #rows: Listed[] = []
 
+  readonly #latest = new Map<string, Listed>()
+
+  /** Adds a transaction, or its new version. */
   push(row: Listed): void {
     this.#rows.push(row)
+    this.#latest.set(row.transactionId, row)
   }
 
-  /** Returns the transactions updated at or after this time. */
-  since(from: Date): Listed[] {
+  /** Returns the transactions updated at or after this time, ms. */
+  since(fromMs: number): Listed[] {
     const rows = this.#rows
     let [low, high] = [0, rows.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (rows[middle]!.updated! < from) low = middle + 1
+      if (rows[middle]!.updated!.getTime() < fromMs) low = middle + 1
       else high = middle
     }
-    return rows.slice(low)
+    return rows.slice(low).filter((row) => this.#latest.get(row.transactionId) === row)
   }
 }

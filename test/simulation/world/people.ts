@@ -154,10 +154,13 @@ export class People {
 
   /** Refunds some payments: before, during or after the hold, whole or in two parts. */
   #regret(payment: Payment, { amountMinor }: Session): void {
-    const { world, provider } = this.around
-    const { choices } = world
+    const { choices } = this.around.world
     const whim = oneOf(choices, 100)
-    if (whim < 70) return
+    if (whim < 66) return
+    if (whim < 70) {
+      this.#void(payment, pick(choices, ['listed', 'canceled'] as const))
+      return
+    }
     const isChargeback = whim >= 96
     const rests = [0, 1, 2_000, 12_000, 25_000, 31_000, 60_000]
     const rest = pick(choices, rests)
@@ -165,8 +168,72 @@ export class People {
     const parts = whim < 84 ? [amountMinor] : [amountMinor / 3n, amountMinor / 5n]
     for (const [place, part] of parts.entries())
       this.#later(ms + place * 9_000, () => {
-        if (part <= (payment.paidMinor ?? 0n)) provider.refund(payment, part, isChargeback)
+        if (part > (payment.paidMinor ?? 0n)) return
+        if (isChargeback) this.#dispute(payment, part)
+        else this.#refund(payment, part)
       })
+  }
+
+  /** A refund that is final at once, or only later, in either direction. */
+  #refund(payment: Payment, part: bigint): void {
+    const { world, provider } = this.around
+    const { choices } = world
+    const fate = oneOf(choices, 100)
+    const ms = 3_000 + oneOf(choices, 40_000)
+    if (fate < 60) {
+      provider.refund(payment, part, false)
+      return
+    }
+    if (fate < 90) {
+      world.saw('a refund was pending')
+      const first = fate < 80 ? 'pending' : 'unknown'
+      const refund = provider.refund(payment, part, false, first)
+      const last = fate < 70 ? 'dead' : 'succeeded'
+      this.#later(ms, () => provider.become(refund, { status: last }))
+      return
+    }
+    const refund = provider.refund(payment, part, false)
+    this.#later(ms, () => {
+      world.saw('a refund bounced')
+      provider.become(refund, { status: 'dead' })
+    })
+  }
+
+  /** A dispute that stands, is open for a while, grows, or is won and sometimes lost again. */
+  #dispute(payment: Payment, part: bigint): void {
+    const { world, provider } = this.around
+    const { choices } = world
+    const fate = oneOf(choices, 100)
+    const ms = 3_000 + oneOf(choices, 30_000)
+    const dispute = provider.refund(payment, part, true, fate < 80 ? 'succeeded' : 'pending')
+    if (fate < 30) return
+    if (fate < 50) {
+      this.#later(ms, () => {
+        world.saw('a dispute grew')
+        provider.become(dispute, { refundedMinor: payment.paidMinor ?? part })
+      })
+      return
+    }
+    this.#later(ms, () => {
+      world.saw('a dispute was won')
+      provider.become(dispute, { status: 'dead' })
+    })
+    if (fate < 70) return
+    this.#later(2 * ms, () => {
+      world.saw('a dispute was won and lost again')
+      provider.become(dispute, { status: 'succeeded' })
+    })
+  }
+
+  /** The provider voids a payment that has succeeded; sometimes it takes that back. */
+  #void(payment: Payment, how: 'listed' | 'canceled'): void {
+    const { world, provider } = this.around
+    const { choices } = world
+    const ms = oneOf(choices, 45_000)
+    const isTakenBack = chance(choices, 250)
+    this.#later(ms, () => provider.void(payment, how))
+    if (isTakenBack)
+      this.#later(ms + 5_000 + oneOf(choices, 30_000), () => provider.void(payment, 'no'))
   }
 
   #cashout(wallet: Wallet, place: number): void {

@@ -1,6 +1,6 @@
 import type { ChannelKind } from '#shared/messages/activity'
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Listed } from '#shared/provider/transactions'
+import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import type {
   Charge,
   Checkout,
@@ -8,6 +8,7 @@ import type {
   FetchedRefund,
   Hint,
   PaymentProvider,
+  RefundStatus,
 } from '../../../services/payments/provider'
 import { oneOf } from './choices'
 import { callingProvider } from './faults'
@@ -25,8 +26,15 @@ export type Session = {
   status: 'open' | 'completed' | 'closed' | 'canceled'
   paymentId: string | null
 }
-export type Payment = Charge & { readonly session: Session }
-export type Refund = FetchedRefund & { readonly payment: Payment; readonly isChargeback: boolean }
+/** `listed`: only the list shows that it is void; its own endpoint reads as before. */
+export type Void = 'no' | 'listed' | 'canceled'
+export type Payment = Charge & { readonly session: Session; void: Void }
+export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
+  readonly payment: Payment
+  readonly isChargeback: boolean
+  status: RefundStatus
+  refundedMinor: bigint
+}
 
 /**
  * The payment provider: its checkouts, payments and refunds, kept apart from the services' rows.
@@ -94,7 +102,7 @@ export class PaymentsProvider {
       this.world.saw('an expired checkout was paid')
     if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
     const payment: Payment = {
-      ...{ session, account: session.account, paymentId: this.#id('py') },
+      ...{ session, account: session.account, paymentId: this.#id('py'), void: 'no' },
       paymentRequestId: isFirst ? session.requestId : this.#id('pr'),
       reference: session.reference,
       ...{ currency: session.currency, paidMinor: more.amountMinor ?? session.amountMinor },
@@ -108,7 +116,7 @@ export class PaymentsProvider {
     this.world.tell(`${payment.reference} is paid by ${channel}: ${payment.paymentId}`)
     const { paymentId } = payment
     const { reference } = session
-    this.#list({ type: 'payment', status: 'succeeded', productId: paymentId }, payment)
+    this.#listPayment(payment, 'succeeded')
     const hints: Hint[] = [
       { about: 'payment', paymentId, reference },
       { about: 'checkout', checkoutId: session.id, reference },
@@ -117,27 +125,56 @@ export class PaymentsProvider {
     return payment
   }
 
+  /** Voids a payment that has succeeded, or takes that back. */
+  void(payment: Payment, to: Void): void {
+    payment.void = to
+    this.world.saw(to === 'no' ? 'a void was taken back' : 'a payment was voided')
+    this.world.tell(`${payment.paymentId} of ${payment.reference}: void ${to}`)
+    this.#listPayment(payment, to === 'no' ? 'succeeded' : 'voided')
+  }
+
+  #listPayment(payment: Payment, status: ListedStatus): void {
+    const { paymentId } = payment
+    const ids = { transactionId: `txn-${paymentId}`, productId: paymentId }
+    this.#list({ type: 'payment', status, ...ids }, payment)
+  }
+
   /** Returns money to the payer: a refund, or a chargeback by the payer's bank. */
-  refund(payment: Payment, amountMinor: bigint, isChargeback: boolean): Refund {
+  refund(
+    payment: Payment,
+    amountMinor: bigint,
+    isChargeback: boolean,
+    status: RefundStatus = 'succeeded',
+  ): Refund {
     const refund: Refund = {
-      ...{ payment, isChargeback, refundId: this.#id('rfd'), status: 'succeeded' },
+      ...{ payment, isChargeback, refundId: this.#id('rfd'), status },
       ...{ paymentId: payment.paymentId, paymentRequestId: payment.paymentRequestId },
       ...{ reference: null, currency: payment.currency, refundedMinor: amountMinor },
     }
     this.refunds.set(refund.refundId, refund)
     for (const name of [refund.paymentId, refund.paymentRequestId])
       noteIn(this.#refunds, name!, refund)
-    const type = isChargeback ? 'chargeback' : 'refund'
     if (isChargeback) this.world.saw('a payment was charged back')
     if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a payment was partly refunded')
-    this.world.tell(`${payment.paymentId} of ${payment.reference}: ${type} of ${amountMinor}`)
-    this.#list({ type, status: 'succeeded', productId: refund.refundId, amountMinor }, payment)
-    const { refundId, paymentId, paymentRequestId } = refund
-    if (!isChargeback)
+    this.become(refund, {})
+    return refund
+  }
+
+  /** Changes a refund or dispute: its status, or the amount of a dispute that grows. */
+  become(refund: Refund, change: Partial<Pick<Refund, 'status' | 'refundedMinor'>>): void {
+    Object.assign(refund, change)
+    const { payment, isChargeback, refundId, paymentId, paymentRequestId, status } = refund
+    const { refundedMinor: amountMinor } = refund
+    const type = isChargeback ? 'chargeback' : 'refund'
+    const about = `${type} ${refundId} of ${amountMinor} ${status}`
+    this.world.tell(`${payment.paymentId} of ${payment.reference}: ${about}`)
+    const ids = { transactionId: `txn-${refundId}`, productId: refundId }
+    const listed = status === 'dead' ? 'reversed' : status
+    this.#list({ type, status: listed, ...ids, amountMinor }, payment)
+    if (!isChargeback && status !== 'pending')
       this.send(payment.account, payment.reference, {
         ...{ about: 'refund', refundId, paymentId, paymentRequestId },
       })
-    return refund
   }
 
   #list(row: Partial<Listed>, payment: Payment): void {
@@ -155,7 +192,10 @@ export class PaymentsProvider {
     const call = <T>(what: string, effect: () => T) =>
       this.world.leave(process, callingProvider, what, effect)
     const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined =>
-      payment && { status: 'succeeded', charge: plain(payment) }
+      payment && {
+        status: payment.void === 'canceled' ? 'voided' : 'succeeded',
+        charge: plain(payment),
+      }
     return {
       openCheckout: (order) =>
         call(`opens a checkout for ${order.reference}`, () => shown(this.open(order))),
@@ -191,9 +231,11 @@ export class PaymentsProvider {
         ),
       createRefund: () => Promise.reject(new Error('no operator orders refunds here')),
       kindOfChannel: () => 'unknown',
-      listTransactions: (account, updatedFrom) =>
+      listTransactions: (account, agoMs) =>
         call('reads the list', () =>
-          this.#listed.since(updatedFrom).filter((row) => this.#accountOf(row) === account),
+          this.#listed
+            .since(this.world.now - agoMs)
+            .filter((row) => this.#accountOf(row) === account),
         ),
       readDelivery: (body) => JSON.parse(body) as Hint,
     }
@@ -217,7 +259,7 @@ const shown = (session: Session): Checkout => ({
   paymentId: session.paymentId,
 })
 
-const plain = ({ session: _, ...charge }: Payment): Charge => charge
+const plain = ({ session: _, void: __, ...charge }: Payment): Charge => charge
 const plainRefund = ({ payment: _, isChargeback: __, ...refund }: Refund): FetchedRefund => refund
 
 /** Webhooks: lost, late or duplicated, and retried until accepted. */

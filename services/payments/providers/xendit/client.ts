@@ -11,7 +11,14 @@ import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
 import { channelKind } from './channel'
 import { readDelivery } from './delivery'
-import { chargeFrom, checkoutFrom, refundFrom, refundRequest, sessionRequest } from './mapping'
+import {
+  chargeFrom,
+  checkoutFrom,
+  isAsOrdered,
+  refundFrom,
+  refundRequest,
+  sessionRequest,
+} from './mapping'
 import {
   WireOpened,
   WirePayment,
@@ -59,6 +66,20 @@ export function xendit(options: {
     const wire = found(await clients[account].get(path, { schema: WireSession }), path)
     return wire && checkoutFrom(wire, checkoutId)
   }
+  const cancelCheckout: PaymentProvider['cancelCheckout'] = async (account, checkoutId) => {
+    const path = `/sessions/${checkoutId}/cancel`
+    const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
+    try {
+      const answer = await clients[account].post(path, asked)
+      if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok, checkoutId).status)
+      // Only an active session can be cancelled; otherwise read its status.
+      if (answer.refused.meaning !== 'state_wrong') return 'unknown'
+      return cancelOutcome((await findCheckout(account, checkoutId))?.status)
+    } catch (error) {
+      if (error instanceof ProviderUnknown || error instanceof ProviderBusy) return 'unknown'
+      throw error
+    }
+  }
   return {
     openCheckout: async (order) => {
       const answer = await clients[order.account].post('/sessions', {
@@ -66,22 +87,13 @@ export function xendit(options: {
         body: sessionRequest(order, appUrl),
         deadlineMs: openDeadlineMs,
       })
-      return 'ok' in answer ? checkoutFrom(answer.ok, answer.ok.payment_session_id) : undefined
+      if (!('ok' in answer)) return undefined
+      const checkout = checkoutFrom(answer.ok, answer.ok.payment_session_id)
+      if (isAsOrdered(answer.ok, order)) return checkout
+      await cancelCheckout(order.account, checkout.checkoutId)
+      return undefined
     },
-    cancelCheckout: async (account, checkoutId) => {
-      const path = `/sessions/${checkoutId}/cancel`
-      const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
-      try {
-        const answer = await clients[account].post(path, asked)
-        if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok, checkoutId).status)
-        // Only an active session can be cancelled; otherwise read its status.
-        if (answer.refused.meaning !== 'state_wrong') return 'unknown'
-        return cancelOutcome((await findCheckout(account, checkoutId))?.status)
-      } catch (error) {
-        if (error instanceof ProviderUnknown || error instanceof ProviderBusy) return 'unknown'
-        throw error
-      }
-    },
+    cancelCheckout,
     findCheckout,
     findCharge,
     findChargeOfRequest: async (account, paymentRequestId) => {
@@ -99,6 +111,8 @@ export function xendit(options: {
     listRefunds: async (account, paymentRequestId) => {
       const path = `/refunds?payment_request_id=${paymentRequestId}`
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
+      // A hold must not end because a refund is on another page.
+      if (wire?.has_more === true) throw new ProviderUnknown(`${path} has more than one page`)
       return wire?.data.map((one) => refundFrom(one, one.id))
     },
     createRefund: async (order) => {
@@ -109,12 +123,10 @@ export function xendit(options: {
       return 'ok' in answer ? { ok: refundFrom(answer.ok, answer.ok.id) } : answer
     },
     kindOfChannel: channelKind,
-    listTransactions: (account, updatedFrom) =>
+    listTransactions: (account, agoMs) =>
       listAllTransactions(clients[account], {
         types: ['payment', 'refund', 'chargeback'],
-        updatedFrom,
-        // Allow for clock skew.
-        updatedTo: new Date(Date.now() + 3_600_000),
+        updatedFrom: new Date(clients[account].now() - agoMs),
       }),
     readDelivery,
   }

@@ -148,7 +148,7 @@ describe('a payment', () => {
     ['PENDING', 'pending'],
     ['FAILED', 'dead'],
     ['EXPIRED', 'dead'],
-    ['CANCELED', 'dead'],
+    ['CANCELED', 'voided'],
     ['COMPLETED', 'unknown'],
     ['constructor', 'unknown'],
   ] as const)('%s is %s', (status, ours) => {

@@ -14,7 +14,7 @@ import type {
 } from '../../provider'
 import { channelKind } from './channel'
 import { senderVerificationOf } from './sender'
-import type { WirePayment, WireRefund, WireSession } from './wire'
+import type { WireOpened, WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
   ['ACTIVE', 'open'],
@@ -29,14 +29,18 @@ const chargeStatuses: ReadonlyMap<string, ChargeStatus> = new Map([
   ['PENDING', 'pending'],
   ['FAILED', 'dead'],
   ['EXPIRED', 'dead'],
-  ['CANCELED', 'dead'],
+  ['CANCELED', 'voided'],
+  ['VOIDED', 'voided'],
+  ['REVERSED', 'voided'],
 ])
 const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['PENDING', 'pending'],
   ['SUCCEEDED', 'succeeded'],
   ['FAILED', 'dead'],
   ['CANCELLED', 'dead'],
+  ['REVERSED', 'dead'],
 ])
+
 /** Builds the body of `POST /sessions`. */
 export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   reference_id: order.reference,
@@ -77,6 +81,20 @@ export const checkoutFrom = (wire: WireSession, checkoutId: string): Checkout =>
   paymentRequestId: idFrom(wire.payment_request_id),
   paymentId: idFrom(wire.payment_id),
 })
+
+/**
+ * Returns whether a new checkout is for the amount, currency and reference that were ordered. A field
+ * that the response lacks is not compared.
+ */
+export function isAsOrdered(wire: WireOpened, { fiat, reference }: CheckoutOrder): boolean {
+  const { amount, currency, reference_id: of } = wire
+  const isMissing = (value: unknown) => value === undefined || value === null
+  return (
+    (isMissing(amount) || minorFrom(amount, fiat.currency) === fiat.minor) &&
+    (isMissing(currency) || currency === fiat.currency) &&
+    (isMissing(of) || of === reference)
+  )
+}
 
 const linkFrom = (value: unknown): string | null => {
   const link = textFrom(value, 2_000)

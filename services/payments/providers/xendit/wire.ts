@@ -16,7 +16,10 @@ export const WireSession = Type.Object({ payment_session_id: anything, ...sessio
 export type WireSession = Static<typeof WireSession>
 
 /** `POST /sessions`: the id is required, since without it the checkout could not be looked up. */
-export const WireOpened = Type.Object({ payment_session_id: Id, ...session })
+export const WireOpened = Type.Object({
+  ...{ payment_session_id: Id, ...session, amount: anything, currency: anything },
+})
+export type WireOpened = Static<typeof WireOpened>
 
 /** `GET /v3/payments/{id}`. It has no `amount`; the collected amounts are in `captures`. */
 export const WirePayment = Type.Object({
@@ -48,4 +51,4 @@ export const WireRefundMade = Type.Object({ id: Id, ...refund })
  * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each
  * row needs its id, since a hold may depend on distinguishing refunds.
  */
-export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade) })
+export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade), has_more: anything })

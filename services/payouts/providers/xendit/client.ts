@@ -69,12 +69,10 @@ export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): Pa
     if ('refused' in answer) throw refusedTo('list payouts', answer.refused)
     return payoutsOf(id, pageOf(answer.ok))
   },
-  listTransactions: (updatedFrom) =>
+  listTransactions: (agoMs) =>
     listAllTransactions(client, {
       types: ['payout'],
-      updatedFrom,
-      // Allow for clock skew.
-      updatedTo: new Date(Date.now() + 3_600_000),
+      updatedFrom: new Date(client.now() - agoMs),
     }),
   balance: async () => {
     const minor = await readBalance(client, { deadlineMs: 4_000 })

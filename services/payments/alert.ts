@@ -1,0 +1,24 @@
+import type { Tx } from '#shared/db/open'
+import type { Context } from './context'
+import type { PaymentRow } from './payment.store'
+import { type AnomalyKind, recordAnomaly } from './schema.store'
+
+/** Records an anomaly for manual review and raises an alert the first time. */
+export async function callPerson(
+  tx: Tx,
+  { log }: Context,
+  kind: Extract<
+    AnomalyKind,
+    'status_unknown' | 'amount_unknown' | 'sender_unverified' | 'charge_doubtful'
+  >,
+  about: {
+    account: PaymentRow['account']
+    object: string
+    paymentId?: string
+    currency?: string
+    amountMinor?: bigint | null
+  },
+): Promise<void> {
+  if (!(await recordAnomaly(tx, { kind, ...about }))) return
+  log.error({ kind, object: about.object, alarm: true }, 'unclear report from provider')
+}

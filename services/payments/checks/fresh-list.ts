@@ -1,0 +1,43 @@
+import { lastReadAt } from '#shared/db/listing.store'
+import type { Listed } from '#shared/provider/transactions'
+import type { Context } from '../context'
+import type { PaymentRow } from '../payment.store'
+import type { PaymentProvider } from '../provider'
+import { listings } from '../schema.store'
+
+// Holds of an account end all the time, and each needs the list as it is shortly before its end. So
+// checks that come together share one reading of what changed since the list was last read whole.
+
+type Reading = {
+  readonly beganAt: number
+  readonly fromMs: number
+  readonly rows: Promise<Listed[]>
+}
+type Account = PaymentRow['account']
+const readings = new WeakMap<PaymentProvider, Map<Account, Reading>>()
+
+/** How far a reading reaches back behind the last complete one: rows may appear late. */
+const backMs = 600_000
+
+/**
+ * Returns the changed rows of the payment's account, read at most a fifth of the margin ago. Throws
+ * if the list cannot be read.
+ */
+export async function readFreshList(context: Context, payment: PaymentRow): Promise<Listed[]> {
+  const { provider, database, clock, holdMarginMs } = context
+  const { account, createdAt } = payment
+  const known = readings.get(provider) ?? new Map<Account, Reading>()
+  readings.set(provider, known)
+  const readAt = await database.read((db) => lastReadAt(db, listings, account))
+  const fromMs = Math.max(createdAt.getTime(), readAt?.getTime() ?? 0) - backMs
+  const latest = known.get(account)
+  const now = clock()
+  if (latest && now - latest.beganAt <= holdMarginMs / 5 && latest.fromMs <= fromMs)
+    return latest.rows
+  const rows = provider.listTransactions(account, now - fromMs)
+  const reading = { beganAt: now, fromMs, rows }
+  known.set(account, reading)
+  // A failed reading is not shared any further.
+  rows.catch(() => known.get(account) === reading && known.delete(account))
+  return rows
+}

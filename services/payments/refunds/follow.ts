@@ -1,0 +1,118 @@
+import type { Tx } from '#shared/db/open'
+import { takeDecided } from '../advance'
+import { callPerson } from '../alert'
+import { bookChange } from '../books/book'
+import type { Context } from '../context'
+import { decideRefunded, waiverOf } from '../decide'
+import { isOnHold } from '../payment'
+import { findByProviderIds, lockPayment, notePayment, type PaymentRow } from '../payment.store'
+import {
+  endVoid,
+  findReports,
+  findReportsBeside,
+  recordReport,
+  type StoredReport,
+} from './refund.store'
+import { backOf, type ReportOrigin } from './report'
+import { noteReversal, shrinkReversal } from './reversal'
+
+/**
+ * Receives that a charge, or its row in the list, reads otherwise than succeeded, if we counted it.
+ * `succeeded`: voided, so that all of its money is gone; `unknown`: it may be.
+ */
+export async function receiveDoubt(
+  tx: Tx,
+  context: Context,
+  providerPaymentId: string,
+  doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' },
+): Promise<void> {
+  const { account, id, status } = doubt
+  const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
+  const payment = await findByProviderIds(tx, ids)
+  if (!payment || !(await lockPayment(tx, payment.id))) return
+  const news = await recordReport(tx, {
+    ...{ id, paymentId: payment.id, providerPaymentId, status, origin: 'void' },
+    refundedMinor: payment.paidMinor ?? payment.fiatMinor,
+  })
+  if (!news) return
+  const about = { account, object: providerPaymentId, paymentId: payment.id }
+  if (news.status === 'unknown') await callPerson(tx, context, 'charge_doubtful', about)
+  await followReports(tx, context, payment.id, { providerPaymentId, origin: 'void' })
+}
+
+/** Receives that a charge or its row reads `succeeded` again. */
+export async function endDoubt(
+  tx: Tx,
+  context: Context,
+  {
+    paymentId,
+    providerPaymentId,
+    id,
+  }: { paymentId: string; providerPaymentId: string; id: string },
+): Promise<void> {
+  if (await endVoid(tx, id))
+    await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+}
+
+/**
+ * Makes the row, and with it the freeze of its wallet, follow everything that is reported about its
+ * charge: money that left and money that came back. Returns whether more may be on its way, or
+ * undefined if the charge is not, or not yet, the one that counts.
+ */
+export async function followReports(
+  tx: Tx,
+  context: Context,
+  id: string,
+  { providerPaymentId, origin }: { providerPaymentId: string; origin?: ReportOrigin },
+): Promise<{ isOpen: boolean } | undefined> {
+  const payment = await lockPayment(tx, id)
+  // Without a charge of its own nothing is decided: its reports are counted with the charge.
+  if (!payment || payment.providerPaymentId === null) return undefined
+  if (payment.providerPaymentId !== providerPaymentId) {
+    await countBeside(tx, payment)
+    return undefined
+  }
+  const reports = await findReports(tx, providerPaymentId)
+  const { goneMinor: refundedMinor, isOpen } = backOf(
+    reports,
+    payment.paidMinor ?? payment.fiatMinor,
+  )
+  // A clean check counts only for what was reported until then.
+  if (isOpen && payment.clearedAt && isOnHold(payment))
+    await notePayment(tx, id, { clearedAt: null, nextCheckAt: new Date(context.clock()) })
+  if (refundedMinor === payment.refundedMinor) return { isOpen }
+  const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
+  const set = { refundedMinor, wonMinor: 0n, ...waived }
+  await notePayment(tx, id, set)
+  const fields = { paymentId: id, state: payment.state, origin, refundedMinor: `${refundedMinor}` }
+  context.log.info(fields, 'refunded amount changed')
+  const after = { ...payment, ...set }
+  await bookChange(tx, payment, after, 'refund counted')
+  if (refundedMinor < payment.refundedMinor) {
+    const alarm = { ...fields, alarm: true }
+    context.log.error(alarm, 'refund or dispute undone, money is ours again')
+    await shrinkReversal(tx, context, after)
+  }
+  const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
+  // A payment already in review may have lost more.
+  if (!moved) await noteReversal(tx, context, after)
+  return { isOpen }
+}
+
+/** Counts the refunds of second payments, which were never credited. */
+export async function countBeside(tx: Tx, payment: PaymentRow): Promise<void> {
+  const { id, providerPaymentId, overpaidMinor } = payment
+  if (providerPaymentId === null) return
+  const seconds = new Map<string, StoredReport[]>()
+  for (const report of await findReportsBeside(tx, id, providerPaymentId))
+    seconds.set(report.providerPaymentId, [
+      ...(seconds.get(report.providerPaymentId) ?? []),
+      report,
+    ])
+  let overpaidRefundedMinor = 0n
+  for (const reports of seconds.values())
+    overpaidRefundedMinor += backOf(reports, overpaidMinor).goneMinor
+  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return
+  await notePayment(tx, id, { overpaidRefundedMinor })
+  await bookChange(tx, payment, { ...payment, overpaidRefundedMinor }, 'second payment refunded')
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'bun:test'
+import { backOf, chargebackId, listedId, type Report, voidId } from './report'
+
+const paidMinor = 50_000n
+const refund = (id: string, status: Report['status'], minor: bigint | null = 10_000n): Report => ({
+  ...{ id, origin: 'refund', status, refundedMinor: minor, objectId: null },
+})
+const row = (
+  id: string,
+  status: Report['status'],
+  objectId: string | null = null,
+  minor: bigint | null = 10_000n,
+): Report => ({ ...refund(listedId(id), status, minor), objectId })
+const dispute = (status: Report['status'], minor: bigint | null = 10_000n): Report => ({
+  ...refund(chargebackId('txn-9'), status, minor),
+  origin: 'chargeback',
+})
+const isVoid = (status: Report['status']): Report => ({
+  ...refund(voidId('py-1'), status, paidMinor),
+  origin: 'void',
+})
+
+describe('of everything reported about a charge', () => {
+  test.each([
+    ['nothing is nothing', [], 0n, false],
+    ['what is pending is open', [refund('rfd-1', 'pending')], 0n, true],
+    ['what is in an unknown status is open', [refund('rfd-1', 'unknown')], 0n, true],
+    ['what has failed is nothing', [refund('rfd-1', 'dead')], 0n, false],
+    [
+      'a refund and its row count once',
+      [refund('rfd-1', 'succeeded'), row('txn-1', 'succeeded', 'rfd-1')],
+      10_000n,
+      false,
+    ],
+    [
+      'a refund whose row still succeeds has gone, although it reads failed',
+      [refund('rfd-1', 'dead'), row('txn-1', 'succeeded', 'rfd-1')],
+      10_000n,
+      false,
+    ],
+    [
+      'a refund whose row is pending is open, although it reads failed',
+      [refund('rfd-1', 'dead'), row('txn-1', 'pending', 'rfd-1')],
+      0n,
+      true,
+    ],
+    [
+      'a row that names no refund may be the refund that no row names',
+      [refund('rfd-1', 'succeeded'), row('txn-1', 'succeeded')],
+      10_000n,
+      false,
+    ],
+    [
+      'a row that names no refund is another than one with a row of its own',
+      [
+        refund('rfd-1', 'succeeded'),
+        row('txn-1', 'succeeded', 'rfd-1'),
+        row('txn-2', 'succeeded', null, 20_000n),
+      ],
+      30_000n,
+      false,
+    ],
+    [
+      'refunds and disputes add up',
+      [refund('rfd-1', 'succeeded'), dispute('succeeded')],
+      20_000n,
+      false,
+    ],
+    ['an open dispute is open', [dispute('pending')], 0n, true],
+    ['an amount that is unknown is all of it', [dispute('succeeded', null)], paidMinor, false],
+    [
+      'an amount that is unknown is all that is left',
+      [refund('rfd-1', 'succeeded'), dispute('succeeded', null)],
+      paidMinor,
+      false,
+    ],
+    ['a void is all of it', [isVoid('succeeded')], paidMinor, false],
+    ['a charge that may be void is open', [isVoid('unknown')], 0n, true],
+    ['a void that was taken back is nothing', [isVoid('dead')], 0n, false],
+  ] as const)('%s', (_, reports, goneMinor, isOpen) => {
+    expect(backOf(reports, paidMinor)).toEqual({ goneMinor, isOpen })
+  })
+})

@@ -1,0 +1,97 @@
+import type { RefundStatus } from '../provider'
+
+// Money of a charge that leaves us again is reported in pieces: by refunds, by rows of the
+// provider's list, by disputes and by the status of the charge. The pieces may be late, incomplete
+// or contradict each other, so none decides by itself: `backOf` takes all of them together.
+
+/**
+ * `ordered`: a refund ordered by us. `chargeback`: a dispute by the payer's bank. `void`: the charge
+ * itself reads otherwise than succeeded.
+ */
+export const reportOrigins = ['refund', 'ordered', 'chargeback', 'void'] as const
+export type ReportOrigin = (typeof reportOrigins)[number]
+
+/** Latest report of one source about money that leaves a charge. */
+export type Report = {
+  readonly id: string
+  readonly origin: ReportOrigin
+  /** `succeeded`: the money is gone; `dead`: it is not and will not be. */
+  readonly status: RefundStatus
+  /** Null if inexact or in another currency than the charge. */
+  readonly refundedMinor: bigint | null
+  /** Of a row of the list: the refund that it names, null if it names none that can be found. */
+  readonly objectId: string | null
+}
+
+const listedPrefix = 'listed:'
+/** Ids of the reports that no refund object has, by the id of their row in the provider's list. */
+export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
+export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
+/** Id of the report that a charge, or its row in the list, reads otherwise than succeeded. */
+export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
+
+/** Everything reported about a charge at this moment. */
+export type Back = {
+  /** Amount that left us, in the smallest unit of the charge's currency. */
+  readonly goneMinor: bigint
+  /** True if more may be on its way: pending, disputed, or in a status we do not know. */
+  readonly isOpen: boolean
+}
+
+/** One movement of money as reported by up to two sources. */
+type Move = {
+  readonly status: RefundStatus
+  readonly minor: bigint | null
+  readonly isListed: boolean
+}
+
+/**
+ * Combines all reports about a charge of `paidMinor`. An amount that is inexact or in another
+ * currency counts as all that is left. A row of the list that names no refund we know may be one of
+ * the refunds that no row names, so of these two sums the larger counts.
+ */
+export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
+  const isRefund = ({ origin }: Report) => origin === 'refund' || origin === 'ordered'
+  const isRow = ({ id }: Report) => id.startsWith(listedPrefix)
+  const refunds = reports.filter((one) => isRefund(one) && !isRow(one))
+  const rows = reports.filter((one) => isRefund(one) && isRow(one))
+  const moves = refunds.map((refund) => merged(refund, rows.filter(names(refund))))
+  const nameless = rows
+    .filter((row) => !refunds.some((refund) => names(refund)(row)))
+    .map((row) => merged(row, []))
+  const disputes = reports.filter(({ origin }) => origin === 'chargeback').map(alone)
+  const voids = reports.filter(({ origin }) => origin === 'void').map(alone)
+
+  const ofListed = moves.filter(({ isListed }) => isListed)
+  const ofOthers = moves.filter(({ isListed }) => !isListed)
+  const gone = [...moves, ...nameless, ...disputes].filter(isGone)
+  const knownMinor = sumOf(ofListed) + larger(sumOf(ofOthers), sumOf(nameless)) + sumOf(disputes)
+  const isInexact = gone.some(({ minor }) => minor === null)
+  const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
+  return {
+    goneMinor: voids.some(isGone) ? takenMinor + paidMinor : takenMinor,
+    isOpen: [...moves, ...nameless, ...disputes, ...voids].some(isOpen),
+  }
+}
+
+const names = (refund: Report) => (row: Report) => row.objectId === refund.id
+const isGone = ({ status }: Move): boolean => status === 'succeeded'
+const isOpen = ({ status }: Move): boolean => status === 'pending' || status === 'unknown'
+
+/** Where refund and row contradict each other, the money counts as gone, else as on its way. */
+function merged(refund: Report, rows: readonly Report[]): Move {
+  const moves = [refund, ...rows].map(alone)
+  const status = moves.find(isGone)?.status ?? moves.find(isOpen)?.status ?? refund.status
+  const known = moves.flatMap(({ minor }) => minor ?? [])
+  const minor = known.length === 0 ? null : known.reduce(larger)
+  return { status, minor, isListed: rows.length > 0 }
+}
+
+const alone = ({ status, refundedMinor: minor }: Report): Move => ({
+  ...{ status, minor, isListed: false },
+})
+
+const sumOf = (moves: readonly Move[]): bigint =>
+  moves.filter(isGone).reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
+
+export const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)

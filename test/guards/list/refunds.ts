@@ -1,0 +1,274 @@
+import { edit, type Guard, withoutIndex } from '../guard'
+
+const at = (path: string) => `services/payments/${path}`
+
+/** Refunds: counted once, never missed within a hold, and ordered once. */
+export const refundGuards: readonly Guard[] = [
+  {
+    guard: 'a hold does not end before the provider was asked',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('checks/hold.ts'),
+        'if (clear) await mature(context, payment)\n    else await keepFrozen(context, payment)',
+        'await mature(context, payment)',
+      ),
+    ],
+    test: {
+      file: at('checks/hold.test.ts'),
+      name: 'does not mature while the provider cannot be asked',
+    },
+  },
+  {
+    guard: 'a hold is extended while the provider does not respond',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('checks/hold.ts'),
+        '  if (!clear) {\n    await extend(context, payment, until!)',
+        '  if (!clear) {',
+      ),
+    ],
+    test: {
+      file: at('checks/hold.test.ts'),
+      name: 'is extended when the provider is silent shortly before the end',
+    },
+  },
+  {
+    guard: 'a response counts only for the hold end it was requested for',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('checks/hold.ts'),
+        'await notePayment(tx, id, { clearedAt: null, extendedAt })',
+        'await notePayment(tx, id, { extendedAt })',
+      ),
+    ],
+    test: {
+      file: at('checks/hold.test.ts'),
+      name: 'that was extended after an answer wants another one before its new end',
+    },
+  },
+  {
+    guard: 'a 404 for refunds is inconclusive until the list was read',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('checks/hold.ts'),
+        'const rows = await readFreshList(context, payment)',
+        'const rows: never[] = []',
+      ),
+    ],
+    test: {
+      file: at('checks/hold.test.ts'),
+      name: 'a 404 for its refunds is no answer unless the list of transactions was read',
+    },
+  },
+  {
+    guard: 'a refund that succeeded comes back only by a final status',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('refunds/refund.store.ts'),
+        `case when \${isStale} then 'succeeded' else excluded.status end`,
+        'excluded.status',
+      ),
+    ],
+    test: {
+      file: at('refunds/refund.store.test.ts'),
+      name: 'follows the provider in both directions, but a stale "pending" undoes nothing',
+    },
+  },
+  {
+    guard: 'the loss of a payment never falls below what was repaid of it',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('refunds/refund.store.ts'),
+        `greatest(excluded.lost_micro, \${reversals.madeGoodMicro})`,
+        'excluded.lost_micro',
+      ),
+    ],
+    test: {
+      file: at('refunds/refund.store.test.ts'),
+      name: 'that grew is missing in what was not repaid, and one that shrank is not',
+    },
+  },
+  {
+    guard: 'a hold does not end while a refund or dispute is open',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('refunds/report.ts'),
+        "status === 'pending' || status === 'unknown'",
+        "status === 'pending' && status !== 'pending'",
+      ),
+    ],
+    test: {
+      file: at('refunds/going-back.test.ts'),
+      name: 'until a pending refund has failed, and the wallet is free again',
+    },
+  },
+  {
+    guard: 'an amount in another currency counts as all that is left',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('receive.ts'),
+        'refund.currency === charge.currency ? refund.refundedMinor : null',
+        'refund.refundedMinor',
+      ),
+    ],
+    test: {
+      file: at('refunds/going-back.test.ts'),
+      name: 'as a whole when %s',
+      row: 'it is disputed in ringgit',
+    },
+  },
+  {
+    guard: 'a hold lasts until its revocation is final',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('checks/recheck.ts'),
+        'return isOnHold(payment) ? checkHold(context, payment) : undefined',
+        'return undefined',
+      ),
+    ],
+    test: {
+      file: at('refunds/going-back.test.ts'),
+      name: 'extends the hold before it ends, until it is final',
+    },
+  },
+  {
+    guard: 'a reversible payment covers no loss',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('receive.ts'),
+        "if (payment.kind !== 'topup' || held || !isShort) return { liveMicro }",
+        "if (payment.kind !== 'topup' || !isShort) return { liveMicro }",
+      ),
+    ],
+    test: {
+      file: at('refunds/reversal.test.ts'),
+      name: 'makes nothing good by a channel whose money could be taken back in turn',
+    },
+  },
+  {
+    guard: 'a loss is cleared by an operator under the lock of the wallet',
+    kind: 'lock',
+    edits: [
+      edit(
+        at('refunds/reversal.ts'),
+        `    await lockWallet(tx, wallet)
+    const row = await findWallet(tx, wallet)
+    if (!row) return { refused`,
+        `    const row = await findWallet(tx, wallet)
+    if (!row) return { refused`,
+      ),
+    ],
+    test: {
+      file: at('refunds/reversal.test.ts'),
+      name: 'is freed once by two operators at once, and whoever asks again is told',
+    },
+  },
+  {
+    guard: 'a payment in review is decided once',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('review/resolve.ts'),
+        "if (payment.state !== 'review')\n      return repeated(payment, await lastResolution(tx, paymentId), asked)",
+        'void [repeated, lastResolution]',
+      ),
+      edit(
+        at('review/resolve.ts'),
+        'if (payment.changedAt.getTime() !== seen.changedAt.getTime())',
+        'if (0)',
+      ),
+    ],
+    also: [
+      edit(at('advance.ts'), 'if (!mayBecome(payment, to)) throw', 'if (!mayBecome) throw'),
+      withoutIndex('payments.refund_orders_once'),
+    ],
+    test: {
+      file: at('review/review.test.ts'),
+      name: 'is ordered once by two operators at once, and by one who asks again',
+    },
+  },
+  {
+    guard: 'a payment on the chain is neither credited again nor refunded',
+    kind: 'evidence',
+    edits: [edit(at('review/resolve.ts'), "if (found.ok.state !== 'unused')", 'if (0)')],
+    test: {
+      file: at('review/review.test.ts'),
+      name: 'is refused while the chain has what the payment was for',
+    },
+  },
+  {
+    guard: 'a refund is looked up before it is requested again',
+    kind: 'look-up',
+    edits: [
+      edit(at('review/refund.ts'), 'if (ours) return learn(context, ours, fetched)', ''),
+      edit(
+        at('review/refund.ts'),
+        'if (paidMinor !== null && paidMinor - backMinor < minor)',
+        'if (0)',
+      ),
+    ],
+    test: {
+      file: at('review/review.test.ts'),
+      name: 'that was made and %s is found, and not asked for again',
+      row: 'answered badly',
+    },
+  },
+  {
+    guard: 'a refund without a response is not requested again before it would be listed',
+    kind: 'look-up',
+    edits: [edit(at('review/refund.ts'), 'if (!isUnknown) await request', 'await request')],
+    test: {
+      file: at('review/review.test.ts'),
+      name: 'that is unknown is not asked for again while nobody can look',
+    },
+  },
+  {
+    guard: 'a refund keeps one idempotency key',
+    kind: 'key',
+    edits: [
+      edit(
+        at('providers/xendit/client.ts'),
+        'const { account, reference: idempotencyKey } = order',
+        'const { account } = order\n      const idempotencyKey = crypto.randomUUID()',
+      ),
+    ],
+    test: {
+      file: at('review/review.test.ts'),
+      name: 'goes back once, and ends by its webhook',
+    },
+  },
+  {
+    guard: 'one instance counts a refund request before it is sent',
+    kind: 'guarded update',
+    edits: [edit(at('review/review.store.ts'), '    eq(refundOrders.requests, requests),\n', '')],
+    test: {
+      file: at('review/review.store.test.ts'),
+      name: 'is asked for by one of two copies that count it at once',
+    },
+  },
+  {
+    guard: 'an ended refund keeps its outcome',
+    kind: 'guarded update',
+    edits: [
+      edit(
+        at('review/review.store.ts'),
+        "eq(refundOrders.reference, reference), eq(refundOrders.state, 'open')))",
+        'eq(refundOrders.reference, reference)))',
+      ),
+    ],
+    test: {
+      file: at('review/review.store.test.ts'),
+      name: 'that is over stays as it ended, and is not asked for again',
+    },
+  },
+]
