@@ -20,16 +20,14 @@ export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('extend'), {
     // The chain has the new end, so check again now to plan by it.
     apply: async (tx, { cause }) => {
-      const ref = parseRefId(cause.split(':')[0]!)
-      if (ref) await notePayment(tx, ref.id, { nextCheckAt: new Date(context.clock()) })
+      const payment = await findOnHold(tx, cause)
+      if (payment) await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
     },
   }),
   reactTo(relayFailed('extend'), {
     apply: async (tx, { cause, reason }) => {
-      const ref = parseRefId(cause.split(':')[0]!)
-      const payment = ref && (await lockPayment(tx, ref.id))
-      // Revoked or restarted in the meantime.
-      if (!payment || payment.part !== ref.part || !isOnHold(payment)) return
+      const payment = await findOnHold(tx, cause)
+      if (!payment) return
       context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
       if (reason === 'hold_not_extendable') await freezeForHold(tx, context, payment)
       else await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
@@ -46,6 +44,13 @@ export const relayReactions = (context: Context): Reaction[] => [
       context.log.error({ cause, reason, alarm: true }, 'wallet freeze or unfreeze failed'),
   }),
 ]
+
+/** Finds the payment of an extension unless its hold has ended, or its part was revoked since. */
+async function findOnHold(tx: Tx, cause: string) {
+  const ref = parseRefId(cause.split(':')[0]!)
+  const payment = ref && (await lockPayment(tx, ref.id))
+  return payment && payment.part === ref.part && isOnHold(payment) ? payment : undefined
+}
 
 type Order = 'credit' | 'repay' | 'revoke'
 type Decide = (payment: PaymentFacts) => Step
