@@ -23,9 +23,9 @@ export const strayMove = "m.tx_hash || ':' || m.log_index"
 const signed =
   "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
 
-/** Id of a refund in our rows; a chargeback has only the id of its row in the list. */
+/** Id of a refund in our rows; some have only the id of their row in the list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
-  else coalesce(m.product_id, m.transaction_id) end`
+  else coalesce(m.product_id, 'listed:' || m.transaction_id) end`
 
 /** Payment id in the reference of a refund that we ordered; a number may follow it. */
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
@@ -108,6 +108,11 @@ const money = ({ since }: Span) => `
           and r.origin = 'chargeback'
         join books.provider_moves m on m.account = p.account
           and m.transaction_id = substr(r.id, length('chargeback:') + 1)
+      union select t.item, m.* from touched t join payments.payments p on p.id = t.item
+        join payments.refunds r on r.provider_payment_id = p.provider_payment_id
+          and r.id like 'listed:%'
+        join books.provider_moves m on m.account = p.account
+          and m.transaction_id = substr(r.id, length('listed:') + 1)
       union select t.item, m.* from touched t join payouts.payouts p on p.id = t.item
         join books.provider_moves m on m.product_id = p.provider_payout_id
     ) m;

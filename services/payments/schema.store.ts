@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { index, pgSchema, text } from 'drizzle-orm/pg-core'
 import { amountColumn, at, isOneOf } from '#shared/db/columns'
 import { listingTable } from '#shared/db/listing.store'
@@ -57,6 +58,10 @@ type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 /** Returns the id of an anomaly. */
 export const anomalyId = (kind: AnomalyKind, account: string, object: string): string =>
   `${kind}:${account}:${object}`
+
+export async function findAnomaly(db: Db, id: string) {
+  return (await db.select().from(anomalies).where(eq(anomalies.id, id)))[0]
+}
 
 /** Returns those of the given ids that are recorded. */
 export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set<string>> {

@@ -112,13 +112,13 @@ async function doneOf(
     )
   const isDone = (row: Listed): boolean => {
     const { type, transactionId, productId, status, amountMinor } = row
-    const isCounted = owned.has(productId ?? '')
+    const isSecond = anomalies.has(anomalyId('paid_twice', account, productId ?? ''))
+    const isCounted = isSecond || owned.has(productId ?? '')
     const doubt = reports.get(voidId(transactionId))
     if (type === 'payment') {
       if (status === 'pending') return true
       if (status !== 'succeeded') return !isCounted || doubt?.status === doubtOf(row)
-      if (isCounted) return !doubt || doubt.status === 'dead'
-      return anomalies.has(anomalyId('paid_twice', account, productId ?? '')) || isUnmatched(row)
+      return isCounted ? !doubt || doubt.status === 'dead' : isUnmatched(row)
     }
     if (type !== 'refund' && type !== 'chargeback') return true
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))

@@ -167,6 +167,10 @@ const providerFaults = [
   provider('provider', 'the provider limits the rate', { api: { rateLimitRate: 0.6 } }),
   provider('provider', 'the provider rejects our address', { api: { forbidSender: 1 } }),
   provider('provider', 'the provider hides its refunds', { api: { hideRefunds: 1 } }),
+  provider('provider', 'the provider hides payments', { api: { hidePayments: 0.7 } }),
+  provider('provider', 'payments read FAILED for a while', { api: { failPayments: 0.5 } }),
+  provider('provider', 'times are of another form', { api: { oddTimes: 0.5 } }),
+  provider('provider', 'refunds are listed without an id', { api: { namelessRefunds: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),
   provider(
     'provider',

@@ -6,7 +6,7 @@ import type { Chance } from '#infra/sandbox/chance'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { pause } from '#shared/deadline'
 import { ask } from './client'
-import type { CashoutDeed, PaymentDeed, Record, SendDeed } from './record'
+import type { CashoutDeed, PaymentDeed, Record, SendDeed, TakenBack } from './record'
 
 /** Context of one user's flows: the stack, the record, and the signal that ends them. */
 export type Scene = {
@@ -91,9 +91,9 @@ const paidLate: Flow = async (scene) => {
   await pay(scene, deed, 'QRIS')
 }
 
-/** A card payment reversed within its hold, by a refund or a chargeback. */
+/** A card payment that goes back within its hold. */
 const takenBack =
-  (kind: 'topup' | 'settlement', how: 'refunded' | 'charged back'): Flow =>
+  (kind: 'topup' | 'settlement', how: TakenBack): Flow =>
   async (scene) => {
     if (kind === 'settlement' && !(await borrow(scene))) return
     const deed = await checkout(scene, kind, 'USD/IDR', 'card')
@@ -102,15 +102,26 @@ const takenBack =
     await takeBack(scene, deed, how)
   }
 
-async function takeBack(
-  { outside, signal }: Scene,
-  deed: PaymentDeed,
-  how: 'refunded' | 'charged back',
-) {
+async function takeBack({ outside, chance, signal }: Scene, deed: PaymentDeed, how: TakenBack) {
   const { id } = deed.answer!
   deed.after.add(how)
-  const word = how === 'refunded' ? 'refund' : 'chargeback'
-  await atProvider(() => outside.control(`payments/${id}/${word}`), signal)
+  let made: { id: string } | undefined
+  const control = (path: string, body: object = {}) =>
+    atProvider(async () => {
+      made = (await outside.control(path, body)) as { id: string }
+    }, signal)
+  if (how === 'voided') {
+    await control(`payments/${id}/tell`, { status: 'CANCELED', listed: 'VOIDED' })
+    return
+  }
+  if (how !== 'refunded late') {
+    await control(`payments/${id}/${how === 'refunded' ? 'refund' : 'chargeback'}`)
+    return
+  }
+  await control(`payments/${id}/refund`, { status: 'PENDING' })
+  if (!made) return
+  await pause(chance.belowMs(20_000), signal)
+  await control(`refunds/${made.id}/${chance.belowMs(4) === 0 ? 'fail' : 'succeed'}`)
 }
 
 /** Draws against the collateral by the user's own transaction. */
@@ -224,6 +235,9 @@ const kinds: readonly Kind[] = [
   ['top-up refunded', takenBack('topup', 'refunded')],
   ['top-up charged back', takenBack('topup', 'charged back')],
   ['settlement refunded', takenBack('settlement', 'refunded')],
+  ['top-up refunded late', takenBack('topup', 'refunded late')],
+  ['settlement refunded late', takenBack('settlement', 'refunded late')],
+  ['top-up voided', takenBack('topup', 'voided')],
   ['top-up declined', declined],
   ['top-up paid late', paidLate],
   ['settlement by virtual account', settlement('BCA_VIRTUAL_ACCOUNT')],

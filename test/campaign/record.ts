@@ -1,5 +1,8 @@
 import type { Address, Hex } from 'viem'
 
+/** Ways in which money goes back; `refunded late`: the refund is pending first, and may fail. */
+export type TakenBack = 'refunded' | 'refunded late' | 'charged back' | 'voided'
+
 /**
  * A user's action, recorded on the user's side before the request. The audit uses these records,
  * the provider's book and the chain; of the service it uses only the responses. Amounts are 10⁻⁶
@@ -13,7 +16,7 @@ export type PaymentDeed = {
   /** Response of the service; null until there is one. */
   answer: Promised | null
   /** Actions on the payment at the provider, by the user or the provider. */
-  readonly after: Set<'paid' | 'declined' | 'expired first' | 'refunded' | 'charged back'>
+  readonly after: Set<'paid' | 'declined' | 'expired first' | TakenBack>
 }
 
 export type CashoutDeed = {

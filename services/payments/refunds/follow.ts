@@ -6,6 +6,7 @@ import type { Context } from '../context'
 import { decideRefunded, waiverOf } from '../decide'
 import { isOnHold } from '../payment'
 import { findByProviderIds, lockPayment, notePayment, type PaymentRow } from '../payment.store'
+import { anomalyId, findAnomaly } from '../schema.store'
 import {
   endVoid,
   findReports,
@@ -27,17 +28,33 @@ export async function receiveDoubt(
   doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' },
 ): Promise<void> {
   const { account, id, status } = doubt
-  const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
-  const payment = await findByProviderIds(tx, ids)
-  if (!payment || !(await lockPayment(tx, payment.id))) return
-  const news = await recordReport(tx, {
-    ...{ id, paymentId: payment.id, providerPaymentId, status, origin: 'void' },
-    refundedMinor: payment.paidMinor ?? payment.fiatMinor,
-  })
+  const counted = await findCounted(tx, account, providerPaymentId)
+  if (!counted || !(await lockPayment(tx, counted.paymentId))) return
+  const { paymentId, paidMinor: refundedMinor } = counted
+  const report = {
+    id,
+    paymentId,
+    providerPaymentId,
+    refundedMinor,
+    status,
+    origin: 'void',
+  } as const
+  const news = await recordReport(tx, report)
   if (!news) return
-  const about = { account, object: providerPaymentId, paymentId: payment.id }
+  const about = { account, object: providerPaymentId, paymentId }
   if (news.status === 'unknown') await callPerson(tx, context, 'charge_doubtful', about)
-  await followReports(tx, context, payment.id, { providerPaymentId, origin: 'void' })
+  await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+}
+
+/** Finds the payment that counts a charge as its own, or as a second one. */
+async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {
+  const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
+  const own = await findByProviderIds(tx, ids)
+  if (own) return { paymentId: own.id, paidMinor: own.paidMinor ?? own.fiatMinor }
+  const second = await findAnomaly(tx, anomalyId('paid_twice', account, providerPaymentId))
+  return second?.paymentId
+    ? { paymentId: second.paymentId, paidMinor: second.amountMinor }
+    : undefined
 }
 
 /** Receives that a charge or its row reads `succeeded` again. */

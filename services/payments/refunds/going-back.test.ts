@@ -355,3 +355,26 @@ test('an alert is raised once a hold has been extended for half a day', async ()
   await fixture.recheck(20_000)
   expect(isTold()).toBe(true)
 })
+
+test('a second payment that is voided is no longer owed to its payer', async () => {
+  const quoteId = fixture.quote()
+  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorAfterAccept: 1 } })
+  await fixture.topup(asked)
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  const { sessions } = (await fixture.control('book')) as unknown as {
+    sessions: { reference_id: string; payment_session_id: string }[]
+  }
+  const paid: string[] = []
+  for (const { reference_id: reference, payment_session_id: session } of sessions) {
+    if (reference !== id) continue
+    const made = await fixture.control(`sessions/${session}/pay`, { channel_code: 'QRIS' })
+    paid.push(made.payment_id)
+  }
+  await fixture.list()
+  const { providerPaymentId } = await fixture.becomes(id, { overpaidMinor: 50_000n })
+  await tell(paid.find((one) => one !== providerPaymentId)!, { listed: 'VOIDED' })
+  await fixture.list()
+  await fixture.becomes(id, { overpaidRefundedMinor: 50_000n, refundedMinor: 0n })
+})

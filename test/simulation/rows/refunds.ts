@@ -5,7 +5,7 @@ import type {
 } from '../../../services/payments/refunds/refund.store'
 import { larger } from '../../../services/payments/refunds/report'
 import { bookedOf } from './journal'
-import { type Rows, rowsOf } from './rows'
+import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
 // Stand-in for rows that belong to a payment: refunds, losses, frozen wallets, anomalies.
@@ -160,13 +160,14 @@ export const findBeside: StandIn<Besides['findBeside']> = async (tx, { wallet },
   }
 }
 
+export const findAnomaly = async (db: Db, id: string): Promise<AnomalyRow | undefined> =>
+  rowsOf(db).anomalies.get(`payments ${id}`)
+
 export const findAnomalies = async (db: Db, ids: readonly string[]): Promise<Set<string>> =>
   new Set(ids.filter((id) => rowsOf(db).anomalies.get(`payments ${id}`)))
 
 export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, anomaly) => {
-  const { kind, account, object } = anomaly
-  return rowsOf(db).anomalies.insert(`payments ${kind}:${account}:${object}`, {
-    kind,
-    object,
-  })
+  const { kind, account, object, paymentId = null, amountMinor = null } = anomaly
+  const row = { kind, object, paymentId, amountMinor }
+  return rowsOf(db).anomalies.insert(`payments ${kind}:${account}:${object}`, row)
 }

@@ -10,6 +10,12 @@ import type {
 import type { Cashout } from '../../../services/payouts/cashout.store'
 import { dueIn, type Indices, Table } from './table'
 
+export type AnomalyRow = {
+  readonly kind: string
+  readonly object: string
+  readonly paymentId?: string | null
+  readonly amountMinor?: bigint | null
+}
 type LaneStore = typeof import('../../../services/chain-relayer/lanes/lane.store')
 export type TransactionRow = LaneStore['transactions']['$inferSelect']
 export type BurntRow = { readonly wallet: string; readonly wei: bigint }
@@ -100,7 +106,7 @@ export class Rows {
   readonly transactions = this.#table<TransactionRow, keyof typeof ofTransactions>(ofTransactions)
   readonly attempts = this.#table<Attempt, keyof typeof ofAttempts>(ofAttempts)
   readonly burnt = this.#table<BurntRow, keyof typeof ofBurnt>(ofBurnt)
-  readonly anomalies = this.#table<{ readonly kind: string; readonly object: string }>({})
+  readonly anomalies = this.#table<AnomalyRow>({})
   #named = new Map<object, AnyTable>()
 
   constructor(
