@@ -35,9 +35,14 @@ export const refusals = {
     status: 429,
     message: 'Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.',
   },
+  cashouts_refused_too_many: {
+    status: 429,
+    message:
+      'Banks have refused too many of your cash-outs today. Check the account details, and try again after 00:00 UTC.',
+  },
   gas_budget_spent: {
     status: 429,
-    message: 'Too many failed transfers today. Try again after 00:00 UTC.',
+    message: 'Too many transfers today. Try again after 00:00 UTC.',
   },
 
   verification_limit_reached: {
@@ -70,7 +75,9 @@ export const refusals = {
   to_token: { status: 400, message: 'authorization.to must not be the token contract' },
   to_credit_line: { status: 400, message: 'authorization.to must not be the credit line' },
   to_treasury: { status: 400, message: 'authorization.to must not be the treasury' },
+  to_self: { status: 400, message: 'authorization.to must not be your own wallet' },
   value_zero: { status: 400, message: 'authorization.value must be more than 0' },
+  value_below_minimum: { status: 400, message: 'The minimum transfer is 0.01 AUSD.' },
   valid_before_too_near: {
     status: 400,
     message: 'authorization.validBefore must be at least 5 minutes in the future',

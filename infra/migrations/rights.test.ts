@@ -30,7 +30,7 @@ const isWrittenOnce = (schema: string, table: string) =>
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   ...['payments.reservations', 'payouts.reservations'],
-  ...['chain_relayer.spent', 'chain_relayer.spent_days', 'books.runs'],
+  ...['chain_relayer.spent', 'chain_relayer.spent_days', 'chain_relayer.burnt', 'books.runs'],
   ...['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
 ])
 

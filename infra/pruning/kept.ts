@@ -144,7 +144,7 @@ export const entries: readonly Entry[] = [
   },
   {
     names: ['chain_relayer.burnt'],
-    growsWith: 'reverted transfers',
+    growsWith: 'orders',
     why: "Counts against the wallet's daily gas budget.",
   },
   {

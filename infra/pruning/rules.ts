@@ -97,6 +97,11 @@ export const rules: readonly Rule[] = [
     key: { signer: 'text', spending: 'text', day: 'timestamptz' },
     ...{ since: 'day', keptDays: 30 },
   },
+  {
+    table: 'chain_relayer.burnt',
+    key: { lane: 'text', nonce: 'int', wallet: 'text' },
+    ...{ since: 'created_at', keptDays: 30 },
+  },
   generation('events', { block_number: 'bigint', log_index: 'int' }),
   generation('records', { wallet: 'text' }),
   generation('cycles', { wallet: 'text', number: 'int' }),

@@ -43,6 +43,9 @@ export const run = (whole: boolean, endedAt: string) =>
 const spent = (createdAt: string) =>
   `insert into chain_relayer.spent values ('0x1', '0x2', 'credit', 1, ${createdAt})`
 
+const burnt = (createdAt: string) =>
+  `insert into chain_relayer.burnt values ('0x1', 1, '0x2', 1, ${createdAt})`
+
 const refId = `${paymentId}.1`
 const wallets = (orderAgainAt: string) =>
   `insert into payments.wallets (wallet, frozen, revision, order_again_at) values ('0x1', true, 1, ${orderAgainAt})`
@@ -253,6 +256,8 @@ export const cases: readonly Row[] = [
   ],
   ['a reservation that ended yesterday', 'payments.reservations', false, reserved(days(2))],
   ['a reservation that ended just now', 'payments.reservations', true, reserved('now()')],
+  ['gas paid for a wallet last year', 'chain_relayer.burnt', false, burnt(days(300))],
+  ['gas paid for a wallet this week', 'chain_relayer.burnt', true, burnt(days(6))],
   ['a signature of last year', 'chain_relayer.spent', false, spent(days(300))],
   ['a signature of this week', 'chain_relayer.spent', true, spent(days(6))],
   [

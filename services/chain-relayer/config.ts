@@ -86,8 +86,10 @@ export const fields = {
     fallback: '1000000000000000000',
   }),
   GAS_BUDGET_WEI: amount({
-    about: "maximum gas cost of a wallet's reverted transfers per UTC day (wei)",
-    fallback: '1000000000000000000',
+    about:
+      'gas cost of the sends and cash-outs of a wallet per UTC day, beyond which they are refused ' +
+      '(wei); the default pays about 140 at the least fee of Monad',
+    fallback: '2000000000000000000',
   }),
   BASE_FEE_CAP_WEI: amount({
     about: 'alert when the base fee exceeds this (wei per gas)',

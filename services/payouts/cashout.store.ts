@@ -162,24 +162,21 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashou
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /**
- * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except failed and returned ones. Also
- * returns the start of a pause of cash-outs, or null.
+ * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except failed and returned ones, and counts
+ * those whose AUSD goes back. Also returns the start of a pause of cash-outs, or null.
  */
 export async function sumToday(tx: Tx, wallet: `0x${string}`) {
+  const { state, ausdMicro } = cashouts
   const [row] = await tx
     .select({
-      micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text`,
+      micro: sql<string>`coalesce(sum(${ausdMicro})
+        filter (where ${state} not in ('failed', 'returned')), 0)::text`,
+      givenBack: sql<number>`(count(*) filter (where ${state} in ('returning', 'returned')))::int`,
       pausedSince: pausedSince(pauses),
     })
     .from(cashouts)
-    .where(
-      and(
-        eq(cashouts.wallet, wallet),
-        gte(cashouts.createdAt, midnightUtc),
-        notInArray(cashouts.state, ['failed', 'returned']),
-      ),
-    )
-  return { micro: BigInt(row!.micro), pausedSince: row!.pausedSince }
+    .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightUtc)))
+  return { ...row!, micro: BigInt(row!.micro) }
 }
 
 /** Locks a bank account, by its keyed hash, for the transaction. */

@@ -57,6 +57,12 @@ export const fields = {
       '(whole US dollars)',
     fallback: '100000',
   }),
+  CASHOUT_REFUSED_DAY_MAX: integer({
+    about:
+      'number of cash-outs of a wallet refused by banks in a day, UTC, after which no more are ' +
+      'accepted',
+    fallback: '3',
+  }),
   BALANCE_LOW_IDR: amount({
     about: 'alert when uncommitted rupiah at the provider falls below this (whole rupiah)',
     fallback: '50000000',

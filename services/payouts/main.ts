@@ -53,6 +53,7 @@ await runService(name, fields, async (config, runtime) => {
     treasury: config.treasuryAddress,
     accountLengths: config.bankAccountLengths,
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
+    givenBackMax: config.cashoutRefusedDayMax,
     sweepAfterMs: config.sweepAfterMs,
     reversalWatchMs: config.reversalWatchMs,
   }

@@ -339,6 +339,23 @@ describe('security: one balance', () => {
   })
 })
 
+test('security: after three cash-outs refused by banks in a day, a wallet gets no fourth', async () => {
+  const person = `0x${'8'.repeat(40)}`
+  const asked = (bank: object) =>
+    fixture.request({ wallet: person, authorization: { from: person }, bank })
+  const refusing = { accountNumber: '999999' }
+  const three = { givenBackMax: 3 }
+  for (const channelCode of ['ID_BCA', 'ID_MANDIRI', 'ID_BCA']) {
+    const { ok } = await fixture.create(asked({ ...refusing, channelCode }), three)
+    await fixture.relayed('take', ok!.payoutId)
+    await fixture.until(ok!.payoutId, 'returning')
+  }
+  const fourth = asked({ channelCode: 'ID_BRI' })
+  expect(await fixture.create(fourth, three)).toEqual({ refused: 'cashouts_refused_too_many' })
+  expect(fixture.quotes.get(fourth.quoteId)!.takenBy).toBeUndefined()
+  expect(await fixture.create(fixture.request(), three)).toHaveProperty('ok')
+})
+
 test('a cash-out that comes twice, held up until the first of it was taken, is answered as the first', async () => {
   const asked = fixture.request()
   const isHeld = Promise.withResolvers<void>()

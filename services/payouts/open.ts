@@ -178,6 +178,7 @@ async function store(
       return refuse('balance_too_low')
     const today = await sumToday(tx, row.wallet)
     if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
+    if (today.givenBack >= context.givenBackMax) return refuse('cashouts_refused_too_many')
     if (today.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
     await lockAccount(tx, row.accountMark)
     if ((await sumTodayTo(tx, marks)) + row.ausdMicro > context.dayMicroMax)

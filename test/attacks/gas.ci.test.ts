@@ -241,7 +241,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
   const budgetSpent = {
     status: 429,
     body: {
-      error: 'Too many failed transfers today. Try again after 00:00 UTC.',
+      error: 'Too many transfers today. Try again after 00:00 UTC.',
     },
   }
 
@@ -269,7 +269,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
     [
       'send',
       async (person: Person) =>
-        person.insist('/sends', { authorization: await person.sign({ to, valueMicro: 1n }) }),
+        person.insist('/sends', { authorization: await person.sign({ to, valueMicro: 10_000n }) }),
     ],
   ] as const
 

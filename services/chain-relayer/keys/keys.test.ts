@@ -6,6 +6,7 @@ import { eq } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { actors } from '#test/support/contracts'
 import { attempts } from '../lanes/lane.store'
+import { burnt } from '../operations/burnt.store'
 import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.store'
 import { round } from '../rounds'
@@ -153,6 +154,11 @@ describe('security: a return of a final take', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
     expect(await sumOf(treasury.toLowerCase())).toBe(before)
+    const wallet = address.toLowerCase() as Hex
+    const paid = await database.read((db) =>
+      db.select().from(burnt).where(eq(burnt.wallet, wallet)),
+    )
+    expect(paid).toHaveLength(2) // The gas of the take and of its return.
   })
 
   test('waits for an operator if it exceeds the take, goes to another wallet or to another payout', async () => {

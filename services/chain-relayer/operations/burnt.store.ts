@@ -8,7 +8,7 @@ import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.store'
 
-/** Gas paid for reverted transfers at finality: one row per transaction and wallet. */
+/** Gas paid for the transfers of a wallet, at finality: one row per transaction and wallet. */
 export const burnt = schema.table(
   'burnt',
   {
@@ -27,13 +27,13 @@ export const burnt = schema.table(
 export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
   tx.insert(burnt).values([...rows])
 
-/** Gas burnt per wallet, and since when relaying is paused; null if it is not. */
+/** Gas paid for each wallet, and since when relaying is paused; null if it is not. */
 export type Burnt = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null
 }
 
-/** Reads the gas each wallet burnt this UTC day, in wei, and whether relaying is paused. */
+/** Reads the gas paid for each wallet this UTC day, in wei, and whether relaying is paused. */
 export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt> {
   const own = and(eq(burnt.wallet, sql`asked.wallet`), gte(burnt.createdAt, midnightUtc))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
@@ -45,8 +45,8 @@ export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt
 }
 
 /**
- * Returns the maximum gas cost, in wei, if all in-flight transfers of each wallet reverted. The
- * cost of a bundle is split evenly among its transfers.
+ * Returns the maximum gas cost, in wei, of all in-flight transfers of each wallet. The cost of
+ * a bundle is split evenly among its transfers.
  */
 export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx

@@ -93,7 +93,7 @@ describe('while relaying is paused', () => {
     const verified = verify(address, true, 1n)
     await fixture.command(verified)
     await fixture.finish(context, verified)
-    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
     await pause('paused')
     const refused = {
       refused: 'relaying_paused',

@@ -16,7 +16,7 @@ const reasonTexts = {
   authorization_used_elsewhere: 'The authorization was already used for another transfer.',
   signature_invalid: 'The signature was not accepted.',
   account_frozen: 'The AUSD issuer has frozen the wallet or the recipient.',
-  gas_budget_spent: 'Too many transfers from this wallet failed that day.',
+  gas_budget_spent: 'Too many transfers from this wallet that day.',
   content_refused: 'The recipient cannot receive AUSD.',
   transfer_refused: 'The transfer was declined.',
 } as const satisfies Partial<Record<ActivityReason, string>>

@@ -44,16 +44,18 @@ describe('a send', () => {
 
   test('is relayed once, answered alike each time, and shown in the activity', async () => {
     const { context, key, address } = await verifiedWallet()
-    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
     const answer = await createSend(context, address, canonical(signed))
-    expect(answer).toMatchObject({ ok: { ausd: '5', to: recipient.toLowerCase() } })
+    expect(answer).toMatchObject({ ok: { ausd: '50000', to: recipient.toLowerCase() } })
     const shown = () => ask(questions.ChainActivity, { wallet: address, limit: 10 })
-    expect(await shown()).toMatchObject({ ok: { inFlight: [{ status: 'sending', ausd: '5' }] } })
+    expect(await shown()).toMatchObject({
+      ok: { inFlight: [{ status: 'sending', ausd: '50000' }] },
+    })
     const { sendId } = (answer as { ok: { sendId: string } }).ok
     const task: Task = { kind: 'send', payload: { sendId, authorization: canonical(signed) } }
     const done = await fixture.finish(context, task)
     expect(await createSend(context, address, canonical(signed))).toEqual(answer)
-    expect(await fixture.balanceOf(recipient)).toBeGreaterThanOrEqual(5n)
+    expect(await fixture.balanceOf(recipient)).toBeGreaterThanOrEqual(50_000n)
     expect(await shown()).toMatchObject({
       ok: { inFlight: [], items: [{ id: sendId, status: 'sent', txHash: done.txHash }] },
     })
@@ -62,7 +64,7 @@ describe('a send', () => {
   test('come twice, held up until the first of it is final, is answered as the first', async () => {
     const { context, key, address } = await verifiedWallet()
     const signed = canonical(
-      await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() }),
+      await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }),
     )
     const isHeld = Promise.withResolvers<void>()
     const first = Promise.withResolvers<void>()
@@ -82,11 +84,25 @@ describe('a send', () => {
     expect(await held).toEqual(answer)
   })
 
+  test('counts its gas against the daily budget of its wallet, although it succeeds', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const poor = { ...context, settings: { ...context.settings, gasBudgetWei: 1n } }
+    const signs = async () =>
+      canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
+    const first = await signs()
+    const answer = await createSend(poor, address, first)
+    const { sendId } = (answer as { ok: { sendId: string } }).ok
+    await fixture.finish(poor, { kind: 'send', payload: { sendId, authorization: first } })
+    const second = await signs()
+    expect(await createSend(poor, address, second)).toEqual({ refused: 'gas_budget_spent' })
+    expect(await createSend(poor, address, first)).toEqual(answer)
+  })
+
   test('of the same nonce with other content is a conflict', async () => {
     const { key, address } = await verifiedWallet()
     const nonce = newNonce()
-    const first = await fixture.sign(key, { to: recipient, value: 5n, nonce })
-    const other = await fixture.sign(key, { to: recipient, value: 6n, nonce })
+    const first = await fixture.sign(key, { to: recipient, value: 50_000n, nonce })
+    const other = await fixture.sign(key, { to: recipient, value: 60_000n, nonce })
     await createSend(context, address, canonical(first))
     expect(await createSend(context, address, canonical(other))).toEqual({
       refused: 'authorization_conflict',
@@ -111,7 +127,7 @@ describe('a send', () => {
     await fixture.submit(actorKeys.admin, contracts.ausd, transferData(first))
     const rest = await createSend(context, address, await signs(4_000_000n))
     expect(rest).toMatchObject({ ok: { ausd: '4000000' } })
-    const more = await createSend(context, address, await signs(1n))
+    const more = await createSend(context, address, await signs(10_000n))
     expect(more).toEqual({ refused: 'balance_too_low' })
   })
 
@@ -151,13 +167,13 @@ describe('a send', () => {
     const sign = (value: bigint, to = treasury) =>
       fixture.sign(key, { to, value, nonce: newNonce() })
     const sent = (value: bigint) => sign(value, recipient)
-    const [much, little] = [await sign(99_000_000n), await sign(5n)]
-    const forged = { ...little, value: '6' }
+    const [much, little] = [await sign(99_000_000n), await sign(50_000n)]
+    const forged = { ...little, value: '60000' }
     await decide(true, 1n)
     const check = (authorization: object) => ask(questions.AuthorizationCheck, { authorization })
     for (const signed of [much, little])
       expect(await check(signed)).toEqual({ refused: 'wallet_frozen' })
-    for (const signed of [await sent(99_000_000n), await sent(5n)])
+    for (const signed of [await sent(99_000_000n), await sent(50_000n)])
       expect(await createSend(context, address, canonical(signed))).toEqual({
         refused: 'wallet_frozen',
       })
@@ -165,14 +181,14 @@ describe('a send', () => {
     await decide(false, 2n)
     expect(await check(little)).toHaveProperty('ok.free')
     expect(await check(much)).toEqual({ refused: 'balance_too_low' })
-    expect(await createSend(context, address, canonical(await sent(5n)))).toMatchObject({
-      ok: { ausd: '5' },
+    expect(await createSend(context, address, canonical(await sent(50_000n)))).toMatchObject({
+      ok: { ausd: '50000' },
     })
   })
 
   test('of an unverified wallet is refused', async () => {
     const { key, address } = await newWallet(fixture)
-    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
     const answer = await createSend(context, address, canonical(signed))
     expect(answer).toEqual({ refused: 'not_verified' })
   })
@@ -180,7 +196,7 @@ describe('a send', () => {
   test('signed with v 0 or 1 is settled alone and in a bundle, and is the same send as with 27 or 28', async () => {
     const { context, key, address } = await verifiedWallet()
     const sign = async () => {
-      const terms = { to: recipient, value: 5n, nonce: newNonce() }
+      const terms = { to: recipient, value: 50_000n, nonce: newNonce() }
       const signed = canonical(await fixture.sign(key, terms))
       const bare = signed.signature.endsWith('1b') ? '00' : '01'
       return { signed, bare: { ...signed, signature: `${signed.signature.slice(0, -2)}${bare}` } }
@@ -189,7 +205,7 @@ describe('a send', () => {
       const sends = await Promise.all(Array.from({ length: count }, sign))
       for (const { signed, bare } of sends) {
         const answer = await createSend(context, address, bare as typeof signed)
-        expect(answer).toMatchObject({ ok: { ausd: '5' } })
+        expect(answer).toMatchObject({ ok: { ausd: '50000' } })
         expect(await createSend(context, address, signed)).toEqual(answer)
       }
       for (const { signed } of sends) {
@@ -203,7 +219,7 @@ describe('a send', () => {
 
   test('that never expires is accepted and settled', async () => {
     const { context, key, address } = await verifiedWallet()
-    const terms = { to: recipient, value: 5n, nonce: newNonce() }
+    const terms = { to: recipient, value: 50_000n, nonce: newNonce() }
     const validBefore = String(2n ** 256n - 1n)
     const unsigned = { ...(await fixture.sign(key, terms)), validBefore }
     const hash = transferDigest(contracts.domain, unsigned)
@@ -224,7 +240,7 @@ describe('a send', () => {
 
   test('security: signed by another key, or mirrored to a high s, is refused', async () => {
     const { key, address } = await verifiedWallet()
-    const signed = await fixture.sign(key, { to: recipient, value: 5n, nonce: newNonce() })
+    const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
     const s = order - BigInt(`0x${signed.signature.slice(66, 130)}`)
     const v = signed.signature.endsWith('1b') ? '1c' : '1b'

@@ -134,12 +134,12 @@ describe('a contract wallet', () => {
     const ask = { ...context, account: () => Promise.resolve({ ...known, verified: true }) }
     const send = (value: string) => createSend(ask, wallet, canonical(sign(recipient, value)))
     expect(await send('99000000')).toEqual({ refused: 'balance_too_low' })
-    expect(await send('1')).toEqual({ refused: spent })
+    expect(await send('10000')).toEqual({ refused: spent })
     expect(
       await createSend(
         { ...ask, settings: fixture.context.settings },
         wallet,
-        canonical(sign(recipient)),
+        canonical(sign(recipient, '10000')),
       ),
     ).toHaveProperty('ok')
   })

@@ -47,6 +47,9 @@ type Words = {
   signed: GivenAuthorization
 }
 
+/** Minimum of a send (10⁻⁶ AUSD), below which its gas would be worth more. */
+const sendMinMicro = 10_000n
+
 /** Checks of a send that need no chain call, in order. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
@@ -54,7 +57,9 @@ const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['to_token', ({ signed, token }) => same(signed.to, token)],
   ['to_credit_line', ({ signed, creditLine }) => same(signed.to, creditLine)],
   ['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],
+  ['to_self', ({ signed }) => same(signed.to, signed.from)],
   ['value_zero', ({ signed }) => BigInt(signed.value) === 0n],
+  ['value_below_minimum', ({ signed }) => BigInt(signed.value) < sendMinMicro],
   ['valid_before_past', ({ signed, nowSeconds }) => BigInt(signed.validBefore) <= nowSeconds],
   ['valid_before_soon', ({ signed, nowSeconds }) => lapsesSoon(signed, nowSeconds)],
   ['valid_after_not_reached', ({ signed, nowSeconds }) => BigInt(signed.validAfter) >= nowSeconds],

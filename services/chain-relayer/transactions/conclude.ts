@@ -24,7 +24,7 @@ import { isUpToWallet } from '../operations/operation'
 import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
 import { fail, settleAll } from '../operations/order'
 import { costOf, paidFor } from './cost'
-import { noteBurnt } from './cover'
+import { chargeGas } from './cover'
 import { doneIn, runsForeignCode } from './transaction'
 
 // Concluding finds the final attempt of a transaction and ends its operations. It frees no nonce.
@@ -252,9 +252,9 @@ async function close(
       return { operation, done: isDone(operation, position) }
     })
     const undone = judged.flatMap((one) => (one.done ? [] : [one.operation]))
-    const hasReverted = outcome === 'ok' || outcome === 'reverted'
-    const spentBy = hasReverted
-      ? await noteBurnt(tx, context, { transaction, reverted: undone, wei: paidWei })
+    const isCharged = outcome === 'ok' || outcome === 'reverted'
+    const spentBy = isCharged
+      ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei })
       : []
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
     await settleAll(tx, done, place)

@@ -30,9 +30,10 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// User-controlled code may decide whether a transfer reverts, and can distinguish a transaction
-// from a simulation. So no more are in flight than the wallet's daily gas budget could pay if all
-// reverted. One is always allowed, so that every wallet makes progress.
+// A user pays nothing for the transactions of a send or a cash-out, reverted or not. So the gas of
+// all of them counts against one daily budget of the wallet, and no more are in flight than the
+// budget could pay. One is always allowed, so that every wallet makes progress. The return of a
+// refused cash-out is counted and never refused.
 
 /** Decides whether a transfer may go now, after those in flight are final, or not today. */
 export function budgetFor(wei: {
@@ -52,8 +53,8 @@ export function budgetFor(wei: {
 export type Cover = ReturnType<typeof budgetFor>
 
 /**
- * Decides for each operation, in order, whether its wallet covers it; each may burn `cost` wei by
- * reverting. Locks the wallets until the database transaction ends, so instances take turns.
+ * Decides for each operation, in order, whether its wallet covers it; each may cost `costEachWei`.
+ * Locks the wallets until the database transaction ends, so instances take turns.
  */
 export async function coverOf(
   tx: Tx,
@@ -90,23 +91,23 @@ export async function coverOf(
 }
 
 /**
- * Charges the gas of reverted transfers to the budgets of their wallets, an equal part (wei) of the
- * transaction each. Returns the wallets whose budget this exhausted.
+ * Charges the gas of a transaction, `wei`, to the wallets that caused it, an equal part for each
+ * operation. Returns the wallets whose budget this exhausted.
  */
-export async function noteBurnt(
+export async function chargeGas(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
   {
     transaction,
-    reverted,
+    carried,
     wei,
   }: {
     readonly transaction: Pick<OpenTransaction, 'lane' | 'nonce' | 'operationIds'>
-    readonly reverted: readonly Operation[]
+    readonly carried: readonly Operation[]
     readonly wei: bigint
   },
 ): Promise<{ wallet: Hex; burntWei: string }[]> {
-  const ofUsers = reverted.filter(({ kind }) => payerOf(kind) === 'user')
+  const ofUsers = carried.filter(({ kind }) => payerOf(kind) === 'user' || kind === 'return')
   if (ofUsers.length === 0) return []
   const { lane, nonce, operationIds } = transaction
   const eachWei = wei / BigInt(operationIds.length)

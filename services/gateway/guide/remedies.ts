@@ -48,8 +48,10 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Ask the user to pay an open checkout, wait until one expires, or offer a smaller amount.',
   day_limit_reached:
     'Offer a smaller amount, or try again after 00:00 UTC (`Retry-After` has the seconds).',
-  gas_budget_spent:
-    'Too many transfers of this wallet failed today. Try again after `Retry-After`.',
+  cashouts_refused_too_many:
+    'Show the reasons of the refused cash-outs from `GET /me/activity`, and ask the user to check the ' +
+    'account number and name. Try again after `Retry-After`.',
+  gas_budget_spent: 'The wallet has made too many transfers today. Try again after `Retry-After`.',
 
   verification_limit_reached:
     'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
@@ -72,7 +74,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   to_credit_line:
     'A transfer does not repay debt. Use a settlement, or call `repay` on the credit line.',
   to_treasury: 'To cash out to a bank, use `POST /cashouts`.',
+  to_self: 'Ask the user for another recipient and sign a new authorization.',
   value_zero: 'Sign a new authorization with `value` above 0.',
+  value_below_minimum: 'Offer a larger amount: `value` must be at least `"10000"` (0.01 AUSD).',
   valid_before_too_near:
     'Sign a new authorization with `validBefore` at least 5 minutes ahead; we recommend one hour.',
   valid_before_past:

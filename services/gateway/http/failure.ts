@@ -55,6 +55,7 @@ const pausedSeconds = 60
 /** Refusals that end at midnight UTC. */
 const daily: ReadonlySet<RefusalCode> = new Set([
   'day_limit_reached',
+  'cashouts_refused_too_many',
   'gas_budget_spent',
   'verification_limit_reached',
 ])

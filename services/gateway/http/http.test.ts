@@ -10,7 +10,7 @@ import { corsOf } from './headers'
 import { openLimiter } from './limit'
 
 describe('a failure becomes', () => {
-  const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached') =>
+  const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached' | 'cashouts_refused_too_many') =>
     [refusedAs(code), 429, refusals[code].message, expect.any(Number)] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
@@ -32,6 +32,7 @@ describe('a failure becomes', () => {
     ],
     ['429 until the day is over', ...dayOver('gas_budget_spent')],
     ['429 until the day is over', ...dayOver('day_limit_reached')],
+    ['429 until the day is over', ...dayOver('cashouts_refused_too_many')],
     ['503 when nobody answers', new Unavailable('x'), 503, 'the service is busy, try again', 2],
     ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],

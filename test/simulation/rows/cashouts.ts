@@ -75,6 +75,7 @@ export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => 0n
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
+  givenBack: 0,
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)
     .filter(({ state }) => !['failed', 'returned'].includes(state))
