@@ -8,7 +8,7 @@ import { openDatabaseClock } from '#shared/db/clock'
 import { failpoint } from '#shared/failpoint'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
-import { awaitChain } from './chain/boot'
+import { awaitChain, identityOf } from './chain/boot'
 import { openStrangerSignatures } from './chain/contract-signature'
 import { gatherMs, openGathering } from './chain/gathering'
 import { openNode, openNodeForQuestions } from './chain/node'
@@ -33,7 +33,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const policy = policyOf(config)
   const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
   const { ausdAddress: ausd, creditLineAddress: creditLine, chainId } = config
-  await using endpoints = await openServiceEndpoints(config, runtime)
+  const identity = identityOf({ ...config, ausd, creditLine })
+  await using endpoints = await openServiceEndpoints({ ...config, identity }, runtime)
   const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
   const domain = await awaitChain(node, expected, runtime)

@@ -15,7 +15,8 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   const { chainId, genesisHash, creditLineAddress, deployBlock } = config
   const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
   const { rpcRequestsPerSecond } = config
-  const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond }
+  const ours = { chainId, genesisHash, contracts: [creditLineAddress] }
+  const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond, identity: ours }
   await using rpc = await openServiceEndpoints(asked, runtime)
   if (!(await awaitChain(rpc, identity, runtime))) return
 

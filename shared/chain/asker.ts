@@ -9,6 +9,7 @@ import {
 } from 'viem'
 import { batchMax } from '#shared/chain/batches'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { AnotherChain } from '#shared/chain/identity'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent, type Urgency } from '#shared/chain/turns'
@@ -53,7 +54,9 @@ const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLo
 /**
  * Opens a caller that tries the endpoints in order: the next one if the budget of one is spent, if
  * it does not respond, or if it returns an error of its own. An endpoint that reports a rate limit
- * has done nothing, so it may be retried once it is open again. Everything ends at the deadline.
+ * has done nothing, so it may be retried once it is open again. An endpoint is identified before its
+ * first use and after an outage, and one without a block that must exist has failed. Everything ends
+ * at the deadline.
  */
 export function openAsker(options: AskerOptions): Asker {
   const { endpoints, timeoutMs, urgency, clock = systemClock } = options
@@ -76,15 +79,25 @@ export function openAsker(options: AskerOptions): Asker {
       const tell = (outcome: 'ok' | 'failed') =>
         rpcCalls.since(startedMs, { endpoint: endpoint.host, method: call.method, outcome })
       try {
-        const ask = ways.get(endpoint)!(call)
-        const result = await beforeEnd(ask, call, endpoint, { leftMs: until - clock(), timeoutMs })
+        const way = ways.get(endpoint)!
+        const bounded = (asked: RpcCall) =>
+          beforeEnd(way(asked), asked, endpoint, { leftMs: until - clock(), timeoutMs })
+        if (!endpoint.isOurs)
+          await endpoints.identify(endpoint, async (asked) => {
+            const patienceMs = until - clock()
+            await turnAmong(endpoints, { calls: [asked], among: [endpoint], patienceMs, urgency })
+            return bounded(asked)
+          })
+        const askedAt = clock()
+        const result = await bounded(call)
         tell('ok')
         endpoints.note(call, result)
         endpoints.answered(endpoint)
-        return result
+        return endpoints.accept(endpoint, call, result, askedAt)
       } catch (error) {
         tell(isAnswer(error as Error) ? 'ok' : 'failed')
-        last = error
+        // Reported only if every endpoint serves another chain.
+        if (!(error instanceof AnotherChain && last)) last = error
         const closedMs = closedForMs(error)
         if (closedMs !== undefined) endpoints.close(endpoint, closedMs)
         else if (isAnswer(error as Error)) throw error

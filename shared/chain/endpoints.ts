@@ -1,4 +1,7 @@
+import { BaseError } from 'viem'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
+import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
+import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
 import { ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
 import type { Log } from '#shared/log'
@@ -11,6 +14,8 @@ export type RpcEndpoint = {
   readonly url: string
   /** For display: the path of the URL may contain a key. */
   readonly host: string
+  /** Whether it serves our chain; undefined: to be asked before its next use. */
+  isOurs: boolean | undefined
   /** Whether it supports batches; undefined: not known yet, so it gets none. */
   takesBatches: boolean | undefined
   readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
@@ -19,7 +24,7 @@ export type RpcEndpoint = {
 /** The endpoints of a process, with budgets and figures shared by all its callers. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
-  /** Returns the endpoints in order from index `first`; recently failed ones come last. */
+  /** Returns the endpoints in order from index `first`; failed and lagging ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
   /** Waits until one of `among` has budget for all these calls, and counts them. Throws `BudgetSpent` if that takes longer than `patienceMs`. */
   readonly turn: (asked: {
@@ -37,6 +42,23 @@ export type RpcEndpoints = {
   readonly answered: (endpoint: RpcEndpoint) => void
   /** Extracts the chain head from results, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
+  /**
+   * Returns the result to use: for a head, the newest one seen. Throws `Stale` if the endpoint lacks
+   * a block that must exist. `askedAt` is in Unix ms.
+   */
+  readonly accept: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => unknown
+  /** Returns true if other endpoints have had newer finalized blocks for some time. */
+  readonly isBehind: (endpoint: RpcEndpoint) => boolean
+  /**
+   * Asks an endpoint by `ask` which chain it serves, before its first use and after an outage.
+   * Throws `AnotherChain`, or the error of `ask`.
+   */
+  readonly identify: (
+    endpoint: RpcEndpoint,
+    ask: (call: RpcCall) => Promise<unknown>,
+  ) => Promise<void>
+  /** When the endpoint was last asked for its finalized block, in Unix ms. */
+  readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
 }
 
@@ -52,6 +74,13 @@ type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null 
 
 const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
+/** Time after which an endpoint of another chain is identified again. */
+const foreignMs = 10_000
+
+/** Thrown for a response without a block that must exist. */
+export class Stale extends BaseError {
+  override name = 'Stale'
+}
 /** Minimum time an endpoint stays closed, whatever it asks for. */
 const closedMinMs = 250
 
@@ -63,10 +92,12 @@ export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
   clock?: Clock
+  /** Compared with each endpoint before its use; omitted: endpoints are not identified. */
+  identity?: ChainIdentity
   /** Logs outages of endpoints. */
   log?: Log
 }): RpcEndpoints {
-  const { rpcUrls, budget = unlimited, clock = systemClock, log } = options
+  const { rpcUrls, budget = unlimited, clock = systemClock, log, identity } = options
   const turns = openTurns(budget, clock)
   const perBlock = openCallsPerBlock()
   const shunnedUntil = new Map<RpcEndpoint, number>()
@@ -74,17 +105,43 @@ export function openRpcEndpoints(options: {
     (url): RpcEndpoint => ({
       url,
       host: new URL(url).host,
+      isOurs: identity ? undefined : true,
       takesBatches: undefined,
       counts: { requests: 0, ethCalls: 0, tooMany: 0, waited: 0 },
     }),
   )
   const outages = new Map(log ? all.map((one, at) => [one, outageOf(nameOf(all, at), log)]) : [])
   const isShunned = (one: RpcEndpoint) => (shunnedUntil.get(one) ?? 0) > clock()
+  const finalized: Heads<RpcEndpoint> = openHeads(clock)
+  const latest: Heads<RpcEndpoint> = openHeads(clock)
+  const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
+  const isLast = (one: RpcEndpoint) => isShunned(one) || isBehind(one)
+  /** Returns true for the number of a block that some endpoint has finalized. */
+  const isKnown = (number: string) =>
+    /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
+  const check = identity && openIdentifying(identity)
+  const foreignUntil = new Map<RpcEndpoint, number>()
+  const identifying = new Map<RpcEndpoint, Promise<void>>()
+  const findOut = async (one: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => {
+    try {
+      await check?.(ask)
+      one.isOurs = true
+    } catch (error) {
+      if (!(error instanceof AnotherChain)) throw error
+      one.isOurs = false
+      foreignUntil.set(one, clock() + foreignMs)
+      const fields = { endpoint: one.host, reason: error.shortMessage, alarm: true }
+      log?.error(fields, 'endpoint serves another chain, not used')
+      throw error
+    } finally {
+      identifying.delete(one)
+    }
+  }
   return {
     all,
     inOrder: (first = 0) => {
       const inTurn = all.map((_, step) => all[(first + step) % all.length]!)
-      return [...inTurn.filter((one) => !isShunned(one)), ...inTurn.filter(isShunned)]
+      return [...inTurn.filter((one) => !isLast(one)), ...inTurn.filter(isLast)]
     },
     turn: async ({ calls, among, patienceMs, urgency }) => {
       const methods = calls.map(({ method }) => method)
@@ -104,11 +161,35 @@ export function openRpcEndpoints(options: {
       turns.close(endpoint.url, Math.max(forMs, closedMinMs))
     },
     shun: (endpoint) => void shunnedUntil.set(endpoint, clock() + shunnedMs),
-    lost: (endpoint, error) => outages.get(endpoint)?.failed(error),
+    lost: (endpoint, error) => {
+      if (identity) endpoint.isOurs = undefined
+      outages.get(endpoint)?.failed(error)
+    },
     answered: (endpoint) => outages.get(endpoint)?.works(),
     note: (call, result) => {
       const head = headIn(call, result)
       if (head !== undefined) perBlock.sawHead(head)
+    },
+    accept: (from, { method, params }, result, askedAt) => {
+      if (method !== 'eth_getBlockByNumber') return result
+      const [tag] = params as readonly string[]
+      const block = result as RawBlock | null
+      const heads = tag === 'finalized' ? finalized : tag === 'latest' ? latest : undefined
+      if (heads) {
+        const newest = heads.note(from, block, askedAt)
+        if (newest) return newest
+      } else if (block || !isKnown(tag!)) return result
+      throw new Stale(`the endpoint has no block ${tag}`)
+    },
+    isBehind,
+    comparedAt: finalized.askedAt,
+    identify: (endpoint, ask) => {
+      if (endpoint.isOurs) return Promise.resolve()
+      if (endpoint.isOurs === false && (foreignUntil.get(endpoint) ?? 0) > clock())
+        return Promise.reject(new AnotherChain(`the endpoint ${endpoint.host} is of another chain`))
+      const running = identifying.get(endpoint) ?? findOut(endpoint, ask)
+      identifying.set(endpoint, running)
+      return running
     },
     figures: () => ({
       perBlock: perBlock.read(),

@@ -1,27 +1,34 @@
 import { findBatches, startFindingBatches } from '#shared/chain/batches'
+import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
+import type { ChainIdentity } from '#shared/chain/identity'
 import type { Log } from '#shared/log'
 
 /**
  * Opens the configured endpoints and probes their batch support, which takes two seconds at most.
+ * Several endpoints are compared with each other from then on.
  */
 export async function openServiceEndpoints(
   config: {
     rpcUrls: readonly string[]
     rpcRequestsPerSecond: number
     rpcEthCallsPerSecond: number
+    identity: ChainIdentity
   },
   { log }: { log: Log },
 ): Promise<RpcEndpoints & AsyncDisposable> {
-  const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond } = config
+  const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond, identity } = config
   const endpoints = openRpcEndpoints({
     rpcUrls,
     log,
+    identity,
     budget: { requestsPerSecond: rpcRequestsPerSecond, ethCallsPerSecond: rpcEthCallsPerSecond },
   })
   const [only, another] = endpoints.all
   if (only && !another) log.warn({ endpoint: only.host }, 'RPC_URLS has one endpoint: no failover')
   await findBatches(endpoints, log)
-  const finding = startFindingBatches(endpoints, log)
-  return { ...endpoints, [Symbol.asyncDispose]: () => finding[Symbol.asyncDispose]() }
+  const stack = new AsyncDisposableStack()
+  stack.use(startFindingBatches(endpoints, log))
+  if (another) stack.use(startComparing(endpoints, log))
+  return { ...endpoints, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

@@ -8,9 +8,10 @@ import {
   stringToHex,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import { chainOf } from '#shared/chain/client'
+import { chainOf, multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
+import { AnotherChain, type ChainIdentity } from '#shared/chain/identity'
 import { versionFault } from '#shared/chain/line-version'
 import { systemClock } from '#shared/clock'
 import { pause } from '#shared/deadline'
@@ -27,6 +28,18 @@ export type Expected = {
   treasury: { readonly address: Hex }
   lanes: readonly { readonly address: Hex }[]
 }
+
+/** Returns the chain that every endpoint must serve. */
+export const identityOf = ({
+  chainId,
+  genesisHash,
+  ausd,
+  creditLine,
+}: Pick<Expected, 'chainId' | 'genesisHash' | 'ausd' | 'creditLine'>): ChainIdentity => ({
+  chainId,
+  genesisHash,
+  contracts: [ausd, creditLine, multicall3],
+})
 
 /** Thrown if the chain responds but does not match the configuration. */
 export class Unfit extends Error {
@@ -183,8 +196,11 @@ export async function awaitChain(
     try {
       return await inspectChain(node, expected)
     } catch (error) {
-      if (error instanceof Unfit) {
-        log.fatal({ reason: error.message }, 'chain does not match the configuration')
+      // Every endpoint serves another chain.
+      const isForeign =
+        error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
+      if (isForeign || error instanceof Unfit) {
+        log.fatal({ reason: textOf(error) }, 'chain does not match the configuration')
         fatal()
         return undefined
       }

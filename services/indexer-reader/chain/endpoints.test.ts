@@ -145,7 +145,13 @@ describe('with several endpoints', () => {
     const rest = (ms: number) => {
       restsUntilMs = ms
     }
-    return { host, range: () => range(10), restsUntilMs: () => restsUntilMs, rest } as Endpoint
+    return {
+      host,
+      range: () => range(10),
+      restsUntilMs: () => restsUntilMs,
+      rest,
+      isBehind: () => false,
+    } as unknown as Endpoint
   }
   const open = () => {
     const all = ['a', 'b', 'c'].map(named)

@@ -13,6 +13,8 @@ export type Endpoint = {
   readonly unread: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
+  /** Other endpoints have had newer finalized blocks for some time. */
+  readonly isBehind: () => boolean
   /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
   readonly readFinalized: () => Promise<number>
@@ -43,7 +45,9 @@ export function openEndpoint(
     restsUntilMs: () => restsUntilMs,
     rest: (ms) => {
       restsUntilMs = clock() + ms
+      genesis = null // Identified again when it comes back.
     },
+    isBehind: () => rpc.endpoints.isBehind(rpc.endpoint),
     identify: async () => {
       genesis ??= await identify(rpc, identity)
       return genesis
@@ -76,7 +80,7 @@ export function openEndpoint(
   }
 }
 
-/** The endpoints in rotation: one is used until it fails, then the next that is not resting. */
+/** The endpoints in rotation: one is used until it fails or lags, then the next one not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
   /** Returns another endpoint than the current one, if one is not resting. */
@@ -94,7 +98,11 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
     candidates.reduce((best, next) =>
       Math.max(next.restsUntilMs(), clock()) < Math.max(best.restsUntilMs(), clock()) ? next : best,
     )
-  const inTurn = () => all.map((_, step) => all[(index + step) % all.length]!)
+  const inTurn = () => {
+    const turn = all.map((_, step) => all[(index + step) % all.length]!)
+    const abreast = turn.filter((one) => !one.isBehind())
+    return abreast.length > 0 ? abreast : turn
+  }
   const current = () => leastRest(inTurn())
   return {
     current,

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { openAsker } from '#shared/chain/asker'
+import { chainOf } from '#shared/chain/client'
+import { startComparing } from '#shared/chain/comparing'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
+import { openHeads } from '#shared/chain/heads'
+import { openLog } from '#shared/log'
+import { waitUntil } from '#test/support/wait'
+
+const log = openLog('test', 'silent')
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+const bornAt = Date.now()
+/** A chain with a block every 100 ms. */
+const headNow = () => 1_000 + Math.floor((Date.now() - bornAt) / 100)
+const hex = (number: number) => `0x${number.toString(16)}`
+type Chain = { head: () => number | null; genesis: string; chainId: number; code: string }
+type Call = { id: number; method: string; params: [string, ...unknown[]] }
+
+/** An endpoint whose chain a test can change; counts the calls other than comparisons. */
+function serve(changes: Partial<Chain> = {}) {
+  const chain: Chain = {
+    ...{ head: headNow, genesis: '0xaa', chainId: 10_143, code: '0x60' },
+    ...changes,
+  }
+  const resultOf = ({ method, params: [first] }: Call) => {
+    if (method === 'eth_chainId') return hex(chain.chainId)
+    if (method === 'eth_getCode') return chain.code
+    if (method === 'eth_blockNumber') return hex(chain.head() ?? 0)
+    if (first === '0x0') return { number: '0x0', hash: chain.genesis }
+    const head = chain.head()
+    if (head === null) return null
+    if (first.startsWith('0x')) return Number(first) <= head ? { number: first } : null
+    return { number: hex(head) }
+  }
+  const served = { chain, calls: 0, url: '' }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const call = (await request.json()) as Call
+      served.calls += 1
+      return Response.json({ jsonrpc: '2.0', id: call.id, result: resultOf(call) })
+    },
+  })
+  opened.push({ [Symbol.asyncDispose]: () => server.stop(true) })
+  served.url = `http://127.0.0.1:${server.port}`
+  return served
+}
+
+const identity = { chainId: 10_143, genesisHash: 'unchecked', contracts: ['0x01'] as const }
+function open(served: readonly { url: string }[], options: { identity?: typeof identity } = {}) {
+  const endpoints = openRpcEndpoints({ rpcUrls: served.map(({ url }) => url), ...options })
+  const how = { timeoutMs: 2_000, batches: false }
+  const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
+  const headOf = async (tag: string) => {
+    const call = { method: 'eth_getBlockByNumber', params: [tag, false] }
+    return Number(((await ask(call)) as { number: string }).number)
+  }
+  return { endpoints, ask, headOf }
+}
+
+describe('with two endpoints, the first of which', () => {
+  test.each([
+    ['stands still', (at: number) => () => at],
+    ['lags by three seconds', () => () => headNow() - 30],
+    ['has no finalized block', () => () => null],
+  ])('%s, the second is asked, until the first has caught up', async (_, ill) => {
+    const [first, second] = [serve(), serve()]
+    const { endpoints, headOf } = open([first, second])
+    opened.push(startComparing(endpoints, log))
+    const [one] = endpoints.all
+    await headOf('finalized')
+    expect(endpoints.inOrder()[0]).toBe(one!)
+    first.chain.head = ill(headNow())
+    let newest = 0
+    const beganAt = Date.now()
+    const isLeft = async () => {
+      const head = await headOf('finalized')
+      expect(head).toBeGreaterThanOrEqual(newest)
+      newest = head
+      return endpoints.inOrder()[0] !== one
+    }
+    await waitUntil('the first being left', isLeft)
+    expect(await headOf('finalized')).toBeGreaterThan(1_000 + (beganAt - bornAt) / 100)
+    first.chain.head = headNow
+    await waitUntil('the first being used again', async () => endpoints.inOrder()[0] === one)
+  })
+
+  test('lacks a block that the other one has finalized, the other is asked for it', async () => {
+    const [first, second] = [serve({ head: () => 5 }), serve()]
+    const { endpoints, headOf } = open([second, first])
+    await headOf('finalized')
+    endpoints.shun(endpoints.all[0]!)
+    expect(await headOf(hex(900))).toBe(900)
+  })
+
+  test('is behind, no head is ever older than the one before', async () => {
+    const [first, second] = [serve({ head: () => 500 }), serve({ head: () => 400 })]
+    const { endpoints, headOf } = open([first, second])
+    expect(await headOf('latest')).toBe(500)
+    endpoints.shun(endpoints.all[0]!)
+    expect(await headOf('latest')).toBe(500)
+  })
+})
+
+test('a chain that lost its last blocks is believed once no endpoint has had them for ten seconds', () => {
+  let now = 0
+  const heads = openHeads<string>(() => now)
+  const note = (number: number) => Number(heads.note('a', { number: hex(number) }, now)?.number)
+  expect(note(100)).toBe(100)
+  now = 9_999
+  expect(note(40)).toBe(100)
+  now = 10_000
+  expect(note(41)).toBe(41)
+  expect(heads.isBehind('a')).toBe(false)
+})
+
+describe('an endpoint of another chain', () => {
+  test.each([
+    ['with another id', { chainId: 1 }],
+    ['with the same id and another block 0', { genesis: '0xbb' }],
+    ['with other code at our address', { code: '0x61' }],
+    ['without our contract', { code: '0x' }],
+  ])('%s is not believed while the first is away, nor when it comes back', async (_, changes) => {
+    const [ours, other] = [serve(), serve(changes)]
+    const { endpoints, ask } = open([ours, other], { identity })
+    const height = { method: 'eth_blockNumber', params: [] }
+    await ask(height)
+    endpoints.shun(endpoints.all[0]!)
+    const before = ours.calls
+    await ask(height)
+    expect(ours.calls).toBe(before + 1)
+    // The endpoint that served our chain serves another one after an outage.
+    Object.assign(ours.chain, changes)
+    endpoints.lost(endpoints.all[0]!, new Error('away'))
+    await expect(ask(height)).rejects.toThrow(/fix RPC_URLS|another chain/)
+  })
+})

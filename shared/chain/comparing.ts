@@ -1,0 +1,59 @@
+import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import type { Log } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+
+const everyMs = 500
+const deadlineMs = 2_000
+const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
+
+/**
+ * Asks each endpoint for its finalized block every half second, unless a caller just did, until
+ * disposed. An endpoint that stands still or lags while another advances comes last within two
+ * seconds, until it has caught up and been identified again.
+ */
+export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
+  const loops = endpoints.all.map((endpoint): Loop => {
+    let wasBehind = false
+    const work = async () => {
+      await compare(endpoints, endpoint).catch(() => {}) // Callers find out and report outages.
+      const isBehind = endpoints.isBehind(endpoint)
+      if (isBehind === wasBehind) return
+      wasBehind = isBehind
+      if (isBehind) return log.warn({ endpoint: endpoint.host }, 'rpc endpoint is behind, avoided')
+      endpoint.isOurs = undefined
+      log.info({ endpoint: endpoint.host }, 'rpc endpoint caught up')
+    }
+    return startLoop({ name: `comparing ${endpoint.host}`, everyMs, log, work })
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<void> {
+  const ask = async (call: RpcCall) => {
+    await endpoints.turn({ calls: [call], among: [endpoint], patienceMs: deadlineMs })
+    return callOne(endpoint, call)
+  }
+  await endpoints.identify(endpoint, ask)
+  if (Date.now() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
+  await endpoints.turn({ calls: [finalized], among: [endpoint], patienceMs: deadlineMs })
+  const askedAt = Date.now()
+  const block = await callOne(endpoint, finalized)
+  endpoints.note(finalized, block)
+  endpoints.accept(endpoint, finalized, block, askedAt)
+}
+
+async function callOne({ url }: RpcEndpoint, call: RpcCall): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...call }),
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  const answer = (await response.json()) as { result?: unknown }
+  if (answer.result === undefined) throw new Error(`${call.method} got no result`)
+  return answer.result
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '#shared/clock'
+
+/** A block as JSON-RPC returns it; its number is hexadecimal. */
+export type RawBlock = { readonly number: string }
+
+/** Heads of one block tag, such as `finalized`, as all endpoints reported them. */
+export type Heads<E> = {
+  /**
+   * Notes a head, null if there was none, in the response to a call made at `askedAt` (Unix ms).
+   * Returns the newest head ever seen, which is this one unless the endpoint lags.
+   */
+  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => RawBlock | undefined
+  /**
+   * Returns true if the endpoint's last response lacks a head that another endpoint had reported
+   * `graceMs` before the call.
+   */
+  readonly isBehind: (endpoint: E) => boolean
+  readonly askedAt: (endpoint: E) => number | undefined
+  /** Number of the newest head; undefined before the first. */
+  readonly newest: () => bigint | undefined
+}
+
+/** Time within which every healthy endpoint knows a block that another one has. */
+const graceMs = 700
+/**
+ * How long the newest head is kept while every endpoint reports older ones. After that the chain
+ * itself has lost blocks: a reorganisation, or a local chain restored from an earlier state.
+ */
+const keptMs = 10_000
+
+/** Opens the comparison of heads; it makes no calls. */
+export function openHeads<E>(clock: Clock): Heads<E> {
+  const lastOf = new Map<E, { number: bigint; askedAt: number }>()
+  let newest: { block: RawBlock; number: bigint; confirmedAt: number } | undefined
+  /** Newest heads with the time they were first seen, oldest first. */
+  let firsts: { number: bigint; at: number }[] = []
+
+  const take = (block: RawBlock, number: bigint) => {
+    if (!newest || number > newest.number) firsts.push({ number, at: clock() })
+    newest = { block, number, confirmedAt: clock() }
+    const old = firsts.findLastIndex(({ at }) => clock() - at > keptMs)
+    if (old > 0) firsts = firsts.slice(old)
+  }
+  return {
+    note: (endpoint, block, askedAt) => {
+      const number = block ? BigInt(block.number) : -1n
+      lastOf.set(endpoint, { number, askedAt })
+      if (!block) return undefined
+      if (newest && number < newest.number && clock() - newest.confirmedAt < keptMs)
+        return newest.block
+      if (newest && number < newest.number) firsts = []
+      take(block, number)
+      return block
+    },
+    isBehind: (endpoint) => {
+      const last = lastOf.get(endpoint)
+      if (!last) return false
+      const due = firsts.findLast(({ at }) => at <= last.askedAt - graceMs)
+      return last.number < 0n || (due !== undefined && last.number < due.number)
+    },
+    askedAt: (endpoint) => lastOf.get(endpoint)?.askedAt,
+    newest: () => newest?.number,
+  }
+}

@@ -1,0 +1,50 @@
+import { BaseError, type Hex, keccak256 } from 'viem'
+import type { RpcCall } from '#shared/chain/endpoints'
+
+/** The chain that every endpoint must serve. */
+export type ChainIdentity = {
+  readonly chainId: number
+  /** Hash of block 0; `unchecked` accepts that of the first endpoint identified. */
+  readonly genesisHash: string
+  /** Contracts that must have the same code at every endpoint. */
+  readonly contracts: readonly Hex[]
+}
+
+/** Thrown if an endpoint serves another chain. */
+export class AnotherChain extends BaseError {
+  override name = 'AnotherChain'
+}
+
+/** Makes one call on the endpoint to identify. */
+type Ask = (call: RpcCall) => Promise<unknown>
+
+/**
+ * Opens the check of chain id, block 0 and contract code, which throws `AnotherChain` if one
+ * differs from the configuration or from the first endpoint identified.
+ */
+export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdentity) {
+  const first = new Map<string, string>()
+  if (genesisHash !== 'unchecked') first.set('block 0', genesisHash)
+  return async (ask: Ask): Promise<void> => {
+    const [id, genesis, ...codes] = await Promise.all([
+      ask({ method: 'eth_chainId', params: [] }) as Promise<string>,
+      ask({ method: 'eth_getBlockByNumber', params: ['0x0', false] }) as Promise<{ hash: string }>,
+      ...contracts.map((at) => ask({ method: 'eth_getCode', params: [at, 'latest'] })),
+    ])
+    if (Number(id) !== chainId)
+      throw new AnotherChain(`chain id is ${Number(id)}, but CHAIN_ID is ${chainId}: fix RPC_URLS`)
+    if (!genesis) throw new BaseError('the endpoint has no block 0')
+    const told = new Map([['block 0', genesis.hash]])
+    for (const [at, code] of codes.entries()) {
+      if (typeof code !== 'string' || code === '0x')
+        throw new AnotherChain(
+          `no contract at ${contracts[at]}: fix RPC_URLS, or deploy it first (bun run deploy)`,
+        )
+      told.set(`code of ${contracts[at]}`, keccak256(code as Hex))
+    }
+    for (const [what, hash] of told)
+      if ((first.get(what) ?? hash) !== hash)
+        throw new AnotherChain(`${what} is ${hash}, not ${first.get(what)}: fix RPC_URLS`)
+    for (const [what, hash] of told) first.set(what, hash)
+  }
+}
