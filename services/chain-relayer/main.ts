@@ -33,8 +33,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const policy = policyOf(config)
   const { keys, treasury } = openKeys({ laneKeys, treasuryKey }, policy)
   const { ausdAddress: ausd, creditLineAddress: creditLine, chainId } = config
-  const identity = identityOf({ ...config, ausd, creditLine })
-  await using endpoints = await openServiceEndpoints({ ...config, identity }, runtime)
+  await using endpoints = await openServiceEndpoints(config, runtime, identityOf(config))
   const node = openNode({ endpoints, chainId })
   const expected = { ...config, ausd, creditLine, treasury, lanes: keys }
   const domain = await awaitChain(node, expected, runtime)
@@ -47,10 +46,9 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using bundling = watchAbility(bus, name, bundles, { log, clock })
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
-  const own = newProcess(log, clock)
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies, mayBundle: bundling.allCan, ...own },
+    ...{ clock, log, copies, mayBundle: bundling.allCan, ...newProcess(log, clock) },
     ...{ account: accountReader(node.reader, contracts), gather: async () => {} },
     poke: outbox.poke,
     wake: () => rounds.poke(),
@@ -60,12 +58,13 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _lookUps = startLookUps(context)
   await using _watched = startWatching(context, config.watchMs)
   await using _givebacks = startGivingBack(context)
-  const description = `executes commands on chain ${chainId}, exactly once`
+
   const asked = openNodeForQuestions({ endpoints, chainId })
-  const gather = openGathering(gatherMs(config), clock)
   const account = accountReader(asked.reader, contracts)
   const isAccepted = openStrangerSignatures({ endpoints, ...config })
+  const gather = openGathering(gatherMs(config), clock)
   const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
+  const description = `executes commands on chain ${chainId}, exactly once`
   const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
   const stored = () => {
     failpoint('chain-relayer:operation-stored')

@@ -16,8 +16,8 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
   const { rpcRequestsPerSecond } = config
   const ours = { chainId, genesisHash, contracts: [creditLineAddress] }
-  const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond, identity: ours }
-  await using rpc = await openServiceEndpoints(asked, runtime)
+  const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond }
+  await using rpc = await openServiceEndpoints(asked, runtime, ours)
   if (!(await awaitChain(rpc, identity, runtime))) return
 
   await using database = openServiceDatabase('indexer-reader', config, runtime)

@@ -93,7 +93,8 @@ export function openAsker(options: AskerOptions): Asker {
         tell('ok')
         endpoints.note(call, result)
         endpoints.answered(endpoint)
-        return endpoints.accept(endpoint, call, result, askedAt)
+        endpoints.judge(endpoint, call, result, askedAt)
+        return result
       } catch (error) {
         tell(isAnswer(error as Error) ? 'ok' : 'failed')
         // Reported only if every endpoint serves another chain.

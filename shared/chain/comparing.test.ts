@@ -85,7 +85,9 @@ describe('with two endpoints, the first of which', () => {
       return endpoints.inOrder()[0] !== one
     }
     await waitUntil('the first being left', isLeft)
-    expect(await headOf('finalized')).toBeGreaterThan(1_000 + (beganAt - bornAt) / 100)
+    expect(await headOf('finalized')).toBeGreaterThanOrEqual(
+      1_000 + Math.floor((beganAt - bornAt) / 100),
+    )
     first.chain.head = headNow
     await waitUntil('the first being used again', async () => endpoints.inOrder()[0] === one)
   })
@@ -110,12 +112,12 @@ describe('with two endpoints, the first of which', () => {
 test('a chain that lost its last blocks is believed once no endpoint has had them for ten seconds', () => {
   let now = 0
   const heads = openHeads<string>(() => now)
-  const note = (number: number) => Number(heads.note('a', { number: hex(number) }, now)?.number)
-  expect(note(100)).toBe(100)
+  const note = (number: number) => heads.note('a', { number: hex(number) }, now)
+  expect(note(100)).toBe(true)
   now = 9_999
-  expect(note(40)).toBe(100)
+  expect(note(40)).toBe(false)
   now = 10_000
-  expect(note(41)).toBe(41)
+  expect(note(41)).toBe(true)
   expect(heads.isBehind('a')).toBe(false)
 })
 

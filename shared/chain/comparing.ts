@@ -43,7 +43,7 @@ async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<
   const askedAt = Date.now()
   const block = await callOne(endpoint, finalized)
   endpoints.note(finalized, block)
-  endpoints.accept(endpoint, finalized, block, askedAt)
+  endpoints.judge(endpoint, finalized, block, askedAt)
 }
 
 async function callOne({ url }: RpcEndpoint, call: RpcCall): Promise<unknown> {

@@ -43,10 +43,10 @@ export type RpcEndpoints = {
   /** Extracts the chain head from results, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   /**
-   * Returns the result to use: for a head, the newest one seen. Throws `Stale` if the endpoint lacks
-   * a block that must exist. `askedAt` is in Unix ms.
+   * Throws `Stale` if the endpoint lacks a block that must exist, or reports a head older than one
+   * seen before. `askedAt` is in Unix ms.
    */
-  readonly accept: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => unknown
+  readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
   /** Returns true if other endpoints have had newer finalized blocks for some time. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
@@ -77,7 +77,7 @@ const shunnedMs = 30_000
 /** Time after which an endpoint of another chain is identified again. */
 const foreignMs = 10_000
 
-/** Thrown for a response without a block that must exist. */
+/** Thrown for a response without a block that must exist, or with an older one. */
 export class Stale extends BaseError {
   override name = 'Stale'
 }
@@ -170,16 +170,13 @@ export function openRpcEndpoints(options: {
       const head = headIn(call, result)
       if (head !== undefined) perBlock.sawHead(head)
     },
-    accept: (from, { method, params }, result, askedAt) => {
-      if (method !== 'eth_getBlockByNumber') return result
+    judge: (from, { method, params }, result, askedAt) => {
+      if (method !== 'eth_getBlockByNumber') return
       const [tag] = params as readonly string[]
       const block = result as RawBlock | null
       const heads = tag === 'finalized' ? finalized : tag === 'latest' ? latest : undefined
-      if (heads) {
-        const newest = heads.note(from, block, askedAt)
-        if (newest) return newest
-      } else if (block || !isKnown(tag!)) return result
-      throw new Stale(`the endpoint has no block ${tag}`)
+      if (heads ? heads.note(from, block, askedAt) : block || !isKnown(tag!)) return
+      throw new Stale(`the endpoint lags: its block ${tag} is ${block?.number ?? 'missing'}`)
     },
     isBehind,
     comparedAt: finalized.askedAt,

@@ -7,9 +7,9 @@ export type RawBlock = { readonly number: string }
 export type Heads<E> = {
   /**
    * Notes a head, null if there was none, in the response to a call made at `askedAt` (Unix ms).
-   * Returns the newest head ever seen, which is this one unless the endpoint lags.
+   * Returns false for none and for one that is older than a head seen before.
    */
-  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => RawBlock | undefined
+  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => boolean
   /**
    * Returns true if the endpoint's last response lacks a head that another endpoint had reported
    * `graceMs` before the call.
@@ -23,21 +23,21 @@ export type Heads<E> = {
 /** Time within which every healthy endpoint knows a block that another one has. */
 const graceMs = 700
 /**
- * How long the newest head is kept while every endpoint reports older ones. After that the chain
- * itself has lost blocks: a reorganisation, or a local chain restored from an earlier state.
+ * How long older heads are refused while every endpoint reports them. After that the chain itself
+ * has lost blocks: a reorganisation, or a local chain restored from an earlier state.
  */
 const keptMs = 10_000
 
 /** Opens the comparison of heads; it makes no calls. */
 export function openHeads<E>(clock: Clock): Heads<E> {
   const lastOf = new Map<E, { number: bigint; askedAt: number }>()
-  let newest: { block: RawBlock; number: bigint; confirmedAt: number } | undefined
+  let newest: { number: bigint; confirmedAt: number } | undefined
   /** Newest heads with the time they were first seen, oldest first. */
   let firsts: { number: bigint; at: number }[] = []
 
-  const take = (block: RawBlock, number: bigint) => {
+  const take = (number: bigint) => {
     if (!newest || number > newest.number) firsts.push({ number, at: clock() })
-    newest = { block, number, confirmedAt: clock() }
+    newest = { number, confirmedAt: clock() }
     const old = firsts.findLastIndex(({ at }) => clock() - at > keptMs)
     if (old > 0) firsts = firsts.slice(old)
   }
@@ -45,12 +45,12 @@ export function openHeads<E>(clock: Clock): Heads<E> {
     note: (endpoint, block, askedAt) => {
       const number = block ? BigInt(block.number) : -1n
       lastOf.set(endpoint, { number, askedAt })
-      if (!block) return undefined
-      if (newest && number < newest.number && clock() - newest.confirmedAt < keptMs)
-        return newest.block
-      if (newest && number < newest.number) firsts = []
-      take(block, number)
-      return block
+      if (!block) return false
+      const isOlder = newest !== undefined && number < newest.number
+      if (isOlder && clock() - newest!.confirmedAt < keptMs) return false
+      if (isOlder) firsts = []
+      take(number)
+      return true
     },
     isBehind: (endpoint) => {
       const last = lastOf.get(endpoint)

@@ -1,5 +1,4 @@
 import { BaseError, type Hex, keccak256 } from 'viem'
-import type { RpcCall } from '#shared/chain/endpoints'
 
 /** The chain that every endpoint must serve. */
 export type ChainIdentity = {
@@ -16,7 +15,7 @@ export class AnotherChain extends BaseError {
 }
 
 /** Makes one call on the endpoint to identify. */
-type Ask = (call: RpcCall) => Promise<unknown>
+type Ask = (call: { readonly method: string; readonly params: unknown }) => Promise<unknown>
 
 /**
  * Opens the check of chain id, block 0 and contract code, which throws `AnotherChain` if one

@@ -13,11 +13,11 @@ export async function openServiceEndpoints(
     rpcUrls: readonly string[]
     rpcRequestsPerSecond: number
     rpcEthCallsPerSecond: number
-    identity: ChainIdentity
   },
   { log }: { log: Log },
+  identity: ChainIdentity,
 ): Promise<RpcEndpoints & AsyncDisposable> {
-  const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond, identity } = config
+  const { rpcUrls, rpcRequestsPerSecond, rpcEthCallsPerSecond } = config
   const endpoints = openRpcEndpoints({
     rpcUrls,
     log,

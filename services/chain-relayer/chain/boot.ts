@@ -30,15 +30,15 @@ export type Expected = {
 }
 
 /** Returns the chain that every endpoint must serve. */
-export const identityOf = ({
-  chainId,
-  genesisHash,
-  ausd,
-  creditLine,
-}: Pick<Expected, 'chainId' | 'genesisHash' | 'ausd' | 'creditLine'>): ChainIdentity => ({
-  chainId,
-  genesisHash,
-  contracts: [ausd, creditLine, multicall3],
+export const identityOf = (config: {
+  readonly chainId: number
+  readonly genesisHash: string
+  readonly ausdAddress: Hex
+  readonly creditLineAddress: Hex
+}): ChainIdentity => ({
+  chainId: config.chainId,
+  genesisHash: config.genesisHash,
+  contracts: [config.ausdAddress, config.creditLineAddress, multicall3],
 })
 
 /** Thrown if the chain responds but does not match the configuration. */

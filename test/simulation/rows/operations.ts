@@ -214,6 +214,11 @@ export const unseenMicro: StandIn<Wallets['unseenMicro']> = async (db, wallets, 
   return sums
 }
 
+export const findTake: StandIn<Wallets['findTake']> = async (db, payoutId) =>
+  rowsOf(db)
+    .operations.by('cause', payoutId)
+    .find(({ kind }) => kind === 'take') as never
+
 export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
 
 export const lockWallet: StandIn<Wallets['lockWallet']> = async () => nothing
