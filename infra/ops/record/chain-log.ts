@@ -1,9 +1,10 @@
 import { type Address, createPublicClient, type Hex, http, numberToHex, type RpcLog } from 'viem'
+import { readInHalves, type Span } from '#shared/chain/halves'
 import { pause } from '#shared/deadline'
 
 type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 export type LogFilter = { address: Address; topics: LogTopics }
-export type Span = { from: bigint; to: bigint }
+export type { Span }
 
 const timeoutMs = 10_000
 const spansAtOnce = 8
@@ -39,27 +40,26 @@ export async function readLogs(
   return logs
 }
 
-/**
- * Retries a failed range in halves, and a single block several times: the range may be too wide.
- */
-async function readSpan(node: Node, filter: LogFilter, span: Span, tries = 1): Promise<RpcLog[]> {
-  try {
-    const fields = { fromBlock: numberToHex(span.from), toBlock: numberToHex(span.to) }
-    const topics = filter.topics as Hex[]
-    const params = [{ address: filter.address, topics, ...fields }] as const
+/** Reads one span in halves if it fails, and a single block several times. */
+function readSpan(node: Node, filter: LogFilter, span: Span): Promise<RpcLog[]> {
+  const read = async ({ from, to }: Span) => {
+    const fields = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+    const params = [{ address: filter.address, topics: filter.topics as Hex[], ...fields }] as const
     return (await node.request({ method: 'eth_getLogs', params: [...params] })) as RpcLog[]
-  } catch (error) {
-    if (span.from === span.to) {
-      if (tries === triesMax) throw error
-      await pause(200 * tries)
-      return readSpan(node, filter, span, tries + 1)
-    }
-    const middle = (span.from + span.to) / 2n
-    return [
-      ...(await readSpan(node, filter, { from: span.from, to: middle })),
-      ...(await readSpan(node, filter, { from: middle + 1n, to: span.to })),
-    ]
   }
+  const readOne = async (block: bigint, error: unknown) => {
+    let last = error
+    for (let tries = 1; tries < triesMax; tries++) {
+      await pause(200 * tries)
+      const found = await read({ from: block, to: block }).catch((again) => {
+        last = again
+        return undefined
+      })
+      if (found) return found
+    }
+    throw last
+  }
+  return readInHalves(span, { read, readOne })
 }
 
 /** Reads the latest finalized block. */

@@ -7,7 +7,9 @@ import {
   numberToHex,
   pad,
   parseEventLogs,
+  type RpcLog,
   recoverAddress,
+  slice,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { encoderOf } from '#shared/chain/encoder'
@@ -19,6 +21,7 @@ import {
   typedTransfer,
   withTokenV,
 } from '#shared/chain/erc3009'
+import { isRefusal, readInHalves, type Span } from '#shared/chain/halves'
 import { acceptedByContract } from './contract-signature'
 import type { Head, Node } from './node'
 
@@ -148,28 +151,41 @@ const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationU
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 
 async function findLog(
-  { node, contracts }: Chain,
-  terms: AuthorizationTerms,
-  from: bigint,
+  chain: Chain,
+  { from, nonce }: AuthorizationTerms,
+  first: bigint,
   to: bigint,
 ) {
-  const logs = await node.reader.request({
-    method: 'eth_getLogs',
-    params: [
-      {
-        address: contracts.ausd,
-        fromBlock: numberToHex(from),
-        toBlock: numberToHex(to),
-        topics: [[usedTopic!, cancelledTopic!], pad(terms.from as Hex), terms.nonce as Hex],
-      },
-    ],
-  })
-  return logs[0]
+  const topics = [[usedTopic!, cancelledTopic!], pad(from as Hex), nonce as Hex]
+  return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
-type RawLog = NonNullable<Awaited<ReturnType<typeof findLog>>>
+/**
+ * Reads the token's logs with these topics. `readOne`: how to read a single block of which the
+ * endpoint refuses the logs.
+ */
+const readLogs = (
+  { node, contracts }: Chain,
+  topics: (Hex | Hex[] | null)[],
+  blocks: Span,
+  readOne?: (block: bigint) => Promise<RpcLog[]>,
+): Promise<RpcLog[]> =>
+  readInHalves<RpcLog>(blocks, {
+    mayHalve: isRefusal,
+    ...(readOne && { readOne }),
+    read: ({ from, to }) =>
+      node.reader.request({
+        method: 'eth_getLogs',
+        params: [
+          {
+            address: contracts.ausd,
+            ...{ fromBlock: numberToHex(from), toBlock: numberToHex(to), topics },
+          },
+        ],
+      }),
+  })
 
-async function judge(chain: Chain, terms: AuthorizationTerms, log: RawLog): Promise<Use> {
+async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Promise<Use> {
   if (!log.transactionHash) return 'unknown'
   const place = await placeOfMove(chain, terms, log.transactionHash)
   if (place === 'unknown') return place
@@ -201,29 +217,31 @@ export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
 /** Returns the name of a transfer as one word, as used in the books. */
 export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
-/** A transfer of AUSD, in 10⁻⁶. */
-export type Move = { readonly from: Hex; readonly valueMicro: bigint; readonly txHash: Hex }
+/** Transaction that may have moved AUSD of a wallet to the treasury. */
+export type Move = { readonly from: Hex; readonly txHash: Hex }
 
-/** Returns the AUSD transfers to an address in these blocks, at most 100 blocks. */
-export async function findMoves(
-  { node, contracts }: Chain,
-  to: Hex,
-  blocks: { from: bigint; to: bigint },
-): Promise<Move[]> {
-  const logs = await node.reader.getContractEvents({
-    address: contracts.ausd,
-    abi: ausdAbi,
-    eventName: 'Transfer',
-    args: { to },
-    fromBlock: blocks.from,
-    toBlock: blocks.to,
-    strict: true,
-  })
-  return logs.map(({ args, transactionHash: txHash }) => ({
-    from: args.from.toLowerCase() as Hex,
-    valueMicro: args.value,
-    txHash,
-  }))
+const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
+
+/**
+ * Returns the transactions that moved AUSD to an address in these blocks; the caller verifies each.
+ * Anyone can write transfers of nothing in any wallet's name, at no cost but gas. They are left out,
+ * and if a single block has too many, the authorizations used in it are read instead: each of those
+ * needs its owner's signature.
+ */
+export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<Move[]> {
+  const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
+  const logs = await readLogs(
+    chain,
+    [transferTopic!, null, pad(to.toLowerCase() as Hex)],
+    blocks,
+    usedIn,
+  )
+  return logs
+    .filter(({ topics, data }) => topics[0] === usedTopic || BigInt(data) > 0n)
+    .map(({ topics, transactionHash }) => ({
+      from: slice(topics[1]!, 12),
+      txHash: transactionHash!,
+    }))
 }
 
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()

@@ -1,4 +1,4 @@
-import { chunkBlocks, findMoves, placeOfMove } from '../chain/authorization'
+import { chunkBlocks, findMoves, type Move, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
 import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
@@ -41,13 +41,8 @@ export async function followTransfers(context: Context): Promise<boolean> {
   return to < head
 }
 
-async function settleIfMoved(
-  context: Context,
-  take: Watched,
-  { txHash, valueMicro }: { txHash: `0x${string}`; valueMicro: bigint },
-): Promise<void> {
+async function settleIfMoved(context: Context, take: Watched, { txHash }: Move): Promise<void> {
   const { authorization } = take.payload
-  if (valueMicro !== BigInt(authorization.value)) return
   const place = await placeOfMove(context, authorization, txHash)
   if (place === 'unknown') throw new Error(`receipt of ${txHash} is not final`)
   if (!place) return

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, numberToHex, pad } from 'viem'
 import type { Node } from '../../../services/chain-relayer/chain/node'
 import { callingChain } from '../world/faults'
 import type { Process, World } from '../world/world'
@@ -28,6 +28,20 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       return { returned: '0x' as Hex }
     })
 
+  /** Logs of transfers to an address, given as a topic. */
+  const transfersTo = (topic: Hex, fromBlock: bigint, toBlock: bigint) => {
+    const owner = `0x${topic.slice(26)}`
+    return contract.used
+      .about(owner)
+      .filter(({ isCancelled, to }) => !isCancelled && to === owner)
+      .filter(({ block }) => block >= fromBlock && block <= toBlock)
+      .map(({ from, value, txHash }) => ({
+        topics: ['0x', pad(from)],
+        data: numberToHex(BigInt(value)),
+        transactionHash: txHash,
+      }))
+  }
+
   /** The reader's methods that rounds, lookups and the watch use. */
   const reader = {
     getBalance: ({ address }: { address: Hex }) =>
@@ -51,17 +65,10 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
           return { status: 'success', result: use !== undefined }
         }),
       ),
-    getContractEvents: ({ args, fromBlock, toBlock }: Events) =>
-      ask('reads transfers', () =>
-        contract.used
-          .about(args.to.toLowerCase())
-          .filter(({ isCancelled, to }) => !isCancelled && to === args.to.toLowerCase())
-          .filter(({ block }) => block >= fromBlock && block <= toBlock)
-          .map(({ from, value, txHash }) => ({ args: { from, value }, transactionHash: txHash })),
-      ),
     request: ({ params: [{ fromBlock, toBlock, topics }] }: Logs) =>
       ask('searches logs', () => {
         const [, from, nonce] = topics
+        if (from === null) return transfersTo(nonce!, BigInt(fromBlock), BigInt(toBlock))
         const owner = `0x${from!.slice(26)}`
         return contract.used
           .about(owner)
@@ -109,9 +116,8 @@ type Multicall = {
   readonly contracts: readonly { readonly args: readonly [Hex, Hex] }[]
   readonly blockNumber: bigint
 }
-type Events = { readonly args: { to: Hex }; readonly fromBlock: bigint; readonly toBlock: bigint }
 type Logs = {
   readonly params: readonly [
-    { readonly fromBlock: Hex; readonly toBlock: Hex; readonly topics: readonly Hex[] },
+    { readonly fromBlock: Hex; readonly toBlock: Hex; readonly topics: readonly (Hex | null)[] },
   ]
 }
