@@ -7,7 +7,7 @@ import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts, LookUp } from './chain/authorization'
 import type { Look } from './chain/look'
-import type { Node } from './chain/node'
+import type { Head, Node } from './chain/node'
 import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
@@ -66,6 +66,16 @@ export type Settings = {
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
+/**
+ * Count of a lane's final transactions. `to`: the final block up to which all are concluded;
+ * undefined if some were not.
+ */
+export type Counted = {
+  readonly epoch: number
+  readonly at: number
+  readonly to: bigint | undefined
+}
+
 /** In-memory state of one process; all of it may be lost at any time. */
 export type Memory = {
   /** Hashes broadcast by this process; attempts stored by an earlier one are resent at once. */
@@ -82,10 +92,10 @@ export type Memory = {
   readonly lookUps: Map<string, LookUp>
   /** The last chain snapshot. */
   look: Look | undefined
-  /** Newest final block whose receipts were read; undefined: count the lanes' nonces first. */
-  readTo: bigint | undefined
-  /** When a lane's final transactions were last counted, and under which lease epoch. */
-  readonly countedAt: Map<string, { readonly epoch: number; readonly at: number }>
+  /** When a lane was last counted, up to which final block, and its lease epoch, by address. */
+  readonly counted: Map<string, Counted>
+  /** Recent ancestors of the finalized head, by number. */
+  readonly ancestors: Map<bigint, Head>
   /** Progress of the chain head; undefined before the first reading. */
   pace: Pace | undefined
 }
@@ -99,7 +109,7 @@ export const newProcess = (
   memory: {
     ...{ sent: new Set(), sound: new Map(), searchedAt: new Map(), lookUps: new Map() },
     ...{ freeSince: new Map(), moreUntil: 0, pace: undefined },
-    ...{ look: undefined, readTo: undefined, countedAt: new Map() },
+    ...{ look: undefined, counted: new Map(), ancestors: new Map() },
   },
   logThrottled: openLogThrottled(log, clock),
 })

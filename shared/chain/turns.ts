@@ -22,6 +22,7 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getTransactionReceipt', 'finality'],
   ['eth_getTransactionCount', 'finality'],
   ['eth_getBlockByNumber', 'finality'],
+  ['eth_getBlockByHash', 'finality'],
   ['eth_getLogs', 'sweep'],
 ])
 

@@ -1,11 +1,4 @@
-import {
-  BaseError,
-  formatTransactionReceipt,
-  type Hex,
-  numberToHex,
-  type PublicClient,
-  type RpcTransactionReceipt,
-} from 'viem'
+import { BaseError, type Hex, numberToHex, type PublicClient } from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
@@ -17,8 +10,7 @@ export type Head = {
   readonly hash: Hex
   readonly timestamp: bigint
   readonly baseFeeWei: bigint
-  /** Number of transactions in the block. */
-  readonly transactions: number
+  readonly parentHash: Hex
 }
 /** Result of a simulated call; `reverted` holds the revert data, if any. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
@@ -42,11 +34,8 @@ export type Node = {
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
   /** Undefined if the endpoint does not have the receipt, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
-  /**
-   * Receipts of these senders in the block. Throws if the endpoint lacks receipts of the block or
-   * has another block at that height.
-   */
-  readonly receiptsIn: (block: Head, senders: ReadonlySet<Hex>) => Promise<Receipt[]>
+  /** The block with this hash. Throws if the endpoint does not have it. */
+  readonly blockOf: (hash: Hex) => Promise<Head>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts stored bytes. Returns null, or the error message of the last endpoint tried. */
@@ -80,10 +69,10 @@ function open(
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches, urgency })
   const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
-    const { number, hash, timestamp, baseFeePerGas, transactions } = block
+    const { number, hash, parentHash, timestamp, baseFeePerGas } = block
     if (number === null || hash === null) throw new Error('block has no number or hash yet')
     const baseFeeWei = baseFeePerGas ?? 0n
-    return { number, hash, timestamp, baseFeeWei, transactions: transactions.length }
+    return { number, hash, parentHash, timestamp, baseFeeWei }
   }
   return {
     reader,
@@ -94,7 +83,7 @@ function open(
         block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block },
       ),
     receiptOf: (hash) => receiptOf(reader, hash),
-    receiptsIn: (block, senders) => receiptsIn(reader, block, senders),
+    blockOf: async (blockHash) => head(await reader.getBlock({ blockHash })),
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>
@@ -115,21 +104,6 @@ async function receiptOf(reader: PublicClient, hash: Hex): Promise<Receipt | und
       return undefined
     throw error
   }
-}
-
-async function receiptsIn(
-  reader: PublicClient,
-  { number, hash, transactions }: Head,
-  senders: ReadonlySet<Hex>,
-): Promise<Receipt[]> {
-  if (transactions === 0) return []
-  const asked = { method: 'eth_getBlockReceipts', params: [numberToHex(number)] }
-  const all = (await reader.request(asked as never)) as RpcTransactionReceipt[] | null
-  if (all?.length !== transactions || all.some(({ blockHash }) => blockHash !== hash))
-    throw new Error(`receipts of block ${number} do not match its transactions`)
-  return all
-    .filter(({ from }) => senders.has(from.toLowerCase() as Hex))
-    .map((one) => formatTransactionReceipt(one) as Receipt)
 }
 
 async function call(

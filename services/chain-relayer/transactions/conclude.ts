@@ -1,4 +1,5 @@
 import { pMapSettled } from 'p-map'
+import type { Hex } from 'viem'
 import { fromNow } from '#shared/db/columns'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
@@ -9,14 +10,16 @@ import { bookTransaction } from '../books/book'
 import type { Concluded } from '../books/position'
 import type { Place } from '../chain/authorization'
 import { doubtsMax } from '../chain/errors'
-import { isRecent, lookAt } from '../chain/look'
-import type { Head, Node, Receipt } from '../chain/node'
+import { lookAt } from '../chain/look'
+import type { Head, Receipt } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import type { Context } from '../context'
 import {
   type Attempt,
   closeTransaction,
+  findOpen,
   type OpenTransaction,
+  stillHeld,
   type TransactionOutcome,
 } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
@@ -34,123 +37,80 @@ const concludeAtOnce = 8
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
-/** Interval for counting a lane's nonces, which finds transactions that the blocks did not show. */
-const countEveryMs = 3_000
-/** Maximum blocks read one by one; beyond that the lanes' nonces are counted instead. */
-const blocksMax = 8
+/** Maximum lanes counted per round: each costs a call, and rounds come with every block. */
+const lanesPerRound = 2
 
 /**
- * Finds and concludes final transactions; those without proof stay open. Usually the receipts of
- * the newly final blocks suffice, at constant cost. The rest is found by counting a lane's nonces
- * and requesting each receipt: transactions opened before this process read blocks, receipts
- * omitted by an endpoint, and transactions sent by another holder of the key. Returns the number of
- * transactions checked, most of which are concluded.
+ * Concludes final transactions: it counts a lane's nonces used at the finalized block and requests
+ * the receipt of each. Those without proof stay open. Lanes take turns, and one whose transactions
+ * are concluded is counted again after the next block. Returns the number of transactions checked,
+ * most of which are concluded.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
-  const { memory, clock } = context
+  const { counted } = context.memory
   const busy = held.filter(({ open }) => open.length > 0)
-  if (busy.length === 0) {
-    memory.readTo = undefined
-    return 0
-  }
+  if (busy.length === 0) return 0
   const { finalized: head } = await lookAt(context, addressesOf(held))
-  const receipts = await receiptsSince(context, busy, head)
+  const isDue = ({ lane: { address, epoch } }: HeldLane) => {
+    const last = counted.get(address)
+    return last?.epoch !== epoch || last.to !== head.number
+  }
+  const due = busy
+    .filter(isDue)
+    .sort((one, two) => (countedAt(one) < countedAt(two) ? -1 : 1))
+    .slice(0, lanesPerRound)
   const failures: unknown[] = []
   let looked = 0
-  for (const { lane, open } of busy) {
-    const own = receipts?.filter(({ from }) => from.toLowerCase() === lane.address) ?? []
-    const found = open.flatMap((transaction) => foundIn(own, transaction))
-    const tried = await pMapSettled(
-      found,
-      ({ transaction, attempt, receipt }) => conclude(context, transaction, attempt, receipt),
-      { concurrency: concludeAtOnce },
-    )
-    failures.push(...rejectionsOf(tried))
-    looked += found.length
-    const counted = memory.countedAt.get(lane.address)
-    const isCounted = counted?.epoch === lane.epoch && isRecent(counted.at, clock(), countEveryMs)
-    if (receipts && own.length === found.length && isCounted) continue
-    const rest = open.filter((one) => found.every(({ transaction }) => transaction !== one))
-    looked += rest.length
-    const counting = concludeCounted(context, lane, rest, head)
-    failures.push(...(await counting.catch((error) => [error])))
+  for (const { lane, open } of due) {
+    const tried = await concludeLane(context, lane, open, head).catch((error) => {
+      failures.push(error)
+      return []
+    })
+    looked += tried.length
+    failures.push(...tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
   }
-  memory.readTo = head.number
   if (failures.length > 0) throw failures[0]
   return looked
-}
 
-/**
- * Returns the lanes' receipts in the blocks that became final since the last read. Returns
- * undefined at the first read, after too many blocks, or if the endpoint does not return them.
- */
-async function receiptsSince(
-  { node, memory, logThrottled }: Context,
-  busy: readonly HeldLane[],
-  head: Head,
-): Promise<Receipt[] | undefined> {
-  const { readTo } = memory
-  if (readTo === undefined || head.number - readTo > blocksMax) return undefined
-  const senders = new Set(addressesOf(busy))
-  const numbers = Array.from(
-    { length: Number(head.number - readTo) },
-    (_, at) => readTo + 1n + BigInt(at),
-  )
-  try {
-    const read = await Promise.all(
-      numbers.map(async (number) =>
-        node.receiptsIn(number === head.number ? head : await node.headAt(number), senders),
-      ),
-    )
-    return read.flat()
-  } catch (error) {
-    logThrottled('blocks', { err: error }, 'block receipts read failed')
-    return undefined
+  function countedAt({ lane: { address } }: HeldLane): number {
+    return counted.get(address)?.at ?? 0
   }
 }
 
-/** Returns the transaction with its mined attempt, if one of these receipts belongs to it. */
-function foundIn(receipts: readonly Receipt[], transaction: OpenTransaction) {
-  for (const attempt of transaction.attempts) {
-    const receipt = receipts.find(({ transactionHash }) => transactionHash === attempt.hash)
-    if (receipt) return [{ transaction, attempt, receipt }]
-  }
-  return []
-}
-
-/** Concludes open transactions whose nonce is used at finality, by receipt; returns the errors. */
-async function concludeCounted(
+/** Concludes a lane's open transactions whose nonce is used at finality. */
+async function concludeLane(
   context: Context,
   { address, nextNonce, epoch }: HeldLane['lane'],
   open: readonly OpenTransaction[],
   head: Head,
-): Promise<unknown[]> {
+): Promise<PromiseSettledResult<boolean>[]> {
   const { memory, node, clock } = context
-  const at = clock()
-  memory.countedAt.delete(address)
+  memory.counted.set(address, { epoch, at: clock(), to: undefined })
   const count = await node.countAt(address, head.number)
   // Another sender used the key: check the lane again before it assigns a nonce.
   if (count > nextNonce) memory.sound.delete(address)
   const mined = open.filter(({ nonce }) => nonce < count)
-  const concludeThis = (transaction: OpenTransaction) => concludeOne(context, transaction, head)
+  const concludeThis = (transaction: OpenTransaction) =>
+    concludeOne(context, { transaction, head, epoch })
   // A transaction that cannot be concluded now does not stop the others of its lane.
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
   // Transactions without a receipt are requested again in the next round.
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
-  if (isWhole) memory.countedAt.set(address, { epoch, at })
-  return rejectionsOf(tried)
+  if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
+  return tried
 }
 
-const rejectionsOf = (tried: readonly PromiseSettledResult<unknown>[]): unknown[] =>
-  tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+/** A transaction whose nonce is used at the finalized `head`; `epoch`: that of the lane's lease. */
+type Mined = {
+  readonly transaction: OpenTransaction
+  readonly head: Head
+  readonly epoch: number
+}
 
 /** Returns true if the transaction was concluded. */
-async function concludeOne(
-  context: Context,
-  transaction: OpenTransaction,
-  head: Head,
-): Promise<boolean> {
-  const found = await finalReceipt(context.node, transaction.attempts, head).catch((error) => {
+async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
+  const { transaction, head } = mined
+  const found = await finalReceipt(context, transaction.attempts, head).catch((error) => {
     context.logThrottled('receipts', { err: error }, 'receipt lookup failed, will retry')
     return undefined
   })
@@ -168,23 +128,38 @@ async function concludeOne(
     return false
   }
   const { place, cost } = use
+  const isForeign = (tx: Tx) => isUsedByAnother(tx, context, mined, place)
+  const concluded = { outcome: 'foreign', ...cost } as const
+  if (!(await close(context, transaction, { concluded, place, isProven: isForeign }))) return false
   context.log.error({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
-  await close(context, transaction, { outcome: 'foreign', ...cost }, place)
   return true
 }
 
+/**
+ * Returns true if this process still holds the lane and no attempt is the transaction that used the
+ * nonce. After a stall, another instance may hold the lane and have signed a new attempt.
+ */
+async function isUsedByAnother(
+  tx: Tx,
+  { holder }: Context,
+  { transaction: { lane, nonce }, epoch }: Mined,
+  { txHash }: Place,
+): Promise<boolean> {
+  if (!(await stillHeld(tx, { address: lane, epoch }, holder))) return false
+  const [now] = (await findOpen(tx, [lane])).filter((one) => one.nonce === nonce)
+  return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
+}
+
 /** Searches, at intervals as it takes many calls, for a foreign transaction that used the nonce. */
-async function searchUse(
-  { node, memory, clock, log }: Context,
-  { lane, nonce, attempts }: OpenTransaction,
-  head: Head,
-) {
+async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
+  const { node, memory, clock, log } = context
   const key = `${lane}:${nonce}`
   if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
   memory.searchedAt.set(key, clock())
   try {
     const place = await findNonceUse(node, lane, nonce, head)
     if (!place || attempts.some(({ hash }) => hash === place.txHash)) return undefined
+    if (!(await isFinal(context, place, head))) return undefined
     const cost = await costOf(node, lane, place)
     return cost && { place, cost }
   } catch (error) {
@@ -194,21 +169,46 @@ async function searchUse(
 }
 
 /**
- * Returns the mined attempt and its receipt. It is final only if its block is at or below the
- * finalized one and still has the same hash when read again: other receipts can disappear.
+ * Returns the mined attempt and its receipt. It is final only if its block is the finalized one or
+ * one of its ancestors: an endpoint may still serve receipts of a discarded block.
  */
 async function finalReceipt(
-  node: Pick<Node, 'receiptOf' | 'headAt'>,
+  context: Context,
   attempts: readonly Attempt[],
   head: Head,
 ): Promise<{ attempt: Attempt; receipt: Receipt } | undefined> {
   for (const attempt of attempts.toReversed()) {
-    const receipt = await node.receiptOf(attempt.hash)
+    const receipt = await context.node.receiptOf(attempt.hash)
     if (!receipt || receipt.blockNumber > head.number) continue
-    const block = await node.headAt(receipt.blockNumber)
-    if (block.hash === receipt.blockHash) return { attempt, receipt }
+    if (await isFinal(context, receipt, head)) return { attempt, receipt }
   }
   return undefined
+}
+
+/** Blocks followed by their hashes from the finalized one; older ones are compared by number. */
+const ancestorsMax = 256n
+
+/** Returns true if the block is `head` or an ancestor of it, following the parent hashes. */
+async function isFinal(
+  { node, memory: { ancestors } }: Context,
+  block: { readonly blockNumber: bigint; readonly blockHash: Hex },
+  head: Head,
+): Promise<boolean> {
+  const oldest = head.number - ancestorsMax
+  if (block.blockNumber < oldest)
+    return (await node.headAt(block.blockNumber)).hash === block.blockHash
+  for (const number of ancestors.keys()) if (number < oldest) ancestors.delete(number)
+  let at = head
+  ancestors.set(at.number, at)
+  while (at.number > block.blockNumber) {
+    const known = ancestors.get(at.number - 1n)
+    const parent = known?.hash === at.parentHash ? known : await node.blockOf(at.parentHash)
+    if (parent.hash !== at.parentHash || parent.number !== at.number - 1n)
+      throw new Error(`the endpoint has another block than ${at.parentHash}`)
+    ancestors.set(parent.number, parent)
+    at = parent
+  }
+  return at.hash === block.blockHash
 }
 
 /** Retry delay of a reverted drip, during which the lane has to be funded. */
@@ -230,20 +230,30 @@ async function conclude(
   const isDone = outcome === 'ok' ? doneIn(context, transaction, receipt.logs) : undefined
   const paidWei = await paidFor(context.node, receipt, attempt)
   const { valueWei } = transaction
-  await close(context, transaction, { outcome, paidWei, valueWei }, place, isDone)
+  await close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone })
 }
 
-/** Closes a transaction whose nonce is used at finality: no other attempt can be mined. */
+type Closing = {
+  readonly concluded: Concluded
+  readonly place: Place
+  readonly isDone?: ReturnType<typeof doneIn> | undefined
+  /** Checked in the closing transaction; if false, nothing is closed. */
+  readonly isProven?: (tx: Tx) => Promise<boolean>
+}
+
+/**
+ * Closes a transaction whose nonce is used at finality: no other attempt can be mined. Returns false
+ * if it was already closed or is not proven.
+ */
 async function close(
   context: Context,
   transaction: OpenTransaction,
-  concluded: Concluded,
-  place: Place,
-  isDone: ReturnType<typeof doneIn> = () => false,
-): Promise<void> {
+  { concluded, place, isDone = () => false, isProven }: Closing,
+): Promise<boolean> {
   const { outcome, paidWei } = concluded
   failpoint('chain-relayer:final-before-commit')
   const closed = await context.database.transaction(async (tx) => {
+    if (isProven && !(await isProven(tx))) return undefined
     const operations = await findOperations(tx, transaction.operationIds)
     const booked = bookTransaction(transaction, concluded, operations)
     if (!(await closeTransaction(tx, transaction, { outcome, ...place }, booked))) return undefined
@@ -269,7 +279,7 @@ async function close(
   })
   failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
-  if (!closed) return
+  if (!closed) return false
   context.poke()
   for (const spent of closed.spentBy)
     context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
@@ -278,6 +288,7 @@ async function close(
     withRequestId(operation.requestId ?? undefined, () =>
       report(context, operation, end, { txHash: place.txHash, sentAt }),
     )
+  return true
 }
 
 function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, zeroHash } from 'viem'
 import type { Head, Receipt } from '../../../services/chain-relayer/chain/node'
 import type { Call, Fees } from '../../../services/chain-relayer/keys/keys'
 import { chance, oneOf } from '../world/choices'
@@ -78,8 +78,9 @@ export class Chain {
     return block
   }
 
-  head({ number, hash, timestamp, mined }: Block): Head {
-    return { number, hash, timestamp, baseFeeWei, transactions: mined.length }
+  head({ number, hash, timestamp }: Block): Head {
+    const parentHash = this.blocks[Number(number) - 1]?.hash ?? zeroHash
+    return { number, hash, parentHash, timestamp, baseFeeWei }
   }
 
   /** Signs a transaction; the same fields give the same bytes. */
@@ -227,13 +228,6 @@ export class Chain {
     const block = this.at(number)
     const mined = block.mined.find(({ signed }) => signed.hash === hash)
     return mined && receiptOf(block, mined)
-  }
-
-  receiptsIn(number: bigint, senders: ReadonlySet<Hex>): Receipt[] {
-    const block = this.at(number)
-    return block.mined
-      .filter(({ signed }) => senders.has(signed.lane))
-      .map((mined) => receiptOf(block, mined))
   }
 }
 
