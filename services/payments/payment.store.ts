@@ -4,7 +4,6 @@ import {
   eq,
   getTableColumns,
   inArray,
-  isNotNull,
   isNull,
   or,
   type SQL,
@@ -258,38 +257,6 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
         inArray(payments.state, ['opening', 'awaiting_payment', 'paid']),
       ),
     )
-
-/** Counts the settlements that a wallet opened in the last hour. */
-export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
-  const rows = await db
-    .select({ count: sql<number>`count(*)::int` })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(payments.kind, 'settlement'),
-        sql`${payments.createdAt} > ${fromNow(-3_600_000)}`,
-      ),
-    )
-  return rows[0]!.count
-}
-
-/** Returns when the wallet's last settlement reached the chain; null if none did. */
-export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
-  const rows = await db
-    .select({ at: payments.creditedAt })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(payments.kind, 'settlement'),
-        isNotNull(payments.creditedAt),
-      ),
-    )
-    .orderBy(desc(payments.creditedAt))
-    .limit(1)
-  return rows[0]?.at ?? null
-}
 
 /**
  * Finds an account's payment by either provider id. Returns the newest if several share a payment

@@ -3,13 +3,8 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import { supersede } from './advance'
 import type { Context } from './context'
-import {
-  countSettlements,
-  findUnsettled,
-  lastRepaidAt,
-  lockPayment,
-  type PaymentRow,
-} from './payment.store'
+import { countSettlements, lastRepaidAt } from './cover/limits.store'
+import { findUnsettled, lockPayment, type PaymentRow } from './payment.store'
 import type { Terms } from './price'
 import { fetchCheckout, receiveCheckout } from './receive'
 

@@ -7,7 +7,6 @@ import { booksClose } from '../support/books'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { becomes } from '../support/wait'
-import { addYield } from '../support/yield'
 import {
   chainSeconds,
   explained,
@@ -20,6 +19,7 @@ import {
   tries,
   withdrawCollateral,
 } from './fixture'
+import { addYield } from './yield'
 
 let stack: Stack
 let outside: Outside

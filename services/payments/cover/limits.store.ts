@@ -1,4 +1,5 @@
-import { and, eq, gt, gte, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { fromNow } from '#shared/db/columns'
 import type { Db } from '#shared/db/open'
 import { pausedSince } from '#shared/db/pause.store'
 import { payments } from '../payment.store'
@@ -40,4 +41,36 @@ export async function sumTopups(
     )
   const { openCount, openMicro, dayMicro, pausedSince: since } = totals!
   return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
+}
+
+/** Counts the settlements that a wallet opened in the last hour. */
+export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
+  const rows = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'settlement'),
+        sql`${payments.createdAt} > ${fromNow(-3_600_000)}`,
+      ),
+    )
+  return rows[0]!.count
+}
+
+/** Returns when the wallet's last settlement reached the chain; null if none did. */
+export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
+  const rows = await db
+    .select({ at: payments.creditedAt })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(payments.kind, 'settlement'),
+        isNotNull(payments.creditedAt),
+      ),
+    )
+    .orderBy(desc(payments.creditedAt))
+    .limit(1)
+  return rows[0]?.at ?? null
 }

@@ -11,6 +11,7 @@ import { promiseGuards } from './promises'
 import { refundGuards } from './refunds'
 import { relayerGuards } from './relayer'
 import { rightGuards } from './rights'
+import { scoreGuards } from './score'
 
 /** Every guard of the money, each with the test that fails without it. */
 export const guards: readonly Guard[] = [
@@ -23,6 +24,7 @@ export const guards: readonly Guard[] = [
   ...relayerGuards,
   ...chainGuards,
   ...contractGuards,
+  ...scoreGuards,
   ...gatewayGuards,
   ...rightGuards,
   ...indexGuards,

@@ -94,9 +94,9 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
     .payments.by('wallet', wallet)
     .filter(({ kind, state }) => kind === 'settlement' && unsettled.includes(state))
 
-export const countSettlements: StandIn<Payments['countSettlements']> = async () => 0
+export const countSettlements: StandIn<Limits['countSettlements']> = async () => 0
 
-export const lastRepaidAt: StandIn<Payments['lastRepaidAt']> = async (db, wallet) => {
+export const lastRepaidAt: StandIn<Limits['lastRepaidAt']> = async (db, wallet) => {
   const times = rowsOf(db)
     .payments.by('wallet', wallet)
     .filter(({ kind }) => kind === 'settlement')

@@ -6,7 +6,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { waitUntil } from './wait'
+import { waitUntil } from '../support/wait'
 
 /**
  * Adds yield (10⁻⁶ AUSD) to the collateral of all users as the contract's administrator, so that a
