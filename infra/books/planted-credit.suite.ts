@@ -18,7 +18,7 @@ beforeAll(() => {
 
 const books = () => operate(stack, 'main.ts', 'reconcile')
 
-test('a credit that a relayer key sent outside the service is found', async () => {
+test('the check finds a credit that a relayer key sent outside the service', async () => {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const client = createWalletClient({
     account: privateKeyToAccount(laneKeys[1]!),
@@ -26,7 +26,7 @@ test('a credit that a relayer key sent outside the service is found', async () =
     transport: http(rpcUrl),
   }).extend(publicActions)
   const wallet = privateKeyToAddress(generatePrivateKey())
-  const ref = refOf('nobody ordered this')
+  const ref = refOf('ordered by no service')
   const hash = await client.writeContract({
     address: creditLine as Hex,
     abi: creditLineAbi,
@@ -43,5 +43,5 @@ test('a credit that a relayer key sent outside the service is found', async () =
   const words = `a credit of 7000000 for ${wallet.toLowerCase()} in ${hash} under ref ${ref} belongs to no payment`
   await waitUntil('it being found', async () => (await books()).said.includes(words))
   // It may have been read before what names it: it counts when it is found again.
-  await waitUntil('an exit code that says so', async () => (await books()).code === 1)
+  await waitUntil('an exit code of 1', async () => (await books()).code === 1)
 })

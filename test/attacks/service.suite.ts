@@ -105,7 +105,7 @@ describe("an attacker overloads the operators' routes", () => {
 
 describe('an attacker with one address', () => {
   const perMinute = 60
-  /** A gateway with this limit and these proxies; only its NATS and Postgres run beside it. */
+  /** A gateway with this limit and these proxies, without the other services. */
   let backbone: Backbone
   let limited: { readonly url: string } & AsyncDisposable
   beforeAll(async () => {
