@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { outsideOf } from '#infra/demo/outside'
 import { waitUntil } from '#infra/local/wait'
 import { idFor } from '#shared/ids'
+import { keptDelivery } from '#shared/provider/delivery'
 import { readDelivery as readByPayments } from '../../services/payments/providers/xendit/delivery'
 import { readDelivery as readByPayouts } from '../../services/payouts/providers/xendit/delivery'
 import { ownStack, quickChecks } from '../support/stack'
@@ -55,7 +57,10 @@ async function openRecorded() {
       body: textOf(body),
     })
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`)
-    return idFor('delivery', `${account}:${webhookId}`)
+    const stored = createHash('sha256')
+      .update(keptDelivery(textOf(body)))
+      .digest('hex')
+    return idFor('delivery', `${account}:${webhookId}:${stored}`)
   }
   return {
     ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
