@@ -34,8 +34,19 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/payments',
-    lines: ['chargeback reversed, wallet can be cleared'],
-    steps: 'The dispute was won: `wallets clear` once the money is back.',
+    lines: ['refund or dispute undone, money is ours again'],
+    steps: 'Nothing, unless the payment is in review: then credit it or refund it.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['reversal undone after it was repaid: give it back to the wallet'],
+    steps: 'The user repaid money that we have again: credit the named amount to the wallet.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['hold could not be kept, wallet frozen'],
+    steps:
+      "Look the payment up in the provider's dashboard. The freeze ends once the provider reports it final.",
   },
   {
     source: 'services/payments',
@@ -62,7 +73,7 @@ export const logAlarms: readonly LogAlarm[] = [
     lines: [
       'charge does not match any payment',
       'provider transaction does not match any payment',
-      'unrecognised status from provider',
+      'unclear report from provider',
     ],
     steps:
       "Find the object in the provider's dashboard (`payments.anomalies` names it); add a new status to `mapping.ts`.",

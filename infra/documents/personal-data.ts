@@ -196,6 +196,7 @@ export const plain: ReadonlySet<string> = new Set([
   ...[
     'bank_details_key_id',
     'provider_status',
+    'object_id',
     'take_tx_hash',
     'return_tx_hash',
     'payout_api',

@@ -23,7 +23,7 @@ export const token: TokenFacts = {
   separator: '0x99774118b5832a7fa4cfda4afbe12b75f3bd4593d9f69094bd25b10f003c8fd1',
 }
 export const line: LineFacts = {
-  ...{ address: lineAt, hasCode: true, version: 2n, token: ausd, treasury, terms, deployBlock: 7 },
+  ...{ address: lineAt, hasCode: true, version: 3n, token: ausd, treasury, terms, deployBlock: 7 },
   ...{ adminHasRole: true, isPaused: false, liquidityMicro: 500n, rolesMissing: [] },
   ...{ treasuryAllowanceMicro: maxUint256, adminAllowanceMicro: 0n },
 }

@@ -34,7 +34,7 @@ contract RandomCalls is LineModel {
         Unpause
     }
 
-    /// @dev The kinds up to `SetFrozen`, repeated by weight.
+    /// @dev Kinds by weight.
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
@@ -140,8 +140,7 @@ contract RandomCalls is LineModel {
 
     function _checkAll() private view {
         uint256 shares;
-        uint256 owned;
-        uint256 credited;
+        (uint256 owned, uint256 credited) = (0, 0);
         for (uint256 i = 0; i < _users.length; i++) {
             _check(i);
             CreditLineTypes.Account memory account = _account(i);
