@@ -72,7 +72,7 @@ const commands: readonly Command[] = [
       ADDRESSES_FILE: join(dir, 'addresses.json'),
     },
   ],
-  ['infra/ops/record/record-check.ts', [wallet], operator],
+  ['infra/ops/record/verify-record.ts', [wallet, '--rpc', rpcUrl, '--credit-line', wallet], {}],
   ['infra/ops/main.ts', ['books'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/ops/main.ts', ['reconcile'], { ...operator, DATABASE_BOOKS_URL: databaseUrl }],
   ['infra/ops/main.ts', ['wallets', 'list'], { DATABASE_OPS_URL: databaseUrl }],

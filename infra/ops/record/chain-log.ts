@@ -1,10 +1,9 @@
 import { type Address, createPublicClient, type Hex, http, numberToHex, type RpcLog } from 'viem'
-import { readInHalves, type Span } from '#shared/chain/halves'
 import { pause } from '#shared/deadline'
 
 type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 export type LogFilter = { address: Address; topics: LogTopics }
-export type { Span }
+export type Span = { from: bigint; to: bigint }
 
 const timeoutMs = 10_000
 const spansAtOnce = 8
@@ -19,7 +18,8 @@ export const openNode = (rpcUrl: string) =>
 export type Node = ReturnType<typeof openNode>
 
 /**
- * Reads every log of the filter from `from` to `to`, in chain order. Throws if a log is missing.
+ * Reads every log of the filter from `from` to `to`, in chain order. Ranges begin with `rangeMax`
+ * blocks and halve when the endpoint refuses one. Throws if a log cannot be read.
  */
 export async function readLogs(
   node: Node,
@@ -28,38 +28,52 @@ export async function readLogs(
   rangeMax: bigint,
 ): Promise<RpcLog[]> {
   const logs: RpcLog[] = []
+  let range = rangeMax
+  const learn = (refused: bigint) => {
+    if (refused > 1n && refused <= range) range = refused / 2n
+  }
   let next = from
   while (next <= to) {
     const spans: Span[] = []
-    for (; next <= to && spans.length < spansAtOnce; next += rangeMax) {
-      const last = next + rangeMax - 1n
+    for (; next <= to && spans.length < spansAtOnce; next += range) {
+      const last = next + range - 1n
       spans.push({ from: next, to: last < to ? last : to })
     }
-    logs.push(...(await Promise.all(spans.map((span) => readSpan(node, filter, span)))).flat())
+    const read = spans.map((span) => readSpan(node, filter, span, learn))
+    logs.push(...(await Promise.all(read)).flat())
   }
   return logs
 }
 
-/** Reads one span in halves if it fails, and a single block several times. */
-function readSpan(node: Node, filter: LogFilter, span: Span): Promise<RpcLog[]> {
-  const read = async ({ from, to }: Span) => {
-    const fields = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-    const params = [{ address: filter.address, topics: filter.topics as Hex[], ...fields }] as const
+/**
+ * Retries a failed range in halves, and a single block several times: the range may be too wide.
+ */
+async function readSpan(
+  node: Node,
+  filter: LogFilter,
+  span: Span,
+  learn: (refused: bigint) => void,
+  tries = 1,
+): Promise<RpcLog[]> {
+  try {
+    const fields = { fromBlock: numberToHex(span.from), toBlock: numberToHex(span.to) }
+    const topics = filter.topics as Hex[]
+    const params = [{ address: filter.address, topics, ...fields }] as const
     return (await node.request({ method: 'eth_getLogs', params: [...params] })) as RpcLog[]
-  }
-  const readOne = async (block: bigint, error: unknown) => {
-    let last = error
-    for (let tries = 1; tries < triesMax; tries++) {
+  } catch (error) {
+    if (span.from === span.to) {
+      if (tries === triesMax) throw error
       await pause(200 * tries)
-      const found = await read({ from: block, to: block }).catch((again) => {
-        last = again
-        return undefined
-      })
-      if (found) return found
+      return readSpan(node, filter, span, learn, tries + 1)
     }
-    throw last
+    // A lost connection is no refusal of the range.
+    if (typeof (error as { code?: unknown }).code === 'number') learn(span.to - span.from + 1n)
+    const middle = (span.from + span.to) / 2n
+    return [
+      ...(await readSpan(node, filter, { from: span.from, to: middle }, learn)),
+      ...(await readSpan(node, filter, { from: middle + 1n, to: span.to }, learn)),
+    ]
   }
-  return readInHalves(span, { read, readOne })
 }
 
 /** Reads the latest finalized block. */

@@ -1,61 +1,50 @@
-import {
-  type Address,
-  encodeEventTopics,
-  getAddress,
-  type Hex,
-  pad,
-  parseEventLogs,
-  type RpcLog,
-} from 'viem'
-import type { Place } from '#infra/ops/place'
+import { type Address, getAddress, type Hex } from 'viem'
 import { finalizedBlock, type Node, openNode, readLogs } from '#infra/ops/record/chain-log'
+import {
+  type Event,
+  eventTopics,
+  last,
+  type Named,
+  named,
+  parseEvents,
+} from '#infra/ops/record/line-events'
+import { ratioFromEvents } from '#infra/ops/record/ratio'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-const topicOf = (eventName: Parameters<typeof encodeEventTopics>[0]['eventName']): Hex =>
-  encodeEventTopics({ abi: creditLineAbi, eventName } as never)[0] as Hex
+/** Where the contract's events are read. */
+export type RecordPlace = {
+  readonly rpcUrl: string
+  readonly creditLine: Address
+  readonly deployBlock: bigint
+  readonly logsRangeMax: bigint
+}
 
-/** Events by the position of the account among their indexed arguments. */
-const accountFirst = [
-  'VerifiedSet',
-  'FrozenSet',
-  'CollateralWithdrawn',
-  'CollateralSeized',
-  'Drawn',
-  'CycleOpened',
-  'CycleClosed',
-  'CycleReversed',
-  'DefaultMarked',
-].map(topicOf)
-const accountSecond = [
-  'CollateralAdded',
-  'TopUpRevoked',
-  'Repaid',
-  'RepaymentHeld',
-  'RepaymentRevoked',
-  'HoldExtended',
-].map(topicOf)
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
-
-type Event = ReturnType<typeof parseEvents>[number]
-const parseEvents = (logs: RpcLog[]) => parseEventLogs({ abi: creditLineAbi, logs: logs as never })
 
 /**
  * Computes the public record of a wallet from the finalized chain: figures from `accountOf`,
  * history from events.
  */
-export async function recordFromChain(place: Place, wallet: Address) {
+export async function recordFromChain(place: RecordPlace, wallet: Address) {
   const node = openNode(place.rpcUrl)
   const to = await finalizedBlock(node)
-  const events = await eventsOf(node, place, wallet, to)
-  const account = await node.readContract({
-    address: place.creditLine,
-    abi: creditLineAbi,
-    functionName: 'accountOf',
-    args: [wallet],
-    blockNumber: to,
-  })
-  const secondsOf = await timesOf(node, events)
+  const all = await eventsOf(node, place, to)
+  const line = { address: place.creditLine, abi: creditLineAbi, blockNumber: to } as const
+  const [account, sequence, holdSeconds, initialRatioBps, isPaused, { timestamp }] =
+    await Promise.all([
+      node.readContract({ ...line, functionName: 'accountOf', args: [wallet] }),
+      node.readContract({ ...line, functionName: 'sequence' }),
+      node.readContract({ ...line, functionName: 'holdSeconds' }),
+      node.readContract({ ...line, functionName: 'initialRatioBps' }),
+      node.readContract({ ...line, functionName: 'paused' }),
+      node.getBlock({ blockNumber: to }),
+    ])
+  const own = all.filter(({ args }) => 'account' in args && args.account === getAddress(wallet))
+  const events = own.filter(({ eventName }) => eventName !== 'Paused')
+  const timed = [...events, ...all.filter(({ eventName }) => movesTerms(eventName))]
+  const secondsOf = await timesOf(node, timed)
   const history = historyOf(events, secondsOf)
+  const clock = { isPaused, now: timestamp }
   return {
     record: {
       account: getAddress(wallet),
@@ -66,70 +55,129 @@ export async function recordFromChain(place: Place, wallet: Address) {
       defaulted: account.defaulted,
       history,
     },
-    /** Figures that follow from the events, to be compared with `accountOf` at the same block. */
+    /** Figures of `accountOf`, and the same as they follow from the events up to that block. */
+    fromContract: {
+      events: Number(account.events),
+      verified: account.verified,
+      score: String(account.score),
+      ratioBps: String(account.ratioBps),
+      cycles: Number(account.cycles),
+      defaulted: account.defaulted,
+      drawn: String(account.drawn),
+      openedAt: String(account.openedAt),
+      dueAt: String(account.dueAt),
+    },
     fromEvents: {
+      events: events.length,
       verified: last(events, 'VerifiedSet')?.args.verified ?? false,
       score: history.score,
+      ratioBps: String(
+        ratioFromEvents(events, secondsOf, { holdSeconds, initialRatioBps, now: timestamp }),
+      ),
       cycles: history.cycleCount,
       defaulted: history.defaulted,
       drawn: drawnAfter(events),
+      openedAt: history.cycles.find(({ closedAt }) => closedAt === null)?.openedAt ?? '0',
+      dueAt: dueAtOf(all, events, secondsOf, clock),
     },
-    drawn: String(account.drawn),
+    missing: missingIn(all, sequence),
+    sequence: Number(sequence),
     blockNumber: to,
   }
 }
 export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
 
-async function eventsOf(node: Node, place: Place, wallet: Address, to: bigint): Promise<Event[]> {
-  const account = pad(wallet)
-  const read = (topics: readonly (Hex | Hex[] | null)[]) =>
-    readLogs(
-      node,
-      { address: place.creditLine, topics },
-      { from: place.deployBlock, to },
-      place.logsRangeMax,
-    )
-  const logs = [
-    ...(await read([accountFirst, account])),
-    ...(await read([accountSecond, null, account])),
-  ]
-  const placeIn = (log: RpcLog) => Number(log.blockNumber) * 1e5 + Number(log.logIndex)
-  return parseEvents(logs.sort((left, right) => placeIn(left) - placeIn(right)))
+/** Reads the events of all accounts, because only together their sequence has no gap. */
+async function eventsOf(node: Node, place: RecordPlace, to: bigint): Promise<Event[]> {
+  const { creditLine: address, deployBlock: from, logsRangeMax } = place
+  const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
+  return parseEvents(logs)
 }
 
+/** Returns one line for each gap in the sequence, and for events missing at its end. */
+function missingIn(all: readonly Event[], sequence: bigint): string[] {
+  const numbers = all.flatMap(({ args }) => ('sequence' in args ? args.sequence : []))
+  return [...numbers, sequence + 1n].flatMap((number, index) => {
+    const before = numbers[index - 1] ?? 0n
+    const count = number - before - 1n
+    if (count === 0n) return []
+    if (count < 0n) return [`sequence ${number} follows ${before}`]
+    const what = count === 1n ? 'an event is' : `${count} events are`
+    return index === numbers.length
+      ? [`${what} missing after sequence ${before}`]
+      : [`${what} missing between sequence ${before} and ${number}`]
+  })
+}
+
+/** Reads the times that the logs themselves do not have. */
 async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Event) => string> {
   const times = new Map<string, string>()
-  for (const number of new Set(events.map((event) => String(event.blockNumber)))) {
-    const { timestamp } = await node.getBlock({ blockNumber: BigInt(number) })
-    times.set(number, String(timestamp))
+  for (const event of events) {
+    const block = String(event.blockNumber)
+    if (times.has(block)) continue
+    const { blockTimestamp } = event as { blockTimestamp?: unknown }
+    const at = blockTimestamp ?? (await node.getBlock({ blockNumber: BigInt(block) })).timestamp
+    times.set(block, String(Number(at)))
   }
   return (event) => times.get(String(event.blockNumber))!
 }
 
-type Named<N extends Event['eventName']> = Extract<Event, { eventName: N }>
-const all = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
-  events.filter((event): event is Named<N> => event.eventName === name)
-const last = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
-  all(events, name).at(-1)
+const movesTerms = (name: Event['eventName']) => name === 'TermsExtended' || name === 'Paused'
+
+/**
+ * Returns the due date of the open cycle, 0 without one. A pause moves it second by second, so a
+ * date that was reported during a pause includes its part before.
+ */
+function dueAtOf(
+  all: readonly Event[],
+  own: readonly Event[],
+  secondsOf: (event: Event) => string,
+  { isPaused, now }: { isPaused: boolean; now: bigint },
+): string {
+  const opened = own.findLast(
+    (event) => event.eventName === 'CycleOpened' || event.eventName === 'CycleRedated',
+  ) as Named<'CycleOpened' | 'CycleRedated'> | undefined
+  const closed = last(own, 'CycleClosed')
+  if (!opened || (closed && closed.args.number === opened.args.number)) return '0'
+  const dated = BigInt(secondsOf(opened))
+  const since = all.slice(all.indexOf(opened))
+  const moved = named(since, 'TermsExtended').reduce((sum, event) => {
+    const rest = BigInt(secondsOf(event)) - dated
+    return sum + (rest < event.args.seconds_ ? rest : event.args.seconds_)
+  }, 0n)
+  if (!isPaused) return String(opened.args.dueAt + moved)
+  const paused = BigInt(secondsOf(last(all, 'Paused')!))
+  return String(opened.args.dueAt + moved + now - (paused > dated ? paused : dated))
+}
 
 function historyOf(events: readonly Event[], secondsOf: (event: Event) => string) {
-  const opened = all(events, 'CycleOpened')
-  const closed = all(events, 'CycleClosed')
-  const revoked = all(events, 'RepaymentRevoked')
+  const opened = named(events, 'CycleOpened')
+  const closed = named(events, 'CycleClosed')
   const scored = events.findLast(
     (event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed',
   ) as Named<'CycleClosed' | 'CycleReversed'> | undefined
-  const firstVerified = all(events, 'VerifiedSet').find(({ args }) => args.verified)
+  const firstVerified = named(events, 'VerifiedSet').find(({ args }) => args.verified)
   return {
     score: String(scored?.args.scoreAfter ?? 0n),
     cycleCount: closed.length,
-    repayCount: all(events, 'Repaid').length - revoked.length,
+    repayCount: named(events, 'Repaid').length - revokedRefs(events),
     cyclesOpened: opened.length,
-    defaulted: all(events, 'DefaultMarked').length > 0,
+    defaulted: named(events, 'DefaultMarked').length > 0,
     verifiedAt: firstVerified ? secondsOf(firstVerified) : null,
     firstSeenAt: events[0] ? secondsOf(events[0]) : null,
     cycles: opened.map((open) => cycleOf(open, events, secondsOf)),
   }
+}
+
+/** Number of held repayments that were revoked whole, at once or part by part. */
+function revokedRefs(events: readonly Event[]): number {
+  const left = new Map<Hex, bigint>()
+  for (const { eventName, args } of events) {
+    if (eventName === 'RepaymentHeld' && args.amount > 0n) left.set(args.ref, args.amount)
+    if (eventName !== 'RepaymentRevoked') continue
+    left.set(args.ref, (left.get(args.ref) ?? 0n) - args.amount)
+  }
+  return [...left.values()].filter((amount) => amount === 0n).length
 }
 
 /** A cycle without repayments that were revoked later. */
@@ -139,23 +187,23 @@ function cycleOf(
   secondsOf: (event: Event) => string,
 ) {
   const { number } = open.args
-  const end = all(events, 'CycleClosed').find(({ args }) => args.number === number)
+  const end = named(events, 'CycleClosed').find(({ args }) => args.number === number)
   const since = events.slice(events.indexOf(open))
   const within = end ? since.slice(0, since.indexOf(end)) : since
-  const reversed = all(events, 'CycleReversed').findLast(({ args }) => args.number === number)
-  const repaid = new Set(all(within, 'Repaid').map(({ args }) => args.ref))
+  const reversed = named(events, 'CycleReversed').findLast(({ args }) => args.number === number)
+  const repaid = new Set(named(within, 'Repaid').map(({ args }) => args.ref))
   const takenBack = (some: readonly Event[]) =>
-    sumOf(all(some, 'RepaymentRevoked').filter(({ args }) => repaid.has(args.ref)))
+    sumOf(named(some, 'RepaymentRevoked').filter(({ args }) => repaid.has(args.ref)))
   const total = end
     ? end.args.totalRepaid - takenBack(since.slice(within.length))
-    : sumOf(all(within, 'Repaid')) - takenBack(within)
+    : sumOf(named(within, 'Repaid')) - takenBack(within)
   const outcome = end ? outcomes[end.args.outcome]! : null
   const scoreAfter = (reversed ?? end)?.args.scoreAfter ?? null
   return {
     number: Number(number),
     outcome: reversed ? 'Reversed' : outcome,
     // A restored debt brings its own opening time.
-    openedAt: String((last(within, 'RepaymentRevoked') ?? open).args.openedAt),
+    openedAt: String((last(within, 'CycleRedated') ?? open).args.openedAt),
     closedAt: end ? secondsOf(end) : null,
     peakDrawn: String(end ? end.args.peakDrawn : peakOf(within)),
     totalRepaid: String(total),
@@ -170,7 +218,7 @@ const sumOf = (events: readonly Named<'Repaid' | 'RepaymentRevoked'>[]) =>
 
 /** Highest debt of an open cycle. */
 const peakOf = (events: readonly Event[]): bigint =>
-  [...all(events, 'Drawn'), ...all(events, 'RepaymentRevoked')]
+  [...named(events, 'Drawn'), ...named(events, 'RepaymentRevoked')]
     .map(({ args }) => args.drawnAfter)
     .sort((left, right) => (left < right ? -1 : 1))
     .at(-1) ?? 0n

@@ -1,0 +1,33 @@
+import {
+  type AbiEvent,
+  encodeEventTopics,
+  type Hex,
+  parseEventLogs,
+  type RpcLog,
+  toEventSelector,
+} from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+/**
+ * First topics of the events that a record needs. Every event that changes state has a `sequence`;
+ * `Paused` has none, but due dates move from then on.
+ */
+export const eventTopics: Hex[] = [
+  ...(creditLineAbi as readonly { type: string }[])
+    .filter((item): item is AbiEvent => item.type === 'event')
+    .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
+    .map(toEventSelector),
+  encodeEventTopics({ abi: creditLineAbi, eventName: 'Paused' })[0] as Hex,
+]
+
+export const parseEvents = (logs: RpcLog[]) =>
+  parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })
+/** An event of the credit line. */
+export type Event = ReturnType<typeof parseEvents>[number]
+export type Named<N extends Event['eventName']> = Extract<Event, { eventName: N }>
+
+export const named = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
+  events.filter((event): event is Named<N> => event.eventName === name)
+
+export const last = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
+  named(events, name).at(-1)
