@@ -34,8 +34,8 @@ const identity = (sweepAt: string, failedAt = 'null') =>
    values ('0x1', 'verified', 'p', now(), ${sweepAt}, ${failedAt})`
 const cursor = (state: string, movedAt: string) =>
   `insert into indexer_reader.cursors (generation, state, chain_id, contract, deploy_block, block_number,
-     block_time_seconds, confirmed_to, event_count, moved_at)
-   values (1, '${state}', 1, 'c', 0, 0, 0, 0, 0, ${movedAt})`
+     block_time_seconds, sequence, complete, moved_at)
+   values (1, '${state}', 1, 'c', 0, 0, 0, 0, true, ${movedAt})`
 const event = `insert into indexer_reader.events values (1, 1, 1, '0x1', 'n', '{}', '0x2', 1)`
 const reserved = (until: string) => `insert into payments.reservations values ('q', 1, ${until})`
 export const run = (whole: boolean, endedAt: string) =>

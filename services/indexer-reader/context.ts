@@ -49,8 +49,7 @@ export function openContext(
       endpoint: null,
       lastOkAtMs: null,
       lastError: null,
-      repaired: 0,
-      disputed: 0,
+      incomplete: 0,
     },
   }
 }
@@ -62,10 +61,8 @@ export type Figures = {
   endpoint: string | null
   lastOkAtMs: number | null
   lastError: string | null
-  /** Events missing from a first answer and added by a recheck. */
-  repaired: number
-  /** Rechecks whose answer lacked events of the first one. */
-  disputed: number
+  /** Answers that lacked events. */
+  incomplete: number
 }
 
 export function noteSuccess({ figures, clock }: Context, endpoint: Endpoint): void {

@@ -1,14 +1,13 @@
-import { and, desc, eq, inArray, not, sql } from 'drizzle-orm'
-import { bigint, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { and, desc, eq, inArray, lte, not, sql } from 'drizzle-orm'
+import { bigint, boolean, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { at } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
-import type { Span } from './chain/span'
+import type { Head } from './chain/head'
 import { schema } from './schema.store'
 
 /**
  * One row per generation of the projection, with its chain and progress. A `filling` generation
- * becomes `serving` in the transaction in which it reaches the head, and the previous one
- * `retired`.
+ * becomes `serving` once it is complete at the head, and the previous one `retired`.
  */
 export const cursors = schema.table(
   'cursors',
@@ -19,12 +18,14 @@ export const cursors = schema.table(
     genesisHash: text('genesis_hash'),
     contract: text('contract').notNull(),
     deployBlock: bigint('deploy_block', { mode: 'number' }).notNull(),
+    /** Last block at which the contract had as many events as are stored. */
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Last block confirmed by a recheck. */
-    confirmedTo: bigint('confirmed_to', { mode: 'number' }).notNull(),
-    eventCount: bigint('event_count', { mode: 'number' }).notNull(),
+    /** Number of stored events, which is the `sequence` of the last one. */
+    sequence: bigint('sequence', { mode: 'number' }).notNull().default(0),
+    /** False while the contract is known to have more events than are stored. */
+    complete: boolean('complete').notNull().default(false),
     movedAt: at('moved_at').notNull(),
   },
   (table) => [
@@ -66,10 +67,6 @@ export async function findCursor(
   return rows[0]
 }
 
-/** Locks the cursor until the transaction ends, so that no other reader moves it. */
-export const lockCursor = (tx: Tx, generation: number) =>
-  tx.select().from(cursors).where(eq(cursors.generation, generation)).for('update')
-
 /** Starts a new generation, or returns the one that is already filling. */
 export async function beginGeneration(database: Database, origin: Origin): Promise<number> {
   const ofOrigin = and(
@@ -93,8 +90,8 @@ export async function beginGeneration(database: Database, origin: Origin): Promi
         ...origin,
         blockNumber: origin.deployBlock - 1,
         blockTimeSeconds: 0,
-        confirmedTo: origin.deployBlock - 1,
-        eventCount: 0,
+        sequence: 0,
+        complete: false,
         movedAt: new Date(0),
       })
       .onConflictDoNothing()
@@ -112,31 +109,46 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .set({ genesisHash })
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
-/** Moves the cursor over `first` to `last`; returns null if another reader moved it first. */
+/**
+ * Moves the cursor to a sequence, and to the head at which the contract has as many events; without
+ * one the record stays incomplete. Returns null if another reader moved it first.
+ */
 export async function moveCursor(
   db: Db,
-  generation: number,
-  step: { first: Span; last: Span; events: number; movedAt: Date },
+  { generation, sequence }: Pick<Cursor, 'generation' | 'sequence'>,
+  to: { sequence: number; head: Head | null; atMs: number },
 ): Promise<Cursor | null> {
+  const { head } = to
+  const proven = head && {
+    blockNumber: head.block,
+    blockHash: head.hash,
+    blockTimeSeconds: head.atSeconds,
+    movedAt: new Date(to.atMs),
+  }
   const moved = await db
     .update(cursors)
-    .set({
-      blockNumber: step.last.to,
-      blockHash: step.last.hash,
-      blockTimeSeconds: step.last.atSeconds,
-      eventCount: sql`${cursors.eventCount} + ${step.events}`,
-      movedAt: step.movedAt,
-    })
+    .set({ sequence: to.sequence, complete: head !== null, ...proven })
     .where(
       and(
         eq(cursors.generation, generation),
-        eq(cursors.blockNumber, step.first.from - 1),
+        eq(cursors.sequence, sequence),
+        head ? lte(cursors.blockNumber, head.block) : undefined,
         inArray(cursors.state, ['filling', 'serving']),
       ),
     )
     .returning()
   return moved[0] ?? null
 }
+
+/** Stores that events are missing, unless another reader has found them. */
+export const markIncomplete = (
+  db: Db,
+  { generation, sequence }: Pick<Cursor, 'generation' | 'sequence'>,
+) =>
+  db
+    .update(cursors)
+    .set({ complete: false })
+    .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
 /** Makes a generation the serving one; the rows of the previous one stay. */
 export async function promote(tx: Tx, generation: number): Promise<void> {
@@ -153,13 +165,6 @@ export const giveUpFilling = (db: Db, generation: number) =>
     .update(cursors)
     .set({ state: 'retired' })
     .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
-
-/** Stores the last confirmed block; `events` is the number of events added. */
-export const confirmTo = (db: Db, generation: number, block: number, events = 0) =>
-  db
-    .update(cursors)
-    .set({ confirmedTo: block, eventCount: sql`${cursors.eventCount} + ${events}` })
-    .where(eq(cursors.generation, generation))
 
 /** Deletes all rows of retired generations. For operators: the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { beginGeneration } from './cursor.store'
+import { beginGeneration, promote } from './cursor.store'
 import { answerDebt } from './debt'
-import { commitSpans } from './follow'
+import { commitEvents } from './follow'
 import { ana, openTestChain, openTestDatabase, type TestChain } from './test-support'
 
 let postgres: ScratchPostgres
@@ -26,17 +26,18 @@ const nowMs = 1_790_000_000_000
 
 test('a debt is as old as its part that was owed for all of the last day, by the chain', async () => {
   const generation = await beginGeneration(store.database, origin)
-  let from = 1
+  let [from, sequence] = [1, 0]
   const ask = async () => {
     await chain.mine(1)
     const events = (await chain.eventsOf(ana)).filter(({ blockNumber }) => blockNumber >= from)
     const { number, timestamp } = await chain.client.getBlock()
     const to = Number(number)
     const atSeconds = Number(timestamp)
-    const span = { from, to, atSeconds, events, finalized: 10 ** 9 }
-    const hashes = { parentHash: '0x', hash: '0x' } as const
-    const written = { caughtUp: true, nowMs }
-    await commitSpans(store.database, generation, [{ ...span, ...hashes }], written)
+    const cursor = { generation, sequence }
+    sequence += events.length
+    const head = { block: to, hash: '0x', atSeconds, sequence } as const
+    await commitEvents(store.database, cursor, events, { head, atMs: nowMs })
+    if (from === 1) await store.database.transaction((tx) => promote(tx, generation))
     from = to + 1
     const clock = () => Math.max(nowMs, atSeconds * 1_000)
     const { answer } = answerDebt({ ...store, origin, lagMaxMs: 10 ** 13, clock })

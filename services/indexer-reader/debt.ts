@@ -14,6 +14,7 @@ const ofDebt = ['Drawn', 'Repaid', 'RepaymentRevoked', 'CollateralSeized', 'Defa
 
 type Row = {
   readonly state: 'serving'
+  readonly complete: boolean
   readonly blockTimeSeconds: number
   readonly movedAt: string
   readonly openedAt: string | null
@@ -21,7 +22,7 @@ type Row = {
   readonly least: string | null
 }
 
-/** Answers how much of a debt is old, from one snapshot; refuses with `indexer_lags` if it lags. */
+/** Answers how much of a debt is old, from one snapshot; refuses with `indexer_lags` as `answerRecord` does. */
 export function answerDebt({
   database,
   origin,
@@ -35,8 +36,8 @@ export function answerDebt({
     const dayAgo = sql`${cursors.blockTimeSeconds} - ${daySeconds}::bigint`
     const [row] = await database.read((db) =>
       db.execute<Row>(sql`
-        select ${cursors.state} as state, ${cursors.blockTimeSeconds}::float8 as "blockTimeSeconds",
-          ${cursors.movedAt} as "movedAt",
+        select ${cursors.state} as state, ${cursors.complete} as complete,
+          ${cursors.blockTimeSeconds}::float8 as "blockTimeSeconds", ${cursors.movedAt} as "movedAt",
           (select ${cycles.openedAtSeconds}::text from ${cycles}
             where ${cycles.generation} = ${cursors.generation} and ${cycles.wallet} = ${wallet}
               and ${cycles.outcome} is null limit 1) as "openedAt",

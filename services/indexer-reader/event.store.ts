@@ -1,11 +1,11 @@
-import { and, asc, between, eq, sql } from 'drizzle-orm'
+import { eq, max, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn, isOneOf } from '#shared/db/columns'
+import { addressColumn } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import type { ChainEvent } from './event'
 import { schema } from './schema.store'
 
-/** Every followed event, by its position on the chain. */
+/** Every event that names an account, by its position on the chain. */
 export const events = schema.table(
   'events',
   {
@@ -26,15 +26,16 @@ export const events = schema.table(
 
 /**
  * Inserts events with one array parameter per column, as one parameter per value could exceed the
- * protocol's limit of 65,535. Events already stored stay unchanged.
+ * protocol's limit of 65,535.
  */
 export async function addEvents(
   tx: Tx,
   generation: number,
-  rows: readonly ChainEvent[],
+  followed: readonly ChainEvent[],
 ): Promise<void> {
+  const rows = followed.filter(({ wallet }) => wallet !== null)
   if (rows.length === 0) return
-  const list = (pick: (row: ChainEvent) => string | number) => sql.param(rows.map(pick))
+  const list = (pick: (row: ChainEvent) => string | number | null) => sql.param(rows.map(pick))
   await tx.execute(sql`
     insert into ${events}
       (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)
@@ -43,23 +44,14 @@ export async function addEvents(
       ${list((row) => row.blockNumber)}::bigint[], ${list((row) => row.logIndex)}::int[],
       ${list((row) => row.wallet)}::text[], ${list((row) => row.name)}::text[],
       ${list((row) => JSON.stringify(row.args))}::jsonb[], ${list((row) => row.txHash)}::text[],
-      ${list((row) => row.atSeconds)}::bigint[]) as r
-    on conflict do nothing`)
+      ${list((row) => row.atSeconds)}::bigint[]) as r`)
 }
 
-/** Returns the stored events of these blocks, in chain order. */
-export const eventsBetween = (db: Db, generation: number, from: number, to: number) =>
-  read(db, and(eq(events.generation, generation), between(events.blockNumber, from, to)))
-
-/** Returns the stored events of these wallets, in chain order. */
-export const eventsOf = (db: Db, generation: number, wallets: readonly `0x${string}`[]) =>
-  read(db, and(eq(events.generation, generation), isOneOf(events.wallet, wallets)))
-
-const read = async (db: Db, where: ReturnType<typeof and>): Promise<ChainEvent[]> => {
-  const rows = await db
-    .select()
+/** Returns the block of the last stored event; null if there is none. */
+export async function lastEventBlock(db: Db, generation: number): Promise<number | null> {
+  const [last] = await db
+    .select({ block: max(events.blockNumber) })
     .from(events)
-    .where(where)
-    .orderBy(asc(events.blockNumber), asc(events.logIndex))
-  return rows.map(({ generation: _, ...row }) => row as unknown as ChainEvent)
+    .where(eq(events.generation, generation))
+  return last?.block ?? null
 }

@@ -1,7 +1,9 @@
 import { type AbiEvent, type Address, type Hex, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-type Account = { account: string }
+/** `sequence` numbers the contract's events from 1 on, without a gap. */
+type Numbered = { sequence: string }
+type Account = Numbered & { account: string }
 
 /** Arguments by event, named as in the ABI; integers are decimal strings, bytes are hex. */
 export type EventArgs = {
@@ -21,7 +23,8 @@ export type EventArgs = {
     openedAt: string
   }
   HoldExtended: Account & { ref: string; heldUntil: string }
-  CycleOpened: Account & { number: string; openedAt: string }
+  CycleOpened: Account & { number: string; openedAt: string; dueAt: string }
+  CycleRedated: Account & { number: string; openedAt: string; dueAt: string }
   CycleClosed: Account & {
     number: string
     outcome: string
@@ -32,12 +35,17 @@ export type EventArgs = {
   }
   CycleReversed: Account & { number: string; amount: string; scoreAfter: string }
   DefaultMarked: Account & { number: string; seized: string; stillOwed: string }
+  TermsExtended: Numbered & { seconds_: string }
+  YieldAdded: Numbered & { payer: string; amount: string }
+  LiquidityFunded: Numbered & { payer: string; amount: string }
+  LiquidityWithdrawn: Numbered & { to: string; amount: string }
 }
 export type EventName = keyof EventArgs
 
 /** Position of an event on the chain and its block time in unix seconds. */
 export type EventPlace = {
-  readonly wallet: Address
+  /** Null for an event that names no account. */
+  readonly wallet: Address | null
   readonly blockNumber: number
   readonly logIndex: number
   readonly txHash: Hex
@@ -49,33 +57,19 @@ export type ChainEvent<Name extends EventName = EventName> = {
 }[Name]
 
 export const walletsOf = (events: readonly ChainEvent[]): Set<Address> =>
-  new Set(events.map((event) => event.wallet))
+  new Set(events.flatMap(({ wallet }) => wallet ?? []))
 
-const eventNames: ReadonlySet<string> = new Set<EventName>([
-  'VerifiedSet',
-  'FrozenSet',
-  'CollateralAdded',
-  'CollateralWithdrawn',
-  'CollateralSeized',
-  'TopUpRevoked',
-  'Drawn',
-  'Repaid',
-  'RepaymentHeld',
-  'RepaymentRevoked',
-  'HoldExtended',
-  'CycleOpened',
-  'CycleClosed',
-  'CycleReversed',
-  'DefaultMarked',
-])
+export const sequenceOf = ({ args }: ChainEvent): number => Number(args.sequence)
 
 type Input = { readonly name: string; readonly type: string }
 type Shape = { readonly name: EventName; readonly topics: Input[]; readonly words: Input[] }
 
+/** Every event that changes state has a sequence; the others only report a call without effect. */
 const shapes = new Map<string, Shape>(
-  (creditLineAbi as readonly { type: string; name?: string }[])
-    .filter((item) => item.type === 'event' && eventNames.has(item.name ?? ''))
-    .map((item) => shapeOf(item as AbiEvent)),
+  (creditLineAbi as readonly { type: string }[])
+    .filter((item): item is AbiEvent => item.type === 'event')
+    .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
+    .map(shapeOf),
 )
 
 /** First topics of the followed events, for the filter of `eth_getLogs`. */

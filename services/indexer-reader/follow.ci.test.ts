@@ -1,16 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import type { Address } from 'viem'
+import { pause } from '#shared/deadline'
 import type { RpcFaults } from '#test/support/rpc-proxy'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from './context'
 import { liveCursors } from './cursor.store'
-import { eventsOf } from './event.store'
+import { sequenceOf } from './event'
+import { fold, type Standing } from './projection'
 import { historyOf } from './record'
 import {
   ana,
   askRecord,
+  ausd,
   budi,
   citra,
   openTestChain,
@@ -66,27 +70,28 @@ const historyNow = async (context: Context, wallet: Address) => {
   return 'ok' in answer ? answer.ok.history : answer
 }
 
+const historyOfAll = (standing: Standing) =>
+  historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
+
 /** The history straight from the node, by viem's decoder. */
-const historyOnChain = async (wallet: Address) => {
-  const standing = await standingOf(chain, wallet)
-  return historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
-}
+const historyOnChain = async (wallet: Address) => historyOfAll(await standingOf(chain, wallet))
 
 const cursor = async () => (await store.database.read(liveCursors))[0]
 
-const stored = () => store.database.read((db) => eventsOf(db, 1, [ana, budi, citra].map(lower)))
-
-const allOnChain = async () => {
-  const events = await Promise.all([ana, budi, citra].map(chain.eventsOf))
-  return events.flat().sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
-}
+/** Sequences of the stored events, which leave out those that name no account. */
+const stored = () =>
+  store.database.read((db) =>
+    db.execute<{ sequence: number }>(sql`
+      select (args->>'sequence')::int as sequence from indexer_reader.events
+      where generation = 1 order by block_number, log_index`),
+  )
 
 const untilEventsAgree = async () => {
-  const truth = await allOnChain()
-  await waitUntil('the events', async () => Bun.deepEquals(await stored(), truth))
+  const events = (await Promise.all([ana, budi, citra].map(chain.eventsOf))).flat()
+  const named = events.filter(({ wallet }) => wallet !== null).map(sequenceOf)
+  const truth = named.sort((left, right) => left - right).map((sequence) => ({ sequence }))
+  await waitUntil('the events', async () => Bun.deepEquals([...(await stored())], truth))
 }
-
-const lower = (wallet: Address) => wallet.toLowerCase() as Address
 
 const untilRecordsAgree = async (context: Context, deadlineMs = 60_000) => {
   for (const wallet of [ana, budi, citra]) {
@@ -116,6 +121,8 @@ describe('the record matches the chain', () => {
       'Reversed',
       'Qualified',
       'Reversed',
+      'Reversed',
+      'Qualified',
       null,
     ])
     expect(await historyNow(context, budi)).toMatchObject({
@@ -158,63 +165,78 @@ describe('the record matches the chain', () => {
   })
 })
 
-describe('missing logs', () => {
-  test('are found by the recheck', async () => {
-    const context = start({ lateLogsReads: 1 })
-    await waitUntil('an empty projection', async () => (await cursor())?.state === 'serving')
-    await chain.mine(60)
-    await untilRecordsAgree(context)
-    expect(context.figures.repaired).toBeGreaterThan(20)
-    await untilEventsAgree()
-  })
+describe('logs that come later than their blocks', () => {
+  /** An answer, and the block of which it is. */
+  type Sample = { history: unknown; block: number }
 
-  test('are found at once when a later event does not fit', async () => {
-    await chain.draw(ana, 5n)
+  /** Follows the chain until its record is whole; then logs are late by some blocks. */
+  async function openLate(lagBlocks: number) {
+    const proxy = openRpcProxy({ target: chain.rpcUrl, faults: { seed: 7 } })
+    const { database } = await openTestDatabase(postgres, `late_${lagBlocks}`)
+    const reader = startReader({ database, chain, rpcUrls: [proxy.url] })
+    await untilRecordsAgree(reader.context)
+    proxy.setFaults({ logsClampBlocks: lagBlocks })
+    const samples: Sample[] = []
+    const refusals = { count: 0 }
+    const asking = new AbortController()
+    const asked = (async () => {
+      while (!asking.signal.aborted) {
+        const answer = await askRecord(reader.context, ana)
+        if ('ok' in answer) {
+          samples.push({ history: answer.ok.history, block: Number(answer.ok.blockNumber) })
+        } else refusals.count++
+        await pause(50, asking.signal)
+      }
+    })()
+    return {
+      ...{ lagBlocks, proxy, reader, samples, refusals },
+      close: async () => {
+        asking.abort()
+        await asked
+        await reader.stop()
+        await database[Symbol.asyncDispose]()
+        await proxy[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test('leave no hole in any answer, whether 5, 45, 80 or 300 blocks late', async () => {
+    // An older debt could become overdue, as each block takes a second.
+    await chain.repay(ana, 1_000n * ausd).catch(() => undefined)
     await chain.mine(2)
-    const context = start({ lateLogsReads: 1 })
-    await waitUntil('a projection with holes', async () => (await cursor())?.state === 'serving')
-    proxies[0].setFaults({ lateLogsReads: 0 })
-    await chain.draw(ana, 1n)
-    await chain.mine(2)
-    await untilRecordsAgree(context)
-    await untilEventsAgree()
-  })
-
-  test('missing twice are found at once when a later event does not fit', async () => {
-    const context = start({ partialLogsRate: 1 })
-    await waitUntil('confirmed emptiness', async () => (await cursor())!.confirmedTo > 50)
-    expect((await cursor())?.eventCount).toBe(0)
-    proxies[0].setFaults({ partialLogsRate: 0 })
-    await chain.draw(ana, 1n)
-    await chain.mine(2)
-    await untilRecordsAgree(context)
-    expect(context.figures.repaired).toBeGreaterThan(20)
-    await untilEventsAgree()
-  })
-
-  test('of a node that clamps ranges are found through the other node', async () => {
-    const context = start({ logsClampBlocks: 8 }, { rpcUrls: proxies.map((proxy) => proxy.url) })
-    await waitUntil('the reader getting on', () => context.figures.lastOkAtMs !== null)
-    await playMore(chain, 4)
-    await chain.mine(60)
-    await untilRecordsAgree(context)
-    expect(context.figures.repaired).toBeGreaterThan(0)
-  })
-
-  test('in a recheck change nothing, and confirm nothing', async () => {
-    await playMore(chain, 2)
-    const context = start({})
-    await untilRecordsAgree(context)
-    const isIdle = async () => (await cursor())!.blockNumber - (await cursor())!.confirmedTo < 40
-    await waitUntil('nothing left to confirm', isIdle)
-    const before = (await cursor())!.confirmedTo
-    proxies[0].setFaults({ partialLogsRate: 1 })
-    await chain.mine(60)
-    await waitUntil('a dispute', () => context.figures.disputed > 0)
-    expect((await cursor())!.confirmedTo).toBe(before)
-    await untilEventsAgree()
-    proxies[0].setFaults({ partialLogsRate: 0 })
-    await waitUntil('agreement', async () => (await cursor())!.confirmedTo > before)
+    const late: Awaited<ReturnType<typeof openLate>>[] = []
+    for (const lagBlocks of [5, 45, 80, 300]) late.push(await openLate(lagBlocks))
+    try {
+      const lateUntil = Date.now() + 10_000
+      while (Date.now() < lateUntil) {
+        await playMore(chain, 1)
+        await chain.mine(4)
+      }
+      for (const { lagBlocks, refusals } of late) {
+        await waitUntil(`a refusal while ${lagBlocks} blocks late`, async () => {
+          await chain.draw(ana, ausd)
+          await chain.mine(3)
+          return refusals.count > 0
+        })
+      }
+      const truth = await historyOnChain(ana)
+      for (const { proxy } of late) proxy.setFaults({ logsClampBlocks: 0 })
+      for (const { reader, lagBlocks, samples } of late) {
+        await waitUntil(`the record of the reader that was ${lagBlocks} late`, async () =>
+          Bun.deepEquals(await historyNow(reader.context, ana), truth),
+        )
+        await waitUntil('an answer seen', () => samples.length > 0)
+      }
+    } finally {
+      await Promise.all(late.map((one) => one.close()))
+    }
+    const events = await chain.eventsOf(ana)
+    for (const { samples } of late) {
+      for (const { history, block } of samples) {
+        const standing = fold(events.filter(({ blockNumber }) => blockNumber <= block))
+        expect(history).toEqual(historyOfAll(standing))
+      }
+    }
   })
 })
 
@@ -235,7 +257,7 @@ describe('the record matches the chain', () => {
     await untilRecordsAgree(context)
     await second.stop()
     await untilEventsAgree()
-    expect((await cursor())?.eventCount).toBe((await stored()).length)
+    expect((await cursor())?.sequence).toBe(await chain.sequence())
   })
 })
 

@@ -1,29 +1,29 @@
+import type { Address } from 'viem'
 import type { Database } from '#shared/db/open'
 import { pause } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { startLoop } from '#shared/loop'
+import type { Endpoint } from './chain/endpoints'
+import type { Head } from './chain/head'
 import { OtherBlocks, RpcFault } from './chain/rpc'
-import type { Span } from './chain/span'
 import { type Context, noteFault, noteSuccess } from './context'
 import {
   beginGeneration,
   type Cursor,
-  confirmTo,
   findCursor,
   giveUpFilling,
   liveCursors,
+  markIncomplete,
   moveCursor,
   type Origin,
   promote,
 } from './cursor.store'
-import { walletsOf } from './event'
-import { addEvents } from './event.store'
+import { type ChainEvent, walletsOf } from './event'
+import { addEvents, lastEventBlock } from './event.store'
 import { openMemoryBound } from './memory'
-import { evolve, Impossible, whole } from './projection'
-import { openQuiet } from './quiet'
-import { type Batch, readBatch, readNext } from './read'
-import { recheck } from './recheck'
-import { saveStandings } from './record.store'
+import { evolve, Incomplete } from './projection'
+import { checkGenesis, continuing, readSpans } from './read'
+import { extendTerms, type Standings, saveStandings } from './record.store'
 import { openRemembered, type Remembered } from './remembered'
 
 /** Interval for noticing a generation requested by `rebuild`. */
@@ -79,166 +79,214 @@ const isOf = (cursor: Cursor, origin: Origin): boolean =>
   cursor.contract === origin.contract &&
   cursor.deployBlock === origin.deployBlock
 
-/** Retry interval for a hole that no endpoint fills, which needs manual review. */
-const holePauseMs = 5_000
+/** State of this process while it follows a generation. */
+type Following = {
+  readonly context: Context
+  readonly remembered: Remembered
+  readonly boundMemory: (work: number) => void
+  /** Next block to read, as long as the stored sequence is this one. */
+  next: { readonly block: number; readonly sequence: number } | null
+  /** A later head than the stored one, with as many events. */
+  unstored: Proof | null
+  storedAtMs: number
+}
+
+/** A head at which the contract has as many events as are stored, and when it was asked for. */
+type Proof = { readonly head: Head; readonly atMs: number }
 
 /**
- * Follows the chain for one generation until it is retired or the signal fires. Every step is one
- * batch of spans from one endpoint, written in one transaction while the next is read.
+ * Follows the chain for one generation until it is retired or the signal fires. A block counts as
+ * read once the contract's `sequence()` at that block is the number of stored events.
  */
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
-  const { database, log, pollMs } = context
-  let ahead: Ahead | null = null
-  let known: Cursor | undefined
-  const remembered = openRemembered()
-  const boundMemory = openMemoryBound()
-  const quiet = openQuiet(context.clock)
-  let impossible = 0
+  const { database, endpoints, pollMs } = context
+  const following: Following = {
+    context,
+    remembered: openRemembered(),
+    boundMemory: openMemoryBound(),
+    next: null,
+    unstored: null,
+    storedAtMs: 0,
+  }
+  let cursor: Cursor | undefined
+  let incomplete = 0
   while (!signal.aborted) {
+    const endpoint = endpoints.current()
+    let waitMs = pollMs
     try {
-      if (!known) quiet.forget()
-      const cursor: Cursor | undefined = known ?? (await cursorOf(database, generation))
-      known = undefined
+      cursor ??= await cursorOf(database, generation)
       if (!cursor) return
-      const read: Promise<Batch> =
-        ahead?.after === cursor.blockNumber ? ahead.batch : readNext(context, cursor)
-      ahead = null
-      const batch = await read
-      if (batch.spans.length === 0 && (batch.fault || !quiet.isDue())) {
-        // After a fault the cursor is read again: this generation may have been retired.
-        if (!batch.fault && !quiet.isEmpty()) known = cursor
-        await pause(await writeNothing(context, cursor, batch), signal)
-        continue
-      }
-      ahead = batch.spans.length === 0 ? null : readAhead(batch)
-      if (ahead === null && isQuiet(cursor, batch) && quiet.keep(batch.spans)) {
-        noteSuccess(context, batch.endpoint)
-        known = movedTo(cursor, batch.spans.at(-1)!)
-        await pause(pollMs, signal)
-        continue
-      }
-      const spans = quiet.take(batch.spans)
-      const moved = await write(
-        context,
-        generation,
-        { ...batch, spans },
-        ahead === null,
-        remembered,
-      )
-      boundMemory(batch.spans.reduce((sum, span) => sum + span.events.length, 0))
-      impossible = 0
-      if (ahead !== null) continue
-      // Rechecked here too: on a fast chain every poll has something to write.
-      const changed = moved && !batch.fault && (await recheck(context, moved, 'routine'))
-      if (moved && !changed) known = moved
-      await pause(pollMs, signal)
+      cursor = await step(following, cursor, endpoint)
+      incomplete = 0
     } catch (error) {
-      ahead = null
-      context.figures.lastError = (error as Error).message
-      if (error instanceof Impossible) await fillHole(context, generation, error, ++impossible)
-      else log.warn({ err: error, generation }, 'reader step failed, will retry')
-      await pause(impossible > 3 ? holePauseMs : pollMs, signal)
+      if (error instanceof Incomplete) {
+        following.next = null
+        waitMs = Math.min(incompletePauseMaxMs, pollMs * 2 ** incomplete++)
+      } else if (isTooWide(error, endpoint)) waitMs = 0
+      const note = (fault: unknown) => noteError(context, generation, endpoint, fault)
+      note(error)
+      if (cursor) await storeError(context, cursor, error, incomplete).catch(note)
+      following.unstored = null
+      cursor = undefined // It is read again: this generation may have been retired.
     }
+    await pause(waitMs, signal)
   }
 }
 
-/** Returns true for a serving generation if the batch has no events and no fault. */
-const isQuiet = ({ state }: Cursor, { spans, fault }: Batch): boolean =>
-  state === 'serving' && !fault && spans.every(({ events }) => events.length === 0)
-
-const movedTo = (cursor: Cursor, { to, hash, atSeconds }: Span): Cursor => ({
-  ...cursor,
-  ...{ blockNumber: to, blockHash: hash, blockTimeSeconds: atSeconds },
-})
-
-const cursorOf = async (database: Database, generation: number): Promise<Cursor | undefined> =>
-  (await database.read(liveCursors)).find((cursor) => cursor.generation === generation)
-
-type Ahead = { after: number; batch: Promise<Batch> }
-
+/** Longest pause before missing events are asked for again. */
+const incompletePauseMaxMs = 5_000
 /**
- * Starts reading the next batch, unless this one reached the head as of its start. Newer blocks are
- * left to the next step; otherwise a slow endpoint would never catch up.
+ * How long blocks without an event may stay unstored. Most blocks have none, and storing each would
+ * be the only writes of an idle system; after a restart they are read again.
  */
-function readAhead({ endpoint, spans, fault, isLast }: Batch): Ahead | null {
-  const last = spans.at(-1)!
-  if (isLast || fault) return null
-  const position = { block: last.to, hash: last.hash }
-  return { after: last.to, batch: readBatch(endpoint, position, last.finalized) }
+const restMs = 1_000
+
+/** Reads on to the finalized head. Returns undefined if another reader wrote first. */
+async function step(following: Following, cursor: Cursor, endpoint: Endpoint) {
+  const { database, clock, lagMaxMs } = following.context
+  const atMs = clock()
+  await checkGenesis(database, cursor, endpoint)
+  const head = await endpoint.readHead(cursor)
+  noteSuccess(following.context, endpoint)
+  if (!head) return following.unstored ? keepHead(following, cursor, following.unstored) : cursor
+  const moved =
+    head.sequence === cursor.sequence
+      ? await keepHead(following, cursor, { head, atMs })
+      : await catchUp(following, cursor, endpoint, head, atMs)
+  if (moved?.state !== 'filling' || clock() - atMs > lagMaxMs) return moved
+  await database.transaction((tx) => promote(tx, moved.generation))
+  return { ...moved, state: 'serving' as const }
 }
 
-async function write(
-  context: Context,
-  generation: number,
-  batch: Batch,
-  caughtUp: boolean,
-  remembered: Remembered,
-) {
-  const { endpoint, spans, fault } = batch
-  const at = { caughtUp: caughtUp && !fault, nowMs: context.clock() }
-  const moved = await commitSpans(context.database, generation, spans, at, remembered)
-  noteSuccess(context, endpoint)
-  if (fault) noteFault(context, endpoint, fault)
-  return moved
+/** The contract has no event that is not stored, so no logs need to be read. */
+async function keepHead(following: Following, cursor: Cursor, proof: Proof) {
+  const { database, clock } = following.context
+  if (cursor.state === 'serving' && cursor.complete && clock() < following.storedAtMs + restMs) {
+    following.unstored = proof
+    const { block: blockNumber, hash: blockHash, atSeconds: blockTimeSeconds } = proof.head
+    return { ...cursor, blockNumber, blockHash, blockTimeSeconds }
+  }
+  following.unstored = null
+  following.storedAtMs = clock()
+  const to = { sequence: cursor.sequence, ...proof }
+  return (await database.run((db) => moveCursor(db, cursor, to))) ?? undefined
 }
 
 /**
- * Writes events, standings and cursor in one transaction. Returns null if another reader of the
- * same generation was first. Throws `Impossible` if the events contradict the stored ones.
+ * Writes the events up to the head, reading the next while these are written. Throws `Incomplete`
+ * if the endpoint has fewer than the contract counts.
  */
-export async function commitSpans(
+async function catchUp(
+  following: Following,
+  cursor: Cursor,
+  endpoint: Endpoint,
+  head: Head,
+  atMs: number,
+): Promise<Cursor | undefined> {
+  const { context, boundMemory, next } = following
+  const { database, clock } = context
+  const first = next?.sequence === cursor.sequence ? next.block : await firstBlock(database, cursor)
+  let at = cursor
+  let reading = readSpans(endpoint, first, head)
+  for (;;) {
+    const { to, events } = await reading
+    const fresh = continuing(at.sequence, events)
+    const sequence = at.sequence + fresh.length
+    if (sequence > head.sequence)
+      throw new Incomplete(`the contract has fewer than ${sequence} events at block ${head.block}`)
+    const isProven = sequence === head.sequence
+    if (!isProven && to < head.block) {
+      reading = readSpans(endpoint, to + 1, head)
+      reading.catch(() => {}) // It is awaited after the write.
+    }
+    if (fresh.length > 0) {
+      const proof = isProven ? head : null
+      const moved = await commitEvents(database, at, fresh, { head: proof, atMs }, following)
+      if (!moved) return undefined
+      at = moved
+      following.unstored = null
+      following.storedAtMs = clock()
+      boundMemory(fresh.length)
+    }
+    if (isProven) return at
+    if (to >= head.block) throw new Incomplete(`event ${sequence + 1} is missing`)
+    following.next = { block: to + 1, sequence }
+  }
+}
+
+/** After an incomplete answer the block of the last stored event is read again, too. */
+async function firstBlock(database: Database, cursor: Cursor): Promise<number> {
+  if (cursor.complete) return cursor.blockNumber + 1
+  const last = await database.read((db) => lastEventBlock(db, cursor.generation))
+  return last ?? cursor.deployBlock
+}
+
+/**
+ * Writes events, standings and cursor in one transaction; without a `head` that proves them complete
+ * the record is not answered. Returns null if another reader of the same generation was first.
+ * Throws `Incomplete` if the events contradict the stored ones.
+ */
+export async function commitEvents(
   database: Database,
-  generation: number,
-  spans: readonly Span[],
-  at: { caughtUp: boolean; nowMs: number },
-  remembered: Remembered = openRemembered(),
+  cursor: Pick<Cursor, 'generation' | 'sequence'>,
+  events: readonly ChainEvent[],
+  at: { head: Head | null; atMs: number },
+  { remembered }: { remembered: Remembered } = { remembered: openRemembered() },
 ): Promise<Cursor | null> {
-  const events = spans.flatMap((span) => span.events)
-  const step = {
-    first: spans[0]!,
-    last: spans.at(-1)!,
-    events: events.length,
-    movedAt: new Date(at.nowMs),
-  }
-  const serves = ({ state }: Cursor) => state === 'filling' && at.caughtUp
-  // Most blocks have no events of ours; a single statement needs no transaction.
-  if (events.length === 0) {
-    const moved = await database.run((db) => moveCursor(db, generation, step))
-    if (moved && serves(moved)) await database.transaction((tx) => promote(tx, generation))
-    return moved
-  }
+  const { generation } = cursor
+  const sequence = cursor.sequence + events.length
+  const extensions = events.filter((event) => event.name === 'TermsExtended')
   const written = await database.transaction(async (tx) => {
-    const moved = await moveCursor(tx, generation, step)
+    const moved = await moveCursor(tx, cursor, { sequence, ...at })
     if (!moved) return null
-    const before = moved.eventCount - events.length
-    const standings = await remembered.load(tx, generation, walletsOf(events), before)
-    for (const event of events) {
-      standings.set(event.wallet, evolve(standings.get(event.wallet)!, event))
-    }
-    for (const standing of standings.values()) whole(standing)
+    const before = await remembered.load(tx, generation, walletsOf(events), cursor.sequence)
+    const standings = evolveAll(before, events)
+    for (const extension of extensions) await extendTerms(tx, generation, extension)
     // Pipelined: the next statement is encoded while the last is executed.
     await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
     failpoint('indexer-reader:span-written')
-    if (serves(moved)) await promote(tx, generation)
     return { moved, standings }
   })
   if (!written) return null
-  remembered.keep(written.standings, written.moved.eventCount)
+  // An extension changed cycles in Postgres that are not in memory as they are now.
+  if (extensions.length === 0) remembered.keep(written.standings, sequence)
   return written.moved
 }
 
-/** Handles a batch without spans: nothing new, or a fault. Returns the wait in ms. */
-async function writeNothing(context: Context, cursor: Cursor, { endpoint, fault }: Batch) {
-  if (!fault) {
-    noteSuccess(context, endpoint)
-    await recheck(context, cursor, 'routine')
-    return context.pollMs
+/** Applies events in their order: to their wallet, or to all if they name none. */
+function evolveAll(standings: Standings, events: readonly ChainEvent[]): Standings {
+  const apply = (wallet: Address, event: ChainEvent) =>
+    standings.set(wallet, evolve(standings.get(wallet)!, event))
+  for (const event of events) {
+    if (event.wallet) apply(event.wallet, event)
+    else for (const wallet of standings.keys()) apply(wallet, event)
   }
-  noteFault(context, endpoint, fault)
-  if (fault instanceof OtherBlocks && context.isShortened && (await readAnew(context, cursor)))
-    context.log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
-  const narrower = fault instanceof RpcFault && fault.kind === 'range'
-  return narrower && endpoint.range().blocks > 1 ? 0 : context.pollMs
+  return standings
+}
+
+/** Whether the endpoint refused a range that is already narrower now. */
+const isTooWide = (error: unknown, endpoint: Endpoint): boolean =>
+  error instanceof RpcFault && error.kind === 'range' && endpoint.range().blocks > 1
+
+function noteError(context: Context, generation: number, endpoint: Endpoint, error: unknown): void {
+  const { figures, log } = context
+  if (error instanceof Incomplete) figures.incomplete += 1
+  if (error instanceof RpcFault || error instanceof Incomplete) {
+    noteFault(context, endpoint, error)
+  } else {
+    figures.lastError = (error as Error).message
+    log.warn({ err: error, generation }, 'reader step failed, will retry')
+  }
+}
+
+/** Stores that events are missing, or that the blocks of the projection are gone. */
+async function storeError(context: Context, cursor: Cursor, error: unknown, incomplete: number) {
+  const { database, log, isShortened } = context
+  // One incomplete answer may only have been early; the record is whole up to its block.
+  if (error instanceof Incomplete && incomplete > 1)
+    await database.run((db) => markIncomplete(db, cursor))
+  if (error instanceof OtherBlocks && isShortened && (await readAnew(context, cursor)))
+    log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
 }
 
 /** Replaces a generation whose blocks are gone; returns false if one is already being filled. */
@@ -249,27 +297,5 @@ async function readAnew({ database, origin }: Context, { generation, state }: Cu
   return true
 }
 
-/**
- * Handles an impossible event, which proves that this or an earlier answer omitted one. First the
- * span is read from another endpoint, then all unconfirmed spans are rechecked, then everything.
- */
-async function fillHole(
-  context: Context,
-  generation: number,
-  error: Impossible,
-  times: number,
-): Promise<void> {
-  const { database, endpoints, log } = context
-  const { wallet, blockNumber } = error.event
-  log.error({ err: error, wallet, blockNumber, times }, 'inconsistent events, will recheck')
-  if (times === 1) return endpoints.blame(endpoints.current(), error)
-  let cursor = await cursorOf(database, generation)
-  if (cursor && times === 3) {
-    const confirmedTo = cursor.deployBlock - 1
-    await database.run((db) => confirmTo(db, generation, confirmedTo))
-    cursor = { ...cursor, confirmedTo }
-  }
-  while (cursor && (await recheck(context, cursor, 'all'))) {
-    cursor = await cursorOf(database, generation)
-  }
-}
+const cursorOf = async (database: Database, generation: number) =>
+  (await database.read(liveCursors)).find((cursor) => cursor.generation === generation)

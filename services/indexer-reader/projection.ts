@@ -10,6 +10,10 @@ export type Cycle = {
   readonly number: number
   readonly outcome: Outcome | null
   readonly openedAtSeconds: number
+  /** Due date when the cycle was last open, without a pause that has not ended. */
+  readonly dueAtSeconds: number
+  /** Time at which the contract reported that date. */
+  readonly datedAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
   /** Net of revoked repayments. */
@@ -46,8 +50,6 @@ export type Standing = {
   readonly open: Cycle | null
   /** Cycles closed by this fold, and those that a held repayment can still reverse. */
   readonly closed: readonly Cycle[]
-  /** The reversal of a cycle whose restored debt has not been seen yet. */
-  readonly reversing: ChainEvent<'CycleReversed'> | null
 }
 
 /** A wallet without events. */
@@ -66,28 +68,20 @@ export const unseen: Standing = {
   held: [],
   open: null,
   closed: [],
-  reversing: null,
 }
 
-/** Thrown for an event that the contract cannot emit in this state: an earlier one is missing. */
-export class Impossible extends Error {
-  override name = 'Impossible'
-  constructor(
-    reason: string,
-    readonly event: ChainEvent,
-  ) {
-    super(`${event.name} at ${event.blockNumber}/${event.logIndex}: ${reason}`)
-  }
+/** Thrown for events that do not continue the stored ones: an answer was incomplete or wrong. */
+export class Incomplete extends Error {
+  override name = 'Incomplete'
 }
 
 /**
- * Applies one event. Events contain their resulting state (`drawnAfter`, cycle number, peak), so a
- * mismatch proves a missing event; throws `Impossible`.
+ * Applies one event. Events contain their resulting state (`drawnAfter`, cycle number, peak); throws
+ * `Incomplete` if it does not follow from the standing.
  */
 export function evolve(before: Standing, event: ChainEvent): Standing {
-  const { reversing } = before
-  const follows = event.name === 'CycleOpened' || event.name === 'RepaymentRevoked'
-  demand(!reversing || (follows && event.txHash === reversing.txHash), event, noDebtCameBack)
+  if (event.wallet === null)
+    return event.name === 'TermsExtended' ? extendTerm(before, event) : before
   const standing: Standing = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
@@ -103,6 +97,8 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
       return { ...standing, frozen: event.args.frozen }
     case 'CycleOpened':
       return openCycle(standing, event, event.args)
+    case 'CycleRedated':
+      return redate(standing, event, event.args)
     case 'Drawn':
       return draw(standing, event, event.args)
     case 'Repaid':
@@ -110,7 +106,7 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
     case 'RepaymentHeld':
       return hold(standing, event, event.args)
     case 'HoldExtended':
-      return extend(standing, event, event.args)
+      return extend(standing, event.args)
     case 'RepaymentRevoked':
       return revoke(standing, event, event.args)
     case 'CollateralSeized':
@@ -120,25 +116,14 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
     case 'CycleClosed':
       return closeCycle(standing, event, event.args)
     case 'CycleReversed':
-      return reverse(standing, event)
-    case 'CollateralAdded':
-    case 'CollateralWithdrawn':
-    case 'TopUpRevoked':
+      return reverse(standing, event, event.args)
+    default:
       return standing // The record covers debts; collateral only shows that the wallet exists.
   }
 }
 
-/** Returns the standing; throws `Impossible` if it ends within a transaction. */
-export function whole(standing: Standing): Standing {
-  if (standing.reversing) throw new Impossible(noDebtCameBack, standing.reversing)
-  return standing
-}
-
-/** Folds all events of a wallet, oldest first. */
-export const fold = (events: readonly ChainEvent[]): Standing =>
-  whole(events.reduce(evolve, unseen))
-
-const noDebtCameBack = 'a cycle was reversed without restoring its debt'
+/** Folds all events of a wallet, and those that concern all wallets, oldest first. */
+export const fold = (events: readonly ChainEvent[]): Standing => events.reduce(evolve, unseen)
 
 function verify(standing: Standing, event: ChainEvent, verified: boolean): Standing {
   demand(verified !== standing.verified, event, `verified was ${verified} before`)
@@ -146,19 +131,14 @@ function verify(standing: Standing, event: ChainEvent, verified: boolean): Stand
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-/** Opens a cycle; with restored debt it starts when the debt's former cycle did. */
 function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
   demand(args.number === String(number), event, `cycle ${number} was expected`)
-  const { reversing } = standing
-  const left = reversing && closedCycle(standing, Number(reversing.args.number))
-  const openedAtSeconds = left ? left.openedAtSeconds : event.atSeconds
-  demand(args.openedAt === String(openedAtSeconds), event, `${openedAtSeconds} was expected`)
   const open: Cycle = {
     number,
     outcome: null,
-    openedAtSeconds,
+    ...datesOf(event, args),
     closedAtSeconds: null,
     peakDrawnMicro: 0n,
     totalRepaidMicro: 0n,
@@ -169,9 +149,32 @@ function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycle
   return { ...standing, open, cyclesOpened: standing.cyclesOpened + 1 }
 }
 
-function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): Standing {
+/** Restored debt gives the open cycle older dates. */
+function redate(standing: Standing, event: ChainEvent, args: EventArgs['CycleRedated']) {
+  const open = openIn(standing, event)
+  demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
+  return { ...standing, open: { ...open, ...datesOf(event, args) } }
+}
+
+const datesOf = (event: ChainEvent, args: { openedAt: string; dueAt: string }) => ({
+  openedAtSeconds: Number(args.openedAt),
+  dueAtSeconds: Number(args.dueAt),
+  datedAtSeconds: event.atSeconds,
+})
+
+/**
+ * Moves the due date of an open cycle by a pause that has ended, or by the part of it after a date
+ * that was reported during the pause, which included the part before.
+ */
+function extendTerm(standing: Standing, { args, atSeconds }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
-  if (!open) throw new Impossible('no cycle was open', event)
+  if (!open) return standing
+  const moved = Math.min(Number(args.seconds_), atSeconds - open.datedAtSeconds)
+  return { ...standing, open: { ...open, dueAtSeconds: open.dueAtSeconds + moved } }
+}
+
+function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): Standing {
+  const open = openIn(standing, event)
   const drawnMicro = raised(standing, event, args)
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
@@ -202,61 +205,47 @@ function hold(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentH
 }
 
 /** Extends a hold; a ref without a held repayment belongs to a top-up. */
-function extend(standing: Standing, event: ChainEvent, args: EventArgs['HoldExtended']): Standing {
+function extend(standing: Standing, args: EventArgs['HoldExtended']): Standing {
   const untilSeconds = Number(args.heldUntil)
-  demand(untilSeconds > event.atSeconds, event, 'the new end of the hold has passed')
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
   return { ...standing, held }
 }
 
 /**
- * Revokes a held repayment, whose amount is owed again: in its own cycle while that is open, else
- * in the currently open one, which then starts when the debt did. If it counted in a closed cycle,
- * `CycleReversed` came right before, unless that cycle defaulted.
+ * Revokes a held repayment or a part of it, which is owed again: in its own cycle while that is
+ * open, else in the currently open one. If it counted in a closed cycle, `CycleReversed` has lowered
+ * the total there, unless that cycle defaulted.
  */
 function revoke(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)
-  if (!held) throw new Impossible('nothing was held under its ref', event)
-  demand(args.amount === String(held.amountMicro), event, `${held.amountMicro} was held`)
-  const counted = closedCycle(standing, held.cycle)
-  const reversal = counted && counted.outcome !== 'Defaulted' ? reversalOf(held) : null
-  demand(reversal === reversalIn(standing), event, `the reversal of ${reversal} was expected`)
+  if (!held) throw impossible(event, 'nothing was held under its ref')
+  const amountMicro = BigInt(args.amount)
+  const left = { ...held, amountMicro: held.amountMicro - amountMicro }
+  demand(left.amountMicro >= 0n, event, `${held.amountMicro} was held`)
+  const isWhole = left.amountMicro === 0n
   const back: Standing = {
     ...standing,
     drawnMicro: raised(standing, event, args),
-    repayCount: standing.repayCount - 1,
-    held: standing.held.filter((one) => one !== held),
-    reversing: null,
+    repayCount: standing.repayCount - (isWhole ? 1 : 0),
+    held: standing.held.flatMap((one) => (one !== held ? one : isWhole ? [] : left)),
   }
   const { open } = standing
   if (!open) {
-    demand(standing.defaulted && args.openedAt === '0', event, 'no cycle was open')
-    return counted?.outcome === 'Defaulted' ? change(back, less(counted, held.amountMicro)) : back
+    const counted = closedCycle(standing, held.cycle)
+    return counted?.outcome === 'Defaulted' ? change(back, less(counted, amountMicro)) : back
   }
-  const openedAtSeconds = Math.min(open.openedAtSeconds, (counted ?? open).openedAtSeconds)
-  demand(args.openedAt === String(openedAtSeconds), event, `${openedAtSeconds} was expected`)
-  const owed = held.cycle === open.number ? less(open, held.amountMicro) : open
-  const peakDrawnMicro = peak(open, back.drawnMicro)
-  return { ...back, open: { ...owed, openedAtSeconds, peakDrawnMicro } }
+  const owed = held.cycle === open.number ? less(open, amountMicro) : open
+  return { ...back, open: { ...owed, peakDrawnMicro: peak(open, back.drawnMicro) } }
 }
 
-const reversalOf = ({ cycle, amountMicro }: HeldRepayment) => `${amountMicro} in cycle ${cycle}`
-const reversalIn = ({ reversing }: Standing) =>
-  reversing && `${reversing.args.amount} in cycle ${reversing.args.number}`
-
-/** Reverses a closed cycle and removes its reward from the score; only qualified ones had any. */
-function reverse(standing: Standing, event: ChainEvent<'CycleReversed'>): Standing {
-  const { args } = event
+/** Reverses a closed cycle and removes its reward from the score. */
+function reverse(standing: Standing, event: ChainEvent, args: EventArgs['CycleReversed']) {
   const cycle = closedCycle(standing, Number(args.number))
-  if (!cycle || cycle.outcome === 'Defaulted') {
-    throw new Impossible('no closed cycle with a held repayment has this number', event)
-  }
-  const amountMicro = BigInt(args.amount)
+  if (!cycle) throw impossible(event, 'no closed cycle with a held repayment has this number')
   const score = BigInt(args.scoreAfter)
-  const follows = cycle.outcome === 'Qualified' ? score <= standing.score : score === standing.score
-  demand(follows, event, `the score was ${standing.score}, the cycle ${cycle.outcome}`)
+  const amountMicro = BigInt(args.amount)
   const reversed: Cycle = { ...less(cycle, amountMicro), outcome: 'Reversed', scoreAfter: score }
-  return { ...change(standing, reversed), score, reversing: event }
+  return { ...change(standing, reversed), score }
 }
 
 function markDefault(standing: Standing, event: ChainEvent, args: EventArgs['DefaultMarked']) {
@@ -266,10 +255,9 @@ function markDefault(standing: Standing, event: ChainEvent, args: EventArgs['Def
 }
 
 function closeCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleClosed']) {
-  const { open } = standing
-  if (!open) throw new Impossible('no cycle was open', event)
+  const open = openIn(standing, event)
   const outcome = outcomes[Number(args.outcome)]
-  if (!outcome) throw new Impossible(`outcome ${args.outcome} is not known`, event)
+  if (!outcome) throw impossible(event, `outcome ${args.outcome} is not known`)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
   demand(args.peakDrawn === String(open.peakDrawnMicro), event, `peak was ${open.peakDrawnMicro}`)
   demand(
@@ -322,6 +310,14 @@ function raised(
   return drawnMicro
 }
 
-function demand(fits: boolean, event: ChainEvent, reason: string) {
-  if (!fits) throw new Impossible(reason, event)
+function openIn({ open }: Standing, event: ChainEvent): Cycle {
+  if (!open) throw impossible(event, 'no cycle was open')
+  return open
 }
+
+function demand(fits: boolean, event: ChainEvent, reason: string) {
+  if (!fits) throw impossible(event, reason)
+}
+
+const impossible = (event: ChainEvent, reason: string) =>
+  new Incomplete(`${event.name} at ${event.blockNumber}/${event.logIndex}: ${reason}`)

@@ -1,47 +1,14 @@
+import type { Database } from '#shared/db/open'
 import type { Endpoint } from './chain/endpoints'
-import { OtherBlocks, RpcFault } from './chain/rpc'
+import type { Head } from './chain/head'
+import { RpcFault } from './chain/rpc'
 import type { Span } from './chain/span'
-import type { Context } from './context'
 import { type Cursor, rememberGenesis } from './cursor.store'
-
-/** Consecutive spans, and the fault that ended the batch, if any. */
-export type Batch = {
-  endpoint: Endpoint
-  spans: Span[]
-  fault: unknown
-  /** The batch reached the head as of its start; the head may have moved since. */
-  isLast: boolean
-}
-
-/** Where reading resumes; `hash` is null before the first block. */
-type Position = { readonly block: number; readonly hash: string | null }
-
-/** Reads on from the cursor, after checking that the endpoint is on the same chain. */
-export async function readNext(context: Context, cursor: Cursor): Promise<Batch> {
-  const endpoint = context.endpoints.current()
-  try {
-    await checkGenesis(context, cursor, endpoint)
-  } catch (fault) {
-    return { endpoint, spans: [], fault, isLast: false }
-  }
-  return readBatch(endpoint, { block: cursor.blockNumber, hash: cursor.blockHash })
-}
-
-/**
- * Reads `from` to `to` after checking that the endpoint is on the same chain; throws `RpcFault`.
- */
-export async function readAgain(
-  context: Context,
-  cursor: Cursor,
-  endpoint: Endpoint,
-  [from, to]: readonly [from: number, to: number],
-): Promise<Span> {
-  await checkGenesis(context, cursor, endpoint)
-  return endpoint.readSpan(from, to)
-}
+import { type ChainEvent, sequenceOf } from './event'
+import { Incomplete } from './projection'
 
 /** Throws `RpcFault` if the endpoint is not on the chain of this generation. */
-async function checkGenesis({ database }: Context, cursor: Cursor, endpoint: Endpoint) {
+export async function checkGenesis(database: Database, cursor: Cursor, endpoint: Endpoint) {
   const genesis = await endpoint.identify()
   if (cursor.genesisHash === null) {
     await database.run((db) => rememberGenesis(db, cursor.generation, genesis))
@@ -53,39 +20,24 @@ async function checkGenesis({ database }: Context, cursor: Cursor, endpoint: End
 /** Spans read concurrently while far behind; the next are read while these are written. */
 const spansMax = 2
 
-/**
- * Reads on from a position to the endpoint's finalized block, at most `spansMax` spans. Requests
- * that block unless it is `known` or was already requested by a failed step.
- */
-export async function readBatch(
-  endpoint: Endpoint,
-  from: Position,
-  known?: number,
-): Promise<Batch> {
-  try {
-    const told = known ?? endpoint.unread()
-    const head = told > from.block ? told : await endpoint.readFinalized()
-    if (head < from.block) {
-      throw new RpcFault(
-        'behind',
-        `the endpoint is finalized to ${head}, behind our block ${from.block}`,
-      )
+/** Reads from a block on, at most to the head and `spansMax` spans. Throws if the first fails. */
+export async function readSpans(endpoint: Endpoint, from: number, head: Head): Promise<Span> {
+  const tries = await Promise.allSettled(
+    plan(from, head.block, endpoint.range().blocks).map(([first, last]) =>
+      endpoint.readSpan(first, last, head),
+    ),
+  )
+  const events: ChainEvent[] = []
+  let to = from - 1
+  for (const one of tries) {
+    if (one.status === 'rejected') {
+      if (to < from) throw one.reason
+      break
     }
-    const tries = await Promise.allSettled(
-      plan(from.block + 1, head, endpoint.range().blocks).map(([first, last]) =>
-        endpoint.readSpan(first, last),
-      ),
-    )
-    const end = tries.findIndex((one) => one.status === 'rejected')
-    const spans = (end < 0 ? tries : tries.slice(0, end)).map(
-      (one) => (one as PromiseFulfilledResult<Span>).value,
-    )
-    const fault = end < 0 ? null : (tries[end] as PromiseRejectedResult).reason
-    checkContinuity(from, spans)
-    return { endpoint, spans, fault, isLast: (spans.at(-1)?.to ?? from.block) >= head }
-  } catch (fault) {
-    return { endpoint, spans: [], fault, isLast: false }
+    events.push(...one.value.events)
+    to = one.value.to
   }
+  return { from, to, events }
 }
 
 /** Returns the next spans in order: [first block, last block]. */
@@ -97,15 +49,15 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/** Throws if a span does not continue our blocks: at finality that means another chain. */
-function checkContinuity(from: Position, spans: readonly Span[]): void {
-  let parent = from.hash
-  for (const span of spans) {
-    if (parent !== null && span.parentHash !== parent) {
-      throw new OtherBlocks(
-        `block ${span.from} of the endpoint does not continue our block ${span.from - 1}`,
-      )
-    }
-    parent = span.hash
+/**
+ * Returns the events that are not stored yet, the last of which is `sequence`. Throws `Incomplete`
+ * if one is missing between them.
+ */
+export function continuing(sequence: number, events: readonly ChainEvent[]): ChainEvent[] {
+  const fresh = events.filter((event) => sequenceOf(event) > sequence)
+  for (const [index, event] of fresh.entries()) {
+    const expected = sequence + 1 + index
+    if (sequenceOf(event) !== expected) throw new Incomplete(`event ${expected} is missing`)
   }
+  return fresh
 }

@@ -18,15 +18,6 @@ export const readings = (figures: Figures): Reading[] => [
   ),
   gauge('record_rebuilding', '1 while a rebuild is in progress.', figures.filling ? 1 : 0),
   gauge('chain_finalized_block', 'Last finalized block seen.', figures.finalized),
-  total(
-    'record_repaired',
-    'Events missing from a first answer and added by a recheck.',
-    figures.repaired,
-  ),
-  total(
-    'record_disputed',
-    'Rechecks whose answer lacked events of the first one.',
-    figures.disputed,
-  ),
+  total('record_incomplete', 'Answers of endpoints that lacked events.', figures.incomplete),
   ...rpcReadings(figures.rpc),
 ]

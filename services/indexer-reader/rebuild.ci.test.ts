@@ -69,7 +69,7 @@ test('a rebuild fills a new generation while the old one answers, then replaces 
   proxy.setFaults({ delayMs: 0 })
   expect((await waitUntil('an answer', answered)).history).toEqual(before.history)
   const [old, fresh] = await generations()
-  expect(fresh!.eventCount).toBe(old!.eventCount)
+  expect(fresh!.sequence).toBe(old!.sequence)
 })
 
 test('a rebuild requested twice is one rebuild', async () => {

@@ -55,7 +55,7 @@ async function untilServing(database: Database, generation: number, log: Log) {
     if (!cursor || cursor.state === 'retired') throw new Error('superseded by another rebuild')
     if (cursor.state === 'serving') return
     if (cursor.blockNumber !== shownBlock) {
-      log.info({ block: cursor.blockNumber, events: cursor.eventCount }, 'rebuild in progress')
+      log.info({ block: cursor.blockNumber, events: cursor.sequence }, 'rebuild in progress')
     }
     shownBlock = cursor.blockNumber
     await pause(500)

@@ -1,9 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { bigint, boolean, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
 import { addressColumn, amountColumn, isOneOf } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { cursors, type Origin, servingOf } from './cursor.store'
+import type { ChainEvent } from './event'
 import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
 import { schema } from './schema.store'
 
@@ -41,6 +42,8 @@ export const cycles = schema.table(
     number: integer('number').notNull(),
     outcome: text('outcome', { enum: outcomes }),
     openedAtSeconds: bigint('opened_at_seconds', { mode: 'number' }).notNull(),
+    dueAtSeconds: bigint('due_at_seconds', { mode: 'number' }).notNull().default(0),
+    datedAtSeconds: bigint('dated_at_seconds', { mode: 'number' }).notNull().default(0),
     closedAtSeconds: bigint('closed_at_seconds', { mode: 'number' }),
     peakDrawnMicro: amountColumn('peak_drawn_micro').notNull(),
     totalRepaidMicro: amountColumn('total_repaid_micro').notNull(),
@@ -95,7 +98,6 @@ const standingOf = ({ held, ...record }: typeof records.$inferSelect): Standing 
   held: held.map((one) => ({ ...one, amountMicro: BigInt(one.amountMicro) })),
   open: null,
   closed: [],
-  reversing: null,
 })
 
 const withCycle = (standing: Standing, cycle: Cycle): Standing =>
@@ -151,21 +153,37 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
   if (rows.length === 0) return
   await tx.execute(sql`
     insert into ${cycles} (generation, wallet, number, outcome, opened_at_seconds,
-      closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after, open_tx_hash,
+      due_at_seconds, dated_at_seconds, closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after, open_tx_hash,
       close_tx_hash)
     select ${generation}, r.wallet, r.number, r.outcome, r."openedAtSeconds",
-      r."closedAtSeconds", r."peakDrawnMicro", r."totalRepaidMicro", r."scoreAfter",
+      r."dueAtSeconds", r."datedAtSeconds", r."closedAtSeconds", r."peakDrawnMicro", r."totalRepaidMicro", r."scoreAfter",
       r."openTxHash", r."closeTxHash"
     from json_to_recordset(${JSON.stringify(rows)}::json) as r (wallet text, number int,
-      outcome text, "openedAtSeconds" bigint, "closedAtSeconds" bigint, "peakDrawnMicro" numeric,
+      outcome text, "openedAtSeconds" bigint, "dueAtSeconds" bigint, "datedAtSeconds" bigint,
+      "closedAtSeconds" bigint, "peakDrawnMicro" numeric,
       "totalRepaidMicro" numeric, "scoreAfter" numeric, "openTxHash" text, "closeTxHash" text)
     on conflict (generation, wallet, number) do update set
       outcome = excluded.outcome, opened_at_seconds = excluded.opened_at_seconds,
+      due_at_seconds = excluded.due_at_seconds, dated_at_seconds = excluded.dated_at_seconds,
       closed_at_seconds = excluded.closed_at_seconds,
       peak_drawn_micro = excluded.peak_drawn_micro,
       total_repaid_micro = excluded.total_repaid_micro, score_after = excluded.score_after,
       open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
+
+/** Moves the due dates of all open cycles, as `evolve` moves that of one. */
+export const extendTerms = (
+  tx: Tx,
+  generation: number,
+  { args, atSeconds }: ChainEvent<'TermsExtended'>,
+) =>
+  tx
+    .update(cycles)
+    .set({
+      dueAtSeconds: sql`${cycles.dueAtSeconds}
+        + least(${args.seconds_}::bigint, ${atSeconds}::bigint - ${cycles.datedAtSeconds})`,
+    })
+    .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**
  * Loads the serving generation's cursor and each wallet's row and cycles at the same block, in one

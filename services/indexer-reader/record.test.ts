@@ -6,8 +6,10 @@ const cursor = (
   state: 'filling' | 'serving' | 'retired',
   blockAgoMs: number,
   movedAgoMs: number,
+  complete = true,
 ) => ({
   state,
+  complete,
   blockTimeSeconds: (nowMs - blockAgoMs) / 1_000,
   movedAt: new Date(nowMs - movedAgoMs),
 })
@@ -25,6 +27,7 @@ describe('whether the reader may answer', () => {
     ['is given when the chain is ahead of our clock', cursor('serving', -90_000, 300), true],
     ['is refused from an unfinished projection', cursor('filling', 1_000, 300), false],
     ['is refused from a retired projection', cursor('retired', 1_000, 300), false],
+    ['is refused while events are missing', cursor('serving', 1_000, 300, false), false],
     ['is refused while there is nothing', undefined, false],
   ])('%s', (_what, seen, given) => {
     expect(mayAnswer(seen, 15_000, nowMs)).toBe(given)

@@ -39,14 +39,14 @@ export const lagMs = (
 
 /** Returns true if an answer may be given: only from a complete and recent projection. */
 export const mayAnswer = (
-  cursor: Pick<Cursor, 'state' | 'blockTimeSeconds' | 'movedAt'> | undefined,
+  cursor: Pick<Cursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
   lagMaxMs: number,
   nowMs: number,
-): boolean => cursor?.state === 'serving' && lagMs(cursor, nowMs) <= lagMaxMs
+): boolean => cursor?.state === 'serving' && cursor.complete && lagMs(cursor, nowMs) <= lagMaxMs
 
 /** Builds the public history: times are unix seconds as decimal strings, oldest cycle first. */
 export const historyOf = (
-  standing: Omit<Standing, 'open' | 'closed' | 'held' | 'reversing'>,
+  standing: Omit<Standing, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],
 ): Static<typeof RecordHistory> => ({
   score: standing.score.toString(),
@@ -83,8 +83,7 @@ export async function readStats({ database, origin, rpc, lagMaxMs, clock, figure
     answers: mayAnswer(serving, lagMaxMs, clock()),
     generation: serving?.generation ?? null,
     cursor: serving?.blockNumber ?? null,
-    confirmedTo: serving?.confirmedTo ?? null,
-    events: serving?.eventCount ?? 0,
+    events: serving?.sequence ?? 0,
     lagMs: serving ? lagMs(serving, clock()) : null,
     lagBlocks: serving && finalized !== null ? Math.max(0, finalized - serving.blockNumber) : null,
     filling: filling ? { generation: filling.generation, cursor: filling.blockNumber } : null,

@@ -9,17 +9,17 @@ const walletsMax = 10_000
 /** Standings last written by this process, for one generation. */
 export type Remembered = {
   /**
-   * Loads the standings of wallets from memory and the rest from Postgres. `eventCount` includes
-   * the events of all instances, so memory is valid only at the count at which it was kept.
+   * Loads the standings of wallets from memory and the rest from Postgres. `sequence` includes the
+   * events of all instances, so memory is valid only at the sequence at which it was kept.
    */
   readonly load: (
     tx: Tx,
     generation: number,
     wallets: ReadonlySet<Address>,
-    eventCount: number,
+    sequence: number,
   ) => Promise<Standings>
-  /** Keeps committed standings with the event count after them. */
-  readonly keep: (standings: Standings, eventCount: number) => void
+  /** Keeps committed standings with the sequence after them. */
+  readonly keep: (standings: Standings, sequence: number) => void
 }
 
 /** Caches standings: in a backfill most wallets recur soon, and a read costs as much as a write. */
@@ -27,8 +27,8 @@ export function openRemembered(): Remembered {
   const known: Standings = new Map()
   let knownAt: number | undefined
   return {
-    load: async (tx, generation, wallets, eventCount) => {
-      if (knownAt !== eventCount) known.clear()
+    load: async (tx, generation, wallets, sequence) => {
+      if (knownAt !== sequence) known.clear()
       const others = new Set([...wallets].filter((wallet) => !known.has(wallet)))
       const standings = await loadStandings(tx, generation, others)
       for (const wallet of wallets) {
@@ -37,10 +37,10 @@ export function openRemembered(): Remembered {
       }
       return standings
     },
-    keep: (standings, eventCount) => {
+    keep: (standings, sequence) => {
       if (known.size + standings.size > walletsMax) known.clear()
       for (const [wallet, standing] of standings) known.set(wallet, asLoaded(standing))
-      knownAt = eventCount
+      knownAt = sequence
     },
   }
 }

@@ -34,6 +34,9 @@ export const testTerms = {
   graceSeconds: 86_400,
 } as const
 
+/** Distance between two possible ends of a hold, which the contract rounds up, in seconds. */
+const holdStep = testTerms.holdSeconds / 15
+
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
 /** Starts an anvil with the contracts; each call is its own block, final after two more. */
@@ -96,10 +99,19 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
     repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
     /** Repays with a held payment; returns its ref, for a revocation. */
     heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
-    revokeRepayment: (ref: Hex) => credit(actors.relayer.address, 'revokeRepayment', [ref]),
+    /** Revokes a held repayment until `leftMicro` of it is left. */
+    revokeRepayment: (ref: Hex, leftMicro = 0n) =>
+      credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
     draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
     markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
+    addYield: async (amountMicro: bigint) => {
+      await token(actors.admin.address, 'mint', [actors.admin.address, amountMicro])
+      await token(actors.admin.address, 'approve', [deployment.creditLine, maxUint256])
+      await credit(actors.admin.address, 'addYield', [amountMicro])
+    },
+    pause: () => credit(actors.admin.address, 'pause', []),
+    unpause: () => credit(actors.admin.address, 'unpause', []),
     /** A user who can repay directly. */
     fund: async (user: Address, amountMicro: bigint) => {
       await token(actors.admin.address, 'mint', [user, amountMicro])
@@ -119,14 +131,26 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
         functionName: 'accountOf',
         args: [user],
       }),
-    eventsOf: (user: Address) => eventsOf(reader, deployment.creditLine, user),
+    sequence: async () =>
+      Number(
+        await reader.readContract({
+          abi: creditLineAbi,
+          address: deployment.creditLine,
+          functionName: 'sequence',
+        }),
+      ),
+    /** Events that name the user, and those that concern all users. */
+    eventsOf: async (user: Address) =>
+      (await allEvents(reader, deployment.creditLine)).filter(
+        ({ wallet }) => wallet === null || wallet === user.toLowerCase(),
+      ),
   }
 }
 
 type LogReader = { getContractEvents: unknown; getBlock: unknown }
 
-/** Reads a wallet's events from the node with viem's decoder, as the oracle. */
-async function eventsOf(reader: LogReader, address: Address, user: Address): Promise<ChainEvent[]> {
+/** Reads the numbered events from the node with viem's decoder, as the oracle. */
+async function allEvents(reader: LogReader, address: Address): Promise<ChainEvent[]> {
   const client = reader as never as ReturnType<typeof publicActions>
   const logs = await client.getContractEvents({
     abi: creditLineAbi as never,
@@ -142,9 +166,9 @@ async function eventsOf(reader: LogReader, address: Address, user: Address): Pro
     logIndex: number
     transactionHash: Hex
   }[]
-  const own = named.filter(({ args }) => args.account === user)
+  const numbered = named.filter(({ args }) => args.sequence !== undefined)
   return Promise.all(
-    own.map(async (log) => {
+    numbered.map(async (log) => {
       const block = await client.getBlock({ blockNumber: log.blockNumber })
       const args = Object.entries(log.args).map(([name, value]) => [
         name,
@@ -153,7 +177,7 @@ async function eventsOf(reader: LogReader, address: Address, user: Address): Pro
       return {
         name: log.eventName,
         args: Object.fromEntries(args),
-        wallet: user.toLowerCase() as Address,
+        wallet: (log.args.account as Address | undefined)?.toLowerCase() ?? null,
         blockNumber: Number(log.blockNumber),
         logIndex: log.logIndex,
         txHash: log.transactionHash,
@@ -262,7 +286,7 @@ export async function playStory(chain: TestChain): Promise<void> {
     await chain.topUp(user, 1_000n * ausd)
   }
   const held = await chain.topUp(citra, 5n * ausd, true)
-  await chain.warp(1)
+  await chain.warp(holdStep)
   await chain.extendHold(held)
   await chain.freeze(citra, true)
   await chain.freeze(citra, false)
@@ -286,6 +310,9 @@ export async function playStory(chain: TestChain): Promise<void> {
   await chain.warp(testTerms.graceSeconds + 1)
   await chain.markDefault(budi)
   await chain.draw(ana, 7n * ausd)
+  await chain.pause()
+  await chain.warp(30)
+  await chain.unpause()
   await chain.mine(2)
 }
 
@@ -294,7 +321,7 @@ async function playReversals(chain: TestChain): Promise<void> {
   await chain.draw(ana, 20n * ausd)
   await chain.warp(testTerms.minCycleSeconds + 1)
   const taken = await chain.heldRepayFor(ana, 12n * ausd)
-  await chain.warp(1)
+  await chain.warp(holdStep)
   await chain.extendHold(taken)
   await chain.repay(ana, 8n * ausd)
   await chain.revokeRepayment(taken)
@@ -311,6 +338,16 @@ async function playReversals(chain: TestChain): Promise<void> {
   await chain.draw(ana, 30n * ausd)
   await chain.revokeRepayment(await chain.heldRepayFor(ana, 10n * ausd))
   await chain.repay(ana, 30n * ausd)
+
+  // A part of two repayments, one of which brings an older debt into the open cycle.
+  await chain.draw(ana, 40n * ausd)
+  await chain.warp(testTerms.minCycleSeconds + 1)
+  const split = await chain.heldRepayFor(ana, 40n * ausd)
+  await chain.warp(1)
+  await chain.draw(ana, 5n * ausd)
+  await chain.revokeRepayment(split, 25n * ausd)
+  await chain.addYield(1n)
+  await chain.repay(ana, 20n * ausd)
 }
 
 /** Plays `rounds` more rounds of a draw and a repayment by each user. */

@@ -44,12 +44,15 @@ async function walk(chain: TestChain, refsBack: number): Promise<number> {
     const user = users[roll(3)]!
     const micro = BigInt(1 + roll(40)) * ausd
     const ref = refs[Math.max(0, refs.length - 1 - roll(refsBack))]
-    const kind = roll(40)
+    const kind = roll(45)
+    if (kind === 44) return chain.addYield(micro)
+    if (kind === 43) return chain.pause()
+    if (kind >= 40) return chain.unpause()
     if (kind < 13) return chain.draw(user, micro)
     if (kind < 17) return chain.repay(user, micro)
     if (kind < 19) return chain.repayFor(user, micro)
     if (kind < 26) return void refs.push(await chain.heldRepayFor(user, micro))
-    if (kind < 32 && ref) return chain.revokeRepayment(ref)
+    if (kind < 32 && ref) return chain.revokeRepayment(ref, BigInt(roll(3)) * 5n * ausd)
     if (kind < 34 && ref) return chain.extendHold(ref)
     if (kind < 37) return chain.warp(roll(testTerms.minCycleSeconds))
     if (kind < 38) return chain.freeze(user, roll(2) === 0)
@@ -60,19 +63,16 @@ async function walk(chain: TestChain, refsBack: number): Promise<number> {
   }
   let refused = 0
   for (let count = 0; count < acts; count++) await act().catch(() => void refused++)
+  await chain.unpause().catch(() => undefined)
   await chain.mine(2)
   return refused
 }
 
 const placeOf = ({ rpcUrl, deployment }: TestChain) => ({
   rpcUrl,
-  ausd: deployment.ausd,
   creditLine: deployment.creditLine,
-  treasury: deployment.ausd,
   deployBlock: deployment.deployBlock,
   logsRangeMax: 1_000n,
-  gateway: '',
-  sandbox: undefined,
 })
 
 const holds: [string, number, number][] = [
@@ -89,12 +89,24 @@ test.each(holds)(
       for (const user of users) {
         const standing = await standingOf(chain, user)
         const { closed, open } = standing
-        const { record, fromEvents, drawn } = await recordFromChain(placeOf(chain), user)
+        const { record, fromEvents, fromContract, missing } = await recordFromChain(
+          placeOf(chain),
+          user,
+        )
         const history = historyOf(standing, open ? [...closed, open] : closed)
         expect(history).toEqual(record.history)
-        expect(fromEvents).toMatchObject({ score: record.score, cycles: record.cycles, drawn })
-        const { frozen, defaulted } = await chain.accountOf(user)
-        expect(standing).toMatchObject({ frozen, defaulted, drawnMicro: BigInt(drawn) })
+        expect(missing).toEqual([])
+        expect(fromEvents).toEqual(fromContract)
+        const { frozen, defaulted, drawn, dueAt } = await chain.accountOf(user)
+        expect(standing).toMatchObject({ frozen, defaulted, drawnMicro: drawn })
+        expect(open?.dueAtSeconds ?? 0).toBe(Number(dueAt))
+      }
+      await chain.pause()
+      await chain.warp(7)
+      await chain.mine(2)
+      for (const user of users) {
+        const { fromEvents, fromContract } = await recordFromChain(placeOf(chain), user)
+        expect(fromEvents).toEqual(fromContract)
       }
     } finally {
       await chain.close()

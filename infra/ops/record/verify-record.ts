@@ -24,7 +24,7 @@ const deadlineMs = 5_000
 /** Blocks of the first request for logs; it halves as long as the endpoint refuses. */
 const rangeMax = 10_000n
 
-/** What is verified, and where. */
+/** Wallet, endpoint and contract, from the command line. */
 type Order = {
   readonly wallet: Address
   readonly rpcUrl: string
@@ -138,7 +138,7 @@ async function verifyRecord(order: Order, say: (text: string) => void): Promise<
   const deployBlock = order.fromBlock ?? (await findDeployBlock(order))
   const place = { rpcUrl, creditLine, deployBlock, logsRangeMax: rangeMax }
   let truth: ChainRecord | undefined
-  // Only what the gateway serves may still change: it was read at another block.
+  // The gateway serves the record of another block, so only its differences may still end.
   const found = await lasting(
     async () => {
       const served = gateway && (await servedRecord(gateway, wallet))

@@ -1,7 +1,8 @@
 import type { Clock } from '#shared/clock'
+import { type Head, type Known, readHead } from './head'
 import { type ChainIdentity, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
-import { readFinalized, readSpan, type Span } from './span'
+import { readSpan, type Span } from './span'
 
 /** One JSON-RPC endpoint. Only `host` may be logged: the path may contain a key. */
 export type Endpoint = {
@@ -9,17 +10,16 @@ export type Endpoint = {
   readonly range: () => Range
   /** Last reported finalized block. */
   readonly finalized: () => number
-  /** That block if it was not read yet, so that a failed step does not request it again. */
-  readonly unread: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
   /** Other endpoints have had newer finalized blocks for some time. */
   readonly isBehind: () => boolean
   /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
-  readonly readFinalized: () => Promise<number>
+  /** Reads the finalized block and the number of events; null if it is still the known block. */
+  readonly readHead: (known: Known) => Promise<Head | null>
   /** Reads a span and adapts the range to the result. */
-  readonly readSpan: (from: number, to: number) => Promise<Span>
+  readonly readSpan: (from: number, to: number, head: Head) => Promise<Span>
 }
 
 const deadlineMs = 4_000
@@ -32,16 +32,15 @@ export function openEndpoint(
   rangeMax: number,
   clock: Clock,
 ): Endpoint {
+  const line = { ...rpc, contract: identity.contract }
   let range = startRange(rangeMax)
   let finalized = -1
-  let unread = -1
   let restsUntilMs = 0
   let genesis: string | null = null
   return {
     host: rpc.endpoint.host,
     range: () => range,
     finalized: () => finalized,
-    unread: () => unread,
     restsUntilMs: () => restsUntilMs,
     rest: (ms) => {
       restsUntilMs = clock() + ms
@@ -52,21 +51,14 @@ export function openEndpoint(
       genesis ??= await identify(rpc, identity)
       return genesis
     },
-    readFinalized: async () => {
-      finalized = await readFinalized(rpc, deadlineMs)
-      unread = finalized
-      return finalized
+    readHead: async (known) => {
+      const head = await readHead(line, known, deadlineMs)
+      finalized = head?.block ?? known.blockNumber
+      return head
     },
-    readSpan: async (from, to) => {
+    readSpan: async (from, to, head) => {
       try {
-        const span = await readSpan(
-          { ...rpc, contract: identity.contract },
-          from,
-          to,
-          spanDeadlineMs,
-        )
-        finalized = span.finalized
-        unread = -1
+        const span = await readSpan(line, { from, to, head }, spanDeadlineMs)
         range = afterSuccess(range, span.events.length, clock())
         return span
       } catch (error) {
@@ -83,8 +75,6 @@ export function openEndpoint(
 /** The endpoints in rotation: one is used until it fails or lags, then the next one not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
-  /** Returns another endpoint than the current one, if one is not resting. */
-  readonly other: () => Endpoint
   /** Applies a fault to an endpoint: it rests, and the next one is used. */
   readonly blame: (endpoint: Endpoint, fault: unknown) => void
 }
@@ -106,10 +96,6 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
   const current = () => leastRest(inTurn())
   return {
     current,
-    other: () => {
-      const others = inTurn().filter((one) => one !== current() && one.restsUntilMs() <= clock())
-      return others[0] ?? current()
-    },
     blame: (endpoint, fault) => {
       const kind = fault instanceof RpcFault ? fault.kind : 'broken'
       // Even a single block was too large, so another endpoint must answer.

@@ -1,23 +1,16 @@
 import type { Address, Hex } from 'viem'
 import { batchMax } from '#shared/chain/batches'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
+import { type Head, type Header, headerCall, hex } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/**
- * Consecutive blocks read from one endpoint, with the hashes that link them to their neighbours.
- */
+/** Consecutive blocks, and the followed events that one endpoint has of them. */
 export type Span = {
   readonly from: number
   readonly to: number
-  readonly parentHash: Hex
-  readonly hash: Hex
-  readonly atSeconds: number
   readonly events: readonly ChainEvent[]
-  /** Finalized block of the endpoint at the time of the answer. */
-  readonly finalized: number
 }
 
-type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 type RawLog = {
   address: string
   topics: string[]
@@ -30,26 +23,14 @@ type RawLog = {
   removed?: boolean
 }
 
-const hex = (block: number) => `0x${block.toString(16)}`
-const headerCall = (block: number | 'finalized') => ({
-  method: 'eth_getBlockByNumber',
-  params: [block === 'finalized' ? block : hex(block), false],
-})
-/** Returns the endpoint's newest finalized block number. */
-export async function readFinalized(rpc: Rpc, deadlineMs: number): Promise<number> {
-  const [header] = await rpcBatch(rpc, [headerCall('finalized')], deadlineMs)
-  return numberOf(header as Header | null)
-}
-
 /**
- * Reads `from` to `to`. A node silently clamps `toBlock` to its own head, so the same batch reads
- * its finalized block and both end blocks. Throws `RpcFault` if it is not finalized that far, or if
- * its answer is inconsistent.
+ * Reads the events of `from` to `to`, up to the endpoint's `head`. A node may silently omit logs or
+ * clamp `toBlock` to its own head; the caller notices by the sequence. Throws `RpcFault` for an
+ * invalid answer.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
-  from: number,
-  to: number,
+  { from, to, head }: { from: number; to: number; head: Head },
   deadlineMs: number,
 ): Promise<Span> {
   const { contract } = endpoint
@@ -59,63 +40,42 @@ export async function readSpan(
     fromBlock: hex(from),
     toBlock: hex(to),
   }
-  const calls = [
-    headerCall('finalized'),
-    { method: 'eth_getLogs', params: [filter] },
-    headerCall(from),
-    headerCall(to),
-  ]
-  const [head, logs, first, last] = (await rpcBatch(endpoint, calls, deadlineMs)) as [
-    Header | null,
-    RawLog[],
-    Header | null,
-    Header | null,
-  ]
-  const finalized = numberOf(head)
-  if (finalized < to || !first || !last) {
-    throw new RpcFault('behind', `the endpoint is finalized to ${finalized}, not to ${to}`)
-  }
-  checkLogs(logs, contract, [first, last])
-  const times = await blockTimes(endpoint, logs, [first, last], deadlineMs)
-  const events = logs.flatMap((log) => eventOf(log, times) ?? [])
-  return {
-    from,
-    to,
-    parentHash: first.parentHash,
-    hash: last.hash,
-    atSeconds: Number(last.timestamp),
-    events,
-    finalized,
-  }
+  const [answer] = await rpcBatch(
+    endpoint,
+    [{ method: 'eth_getLogs', params: [filter] }],
+    deadlineMs,
+  )
+  const logs = checkedLogs(answer, contract, { from, to, head })
+  const times = await blockTimes(endpoint, logs, head, deadlineMs)
+  return { from, to, events: logs.flatMap((log) => eventOf(log, times) ?? []) }
 }
 
-function numberOf(header: Header | null): number {
-  if (!header?.number) throw new RpcFault('broken', 'the endpoint has no finalized block')
-  return Number(header.number)
-}
-
-function checkLogs(logs: unknown, contract: Address, [first, last]: [Header, Header]) {
+function checkedLogs(
+  logs: unknown,
+  contract: Address,
+  { from, to, head }: { from: number; to: number; head: Head },
+): RawLog[] {
   if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs returned no list')
-  let before = { block: Number(first.number), index: -1 }
+  let before = { block: from, index: -1 }
   for (const log of logs as RawLog[]) {
     const place = { block: Number(log.blockNumber), index: Number(log.logIndex) }
     const follows =
       place.block > before.block || (place.block === before.block && place.index > before.index)
-    const edge = place.block === Number(first.number) ? first : last
     const fits =
       follows &&
-      place.block <= Number(last.number) &&
+      place.block <= to &&
       !log.removed &&
       log.address.toLowerCase() === contract &&
-      (place.block !== Number(edge.number) || log.blockHash === edge.hash)
+      (place.block !== head.block || log.blockHash === head.hash)
     if (!fits) throw new RpcFault('broken', `log at ${place.block}/${place.index} is out of order`)
     before = place
   }
+  return logs
 }
 
 /** Returns block times, from the logs or, for nodes that omit them there, from the headers. */
-async function blockTimes(rpc: Rpc, logs: RawLog[], known: Header[], deadlineMs: number) {
-  const times = new Map(known.map((header) => [Number(header.number), Number(header.timestamp)]))
+async function blockTimes(rpc: Rpc, logs: RawLog[], head: Head, deadlineMs: number) {
+  const times = new Map([[head.block, head.atSeconds]])
   for (const log of logs) {
     if (log.blockTimestamp) times.set(Number(log.blockNumber), Number(log.blockTimestamp))
   }
@@ -140,7 +100,7 @@ function eventOf(log: RawLog, times: ReadonlyMap<number, number>): ChainEvent | 
   const blockNumber = Number(log.blockNumber)
   return {
     ...decoded,
-    wallet: decoded.args.account as Address,
+    wallet: 'account' in decoded.args ? (decoded.args.account as Address) : null,
     blockNumber,
     logIndex: Number(log.logIndex),
     txHash: log.transactionHash,

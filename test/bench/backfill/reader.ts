@@ -35,7 +35,7 @@ export async function runReader(ground: Ground): Promise<Run> {
   })
   try {
     const served = () => sql`
-      select event_count::int as events from indexer_reader.cursors where state = 'serving'`
+      select sequence::int as events from indexer_reader.cursors where state = 'serving'`
     const [cursor] = await waitUntil(
       'the reader to serve',
       async () => {

@@ -1,0 +1,80 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
+
+/** A finalized block, and the number of events that the contract has emitted up to it. */
+export type Head = {
+  readonly block: number
+  readonly hash: Hex
+  readonly atSeconds: number
+  readonly sequence: number
+}
+
+/** A block that must be on the endpoint's chain; `hash` is null before the first. */
+export type Known = { readonly blockNumber: number; readonly blockHash: string | null }
+
+export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
+
+export const hex = (block: number) => `0x${block.toString(16)}`
+
+export const headerCall = (block: number | 'finalized') => ({
+  method: 'eth_getBlockByNumber',
+  params: [block === 'finalized' ? block : hex(block), false],
+})
+
+const sequenceData = encodeFunctionData({ abi: creditLineAbi, functionName: 'sequence' })
+
+/**
+ * Reads the endpoint's finalized block, and `sequence()` of the contract at that block, which every
+ * node knows because the block is recent. Returns null if it is still the `known` block. Throws
+ * `RpcFault` if the known block is not on its chain.
+ */
+export async function readHead(
+  endpoint: Rpc & { contract: Address },
+  known: Known,
+  deadlineMs: number,
+): Promise<Head | null> {
+  const [answer] = await rpcBatch(endpoint, [headerCall('finalized')], deadlineMs)
+  const header = answer as Header | null
+  if (!header?.number) throw new RpcFault('broken', 'the endpoint has no finalized block')
+  const block = Number(header.number)
+  const { blockNumber, blockHash } = known
+  if (block < blockNumber) {
+    throw new RpcFault(
+      'behind',
+      `the endpoint is finalized to ${block}, behind our block ${blockNumber}`,
+    )
+  }
+  if (block === blockNumber) {
+    checkSame(known, header.hash)
+    return null
+  }
+  const asked = blockHash !== null && block > blockNumber + 1
+  const [sequence, ours] = await rpcBatch(
+    endpoint,
+    [
+      {
+        method: 'eth_call',
+        params: [{ to: endpoint.contract, data: sequenceData }, hex(block)],
+      },
+      ...(asked ? [headerCall(blockNumber)] : []),
+    ],
+    deadlineMs,
+  )
+  checkSame(known, asked ? (ours as Header | null)?.hash : header.parentHash)
+  if (!/^0x[0-9a-f]{64}$/i.test(String(sequence))) {
+    throw new RpcFault('broken', 'the endpoint does not know the sequence of the contract')
+  }
+  return {
+    block,
+    hash: header.hash,
+    atSeconds: Number(header.timestamp),
+    sequence: Number(sequence),
+  }
+}
+
+/** Throws if the known block is another one: at finality that means another chain. */
+function checkSame({ blockNumber, blockHash }: Known, hash: string | undefined): void {
+  if (blockHash === null || hash === blockHash) return
+  throw new OtherBlocks(`the endpoint's chain does not continue our block ${blockNumber}`)
+}
