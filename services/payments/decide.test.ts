@@ -166,6 +166,40 @@ describe('an order that is final on the chain', () => {
   })
 })
 
+describe('a refund that did not take place after all', () => {
+  const undone = { next: 'review', reason: 'refund_undone', undone: true }
+  const again = { next: 'revoking', reason: 'refund_undone' }
+  const lapsed = { refundedMinor: 0n, refundAppliedMinor: 20_000n, creditedAt: then }
+  test.each([
+    ['held', 'on hold', { held: true }, again],
+    ['repaid', 'on hold', { held: true }, again],
+    ['revoking', 'on hold', { held: true }, stay],
+    ['revoked', 'on hold', { held: true }, undone],
+    ['refunded', 'as promised', {}, undone],
+    [
+      'refunded',
+      'with another amount',
+      { paidMinor: 40_000n },
+      { ...undone, reason: 'amount_differs' },
+    ],
+    ['credited', 'for good', {}, review('refund_undone')],
+    ['repaid', 'for good', {}, review('refund_undone')],
+    ['paid', 'and ordered', {}, stay],
+  ] as const)('leads from %s %s', (state, _, more, step) => {
+    expect(decideRefunded({ ...paid, ...lapsed, ...more, state })).toEqual(step as never)
+  })
+
+  test.each([
+    ['the whole refund', 0n, 0n, { next: 'credited', reason: 'refund_undone' }],
+    ['a part of it', 20_000n, 0n, stay],
+  ] as const)('leads from review if it was %s', (_, refundedMinor, refundAppliedMinor, step) => {
+    const reason = 'refunded_after_credit'
+    const facts = { ...paid, state: 'review', reason, creditedAt: then } as const
+    const decided = decideRefunded({ ...facts, refundedMinor, refundAppliedMinor })
+    expect(decided).toEqual(step as never)
+  })
+})
+
 describe('a refund or a second payment while', () => {
   const revoking = { next: 'revoking', reason: 'refunded_during_hold' }
   test.each([

@@ -3,6 +3,7 @@ import {
   awaitsRate,
   isOnHold,
   mayBecome,
+  needsHold,
   type PaymentFacts,
   type PaymentState,
   type Reason,
@@ -76,15 +77,20 @@ export type Step =
 
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor > refundAppliedMinor
+/** Returns true if part of a refund that was deducted from its value came back to us. */
+const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
+  refundedMinor < refundAppliedMinor
 
 /** Decides once the order placed in `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
   if (payment.held) {
     if (hasOpenRefund(payment)) return { next: 'revoking', reason: 'refunded_during_hold' }
+    if (hasLapsedRefund(payment)) return { next: 'revoking', reason: 'refund_undone' }
     return { next: payment.kind === 'topup' ? 'held' : 'repaid' }
   }
   if (hasOpenRefund(payment)) return { next: 'review', reason: 'refunded_after_credit' }
+  if (hasLapsedRefund(payment)) return { next: 'review', reason: 'refund_undone' }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
@@ -109,24 +115,17 @@ export function decideMatured(payment: PaymentFacts): Step {
 export function decideRevoked(payment: PaymentFacts): Step {
   if (payment.state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
-  if (remainderMicro > 0n) return { next: 'paid', reason: 'refunded_in_part', remainderMicro }
+  const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
+  if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
   return { next: 'revoked' }
 }
-
-/** Returns true if money came back to us after its AUSD was taken back or never credited. */
-const isUndone = ({ state, refundedMinor, refundAppliedMinor }: PaymentFacts): boolean =>
-  (state === 'revoked' || state === 'refunded') && refundedMinor < refundAppliedMinor
 
 /** Decides once `refundedMinor` has changed, in either direction. */
 export function decideRefunded(
   payment: PaymentFacts & { readonly paidMinor?: bigint | null },
 ): Step {
-  if (isUndone(payment)) {
-    const { paidMinor, fiatMinor } = payment
-    const differs = (paidMinor ?? fiatMinor) !== fiatMinor
-    return { next: 'review', reason: differs ? 'amount_differs' : 'refund_undone', undone: true }
-  }
+  if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
   switch (payment.state) {
     case 'held':
@@ -140,6 +139,18 @@ export function decideRefunded(
     default:
       return { stay: true } // Before or during the credit: decided when the credit ends.
   }
+}
+
+/** Decides once money came back to us whose value was taken back, or never credited. */
+function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
+  const { state, paidMinor, fiatMinor } = payment
+  const reason = 'refund_undone'
+  // Within its hold the value is taken back once more, and applied again as a whole.
+  if (state !== 'revoking' && needsHold(payment)) return { next: 'revoking', reason }
+  if (state === 'credited' || state === 'repaid') return { next: 'review', reason }
+  if (state !== 'revoked' && state !== 'refunded') return { stay: true }
+  const differs = (paidMinor ?? fiatMinor) !== fiatMinor
+  return { next: 'review', reason: differs ? 'amount_differs' : reason, undone: true }
 }
 
 /** Decides about a payment in review because of a refund that did not take place after all. */

@@ -47,7 +47,10 @@ export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =
   sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
 
 /** Condition of payments whose wallet is frozen because their hold could not be kept. */
-const isLostHold = ({ frozenAt, holdEndedAt }: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
+export const isLostHold = ({
+  frozenAt,
+  holdEndedAt,
+}: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
   sql`${frozenAt} is not null and ${holdEndedAt} is null`
 
 /** Payments: one promise per quote, and its progress. */
@@ -235,16 +238,6 @@ export async function firstPaymentAt(db: Db): Promise<Date | null> {
   return at ? new Date(at) : null
 }
 
-/** Returns true if a wallet has a payment whose hold could not be kept. */
-export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolean> {
-  const rows = await db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(and(eq(payments.wallet, wallet), isLostHold(payments)))
-    .limit(1)
-  return rows.length > 0
-}
-
 /** Finds a wallet's settlements that can still be paid or are not yet on the chain. */
 export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
   db
@@ -296,13 +289,10 @@ export async function findOwned(
     isOneOf(paymentRequestId, wanted.requestIds),
     isOneOf(id, wanted.ids),
   )
-  const rows = await db
-    .select({ id, providerPaymentId, paymentRequestId })
-    .from(payments)
-    .where(and(eq(payments.account, account), isIt))
-  return new Set(
-    rows.flatMap((row) => [row.id, row.providerPaymentId ?? [], row.paymentRequestId ?? []].flat()),
-  )
+  const columns = { id, providerPaymentId, paymentRequestId }
+  const isOwn = and(eq(payments.account, account), isIt)
+  const rows = await db.select(columns).from(payments).where(isOwn)
+  return new Set(rows.flatMap((row) => Object.values(row).filter((one) => one !== null)))
 }
 
 export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>

@@ -189,6 +189,10 @@ export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean 
   held === true && creditedAt !== null && holdEndedAt === null
 type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 
+/** Returns true if its hold must not end before the provider's word, or before its revocation. */
+export const needsHold = (payment: HoldFacts & Pick<PaymentFacts, 'state'>): boolean =>
+  isOnHold(payment) && ['held', 'repaid', 'revoking'].includes(payment.state)
+
 /** Returns the value left after refunds (10⁻⁶ AUSD, rounded down). */
 export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor

@@ -113,7 +113,9 @@ export async function receiveCheckout(
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null)
     await notePayment(tx, payment.id, { paymentRequestId })
-  if (checkout.status === 'closed') await expire(tx, context, payment)
+  // Voided before we saw it: there is no money, unless the provider takes that back.
+  const isVoid = checkout.status === 'completed' && fetched?.status === 'voided'
+  if (checkout.status === 'closed' || isVoid) await expire(tx, context, payment)
   if (checkout.status === 'canceled') await endCanceled(tx, context, payment)
   return false
 }

@@ -4,7 +4,7 @@ import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeDecided } from './advance'
 import type { Context } from './context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from './decide'
-import { isOnHold, type PaymentFacts, parseRefId } from './payment'
+import { needsHold, type PaymentFacts, parseRefId } from './payment'
 import { type Change, lockPayment, notePayment } from './payment.store'
 import { confirmFreeze } from './refunds/refund.store'
 import { followFreeze, freezeForHold } from './refunds/reversal'
@@ -49,7 +49,7 @@ export const relayReactions = (context: Context): Reaction[] => [
 async function findOnHold(tx: Tx, cause: string) {
   const ref = parseRefId(cause.split(':')[0]!)
   const payment = ref && (await lockPayment(tx, ref.id))
-  return payment && payment.part === ref.part && isOnHold(payment) ? payment : undefined
+  return payment && payment.part === ref.part && needsHold(payment) ? payment : undefined
 }
 
 type Order = 'credit' | 'repay' | 'revoke'

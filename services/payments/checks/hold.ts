@@ -5,7 +5,7 @@ import { orderExtension, takeDecided } from '../advance'
 import { bookChange } from '../books/book'
 import { askOr, type Context } from '../context'
 import { decideMatured } from '../decide'
-import { isOnHold, refIdOf } from '../payment'
+import { isOnHold, needsHold, refIdOf } from '../payment'
 import { lockPayment, notePayment, type PaymentRow } from '../payment.store'
 import { noteRefusedLookUp } from '../providers/look-up'
 import { receiveCharge, receiveRefund, withRate } from '../receive'
@@ -162,7 +162,7 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
 async function noteCleared(context: Context, { id, part }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.part === part && isOnHold(row))
+    if (row && row.part === part && needsHold(row))
       await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')
@@ -172,7 +172,7 @@ async function extend(context: Context, { id, part }: PaymentRow, until: string)
   const now = new Date(context.clock())
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (!row || row.part !== part || !isOnHold(row)) return
+    if (!row || row.part !== part || !needsHold(row)) return
     await orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
     // A clean check counts only for the previous end.
@@ -188,6 +188,6 @@ async function extend(context: Context, { id, part }: PaymentRow, until: string)
 async function keepFrozen(context: Context, { id, part }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.part === part && isOnHold(row)) await freezeForHold(tx, context, row)
+    if (row && row.part === part && needsHold(row)) await freezeForHold(tx, context, row)
   })
 }

@@ -4,7 +4,7 @@ import { callPerson } from '../alert'
 import { bookChange } from '../books/book'
 import type { Context } from '../context'
 import { decideRefunded, waiverOf } from '../decide'
-import { isOnHold } from '../payment'
+import { needsHold } from '../payment'
 import { findByProviderIds, lockPayment, notePayment, type PaymentRow } from '../payment.store'
 import { anomalyId, findAnomaly } from '../schema.store'
 import {
@@ -95,7 +95,7 @@ export async function followReports(
     payment.paidMinor ?? payment.fiatMinor,
   )
   // A clean check counts only for what was reported until then.
-  if (isOpen && payment.clearedAt && isOnHold(payment))
+  if (isOpen && payment.clearedAt && needsHold(payment))
     await notePayment(tx, id, { clearedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return { isOpen }
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}

@@ -9,6 +9,7 @@ import {
   timestamps,
 } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
+import { isLostHold, payments } from '../payment.store'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 import { reportOrigins } from './report'
@@ -188,6 +189,16 @@ export async function sumMissing(db: Db): Promise<string> {
     .from(reversals)
     .where(isMissing(reversals))
   return missing!.micro
+}
+
+/** Returns true if a wallet has a payment whose hold could not be kept. */
+export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolean> {
+  const rows = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(eq(payments.wallet, wallet), isLostHold(payments)))
+    .limit(1)
+  return rows.length > 0
 }
 
 /** Wallets that were ever frozen, their current flag and the last order to the chain. */

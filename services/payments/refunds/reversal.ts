@@ -5,7 +5,7 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import { bookGivenUp } from '../books/book'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
-import { hasLostHold, lockWallet, notePayment, type PaymentRow } from '../payment.store'
+import { lockWallet, notePayment, type PaymentRow } from '../payment.store'
 import { outbox, recordAnomaly } from '../schema.store'
 import {
   addMadeGood,
@@ -14,6 +14,7 @@ import {
   findMissing,
   findReversal,
   findWallet,
+  hasLostHold,
   planOrder,
   storeFreeze,
   storeReversal,

@@ -129,11 +129,6 @@ export const findOwned: StandIn<Payments['findOwned']> = async (db, account, wan
   )
 }
 
-export const hasLostHold: StandIn<Payments['hasLostHold']> = async (db, wallet) =>
-  rowsOf(db)
-    .payments.by('wallet', wallet)
-    .some(({ frozenAt, holdEndedAt }) => frozenAt !== null && holdEndedAt === null)
-
 export const findByCheckout: StandIn<Payments['findByCheckout']> = async (
   db,
   account,

@@ -87,6 +87,11 @@ export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given
   return rows.reversals.set(paymentId, { ...given, ...fresh })
 }
 
+export const hasLostHold: StandIn<Refunds['hasLostHold']> = async (db, wallet) =>
+  rowsOf(db)
+    .payments.by('wallet', wallet)
+    .some(({ frozenAt, holdEndedAt }) => frozenAt !== null && holdEndedAt === null)
+
 export const findMissing = async (db: Db, wallet: string): Promise<Reversal[]> =>
   rowsOf(db)
     .reversals.by('wallet', wallet)

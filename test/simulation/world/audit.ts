@@ -62,7 +62,10 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const found: Finding[] = []
   const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
   const { provider, world } = around
-  const charges = provider.paymentsOf(row.id)
+  // One that was canceled before it was seen is no money.
+  const charges = provider
+    .paymentsOf(row.id)
+    .filter((one) => one.void !== 'canceled' || one.paymentId === row.providerPaymentId)
   const own = charges.find(({ paymentId }) => paymentId === row.providerPaymentId)
   const live = liveParts(around, row)
   if (live.length > 1) say(`was credited ${live.length} times`)
@@ -82,7 +85,11 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`has refunds of ${row.refundedMinor}, the provider has ${refundedOf(around, own)}`)
   const others = charges.filter((one) => one !== own && own)
   const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
-  if (second !== row.overpaidMinor)
+  const canceled = provider
+    .paymentsOf(row.id)
+    .filter((one) => one.void === 'canceled' && one !== own)
+  const secondMax = second + sum(canceled.map(({ paidMinor }) => paidMinor ?? 0n))
+  if (row.overpaidMinor < second || row.overpaidMinor > secondMax)
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
@@ -126,7 +133,9 @@ function auditMoney({ provider, world }: Surroundings): Finding[] {
   const { payments, anomalies } = world.rows
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
   const odd = new Set([...anomalies.values()].map(({ object }) => object))
-  return [...provider.payments.keys()]
+  return [...provider.payments.values()]
+    .filter((one) => one.void !== 'canceled')
+    .map(({ paymentId }) => paymentId)
     .filter((id) => !known.has(id) && !odd.has(id))
     .map((id) => `charge ${id} belongs to no payment and is no anomaly`)
 }
