@@ -214,10 +214,12 @@ export const unseenMicro: StandIn<Wallets['unseenMicro']> = async (db, wallets, 
   return sums
 }
 
+type Take = Awaited<ReturnType<Wallets['findTake']>>
+
 export const findTake: StandIn<Wallets['findTake']> = async (db, payoutId) =>
   rowsOf(db)
     .operations.by('cause', payoutId)
-    .find(({ kind }) => kind === 'take') as never
+    .find(({ kind }) => kind === 'take') as Take
 
 export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
 
