@@ -88,7 +88,9 @@ export async function takeDecided(
       ? restartOf(payment, step.remainderMicro)
       : 'undone' in step
         ? restartOf(payment, 0n)
-        : {}
+        : step.next === 'refunded'
+          ? { refundAppliedMinor: payment.refundedMinor }
+          : {}
   return takeStep(tx, context, payment, step, { ...set, ...restart })
 }
 

@@ -189,6 +189,13 @@ describe('a refund that did not take place after all', () => {
     expect(decideRefunded({ ...paid, ...lapsed, ...more, state })).toEqual(step as never)
   })
 
+  test('that took back all late money without a rate ends the payment', () => {
+    const late = { ...paid, state: 'expired', reason: 'awaiting_rate' } as const
+    const step = { next: 'refunded', reason: 'refunded_before_credit' }
+    expect(decideRefunded({ ...late, refundedMinor: 50_000n })).toEqual(step as never)
+    expect(decideRefunded({ ...late, refundedMinor: 10_000n })).toEqual(stay as never)
+  })
+
   test.each([
     ['the whole refund', 0n, 0n, { next: 'credited', reason: 'refund_undone' }],
     ['a part of it', 20_000n, 0n, stay],

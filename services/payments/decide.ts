@@ -127,6 +127,9 @@ export function decideRefunded(
 ): Step {
   if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
+  // Late money that went back before there was a rate for it.
+  if (awaitsRate(payment) && remainderFloor(payment) === 0n)
+    return { next: 'refunded', reason: 'refunded_before_credit' }
   switch (payment.state) {
     case 'held':
       return { next: 'revoking', reason: 'refunded_during_hold' }

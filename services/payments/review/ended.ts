@@ -25,7 +25,5 @@ export async function endRefunding(tx: Tx, context: Context, paymentId: string):
     payment,
     orders.map(({ state }) => state),
   )
-  const isRefunded = 'next' in step && step.next === 'refunded'
-  const set = isRefunded ? { refundAppliedMinor: payment.refundedMinor } : {}
-  await takeDecided(tx, context, payment, step, set)
+  await takeDecided(tx, context, payment, step)
 }
