@@ -70,7 +70,7 @@ async function start(name: string, more: Env, enough: (text: string) => boolean 
 describe('chain-relayer', () => {
   test.each<[string, Env, RegExp]>([
     ['chain id', { CHAIN_ID: '1' }, /points to chain 10143, but CHAIN_ID is 1: fix/],
-    ['genesis', { GENESIS_HASH: zeroHash }, /the chain was reset; deploy and set it/],
+    ['genesis', { GENESIS_HASH: zeroHash }, /after a reset of the chain, deploy and set it/],
     ['token domain', { AUSD_ADDRESS: otherToken }, /another EIP-712 domain \(Agora Dolour/],
     ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /is not AUSD: fix the address/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],

@@ -94,8 +94,8 @@ export type Memory = {
   look: Look | undefined
   /** When a lane was last counted, up to which final block, and its lease epoch, by address. */
   readonly counted: Map<string, Counted>
-  /** Recent ancestors of the finalized head, by number. */
-  readonly ancestors: Map<bigint, Head>
+  /** Recent ancestors of the finalized head, by number, some of them still being read. */
+  readonly ancestors: Map<bigint, Promise<Head>>
   /** Progress of the chain head; undefined before the first reading. */
   pace: Pace | undefined
 }

@@ -55,8 +55,8 @@ const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLo
  * Opens a caller that tries the endpoints in order: the next one if the budget of one is spent, if
  * it does not respond, or if it returns an error of its own. An endpoint that reports a rate limit
  * has done nothing, so it may be retried once it is open again. An endpoint is identified before its
- * first use and after an outage, and one without a block that must exist has failed. Everything ends
- * at the deadline.
+ * first use and after an outage, and one without a block that must exist has failed. If the last
+ * endpoint cut the connection, a read goes round once more. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): Asker {
   const { endpoints, timeoutMs, urgency, clock = systemClock } = options
@@ -67,9 +67,14 @@ export function openAsker(options: AskerOptions): Asker {
     const until = clock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
     let last: unknown
+    let mayRepeat = call.method !== 'eth_sendRawTransaction'
     for (;;) {
+      if (failed.size === endpoints.all.length) {
+        if (!mayRepeat || !isCut(last)) throw last
+        mayRepeat = false
+        failed.clear()
+      }
       const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
-      if (among.length === 0) throw last
       const turn = { calls: [call], among, patienceMs: until - clock(), urgency }
       const endpoint = await turnAmong(endpoints, turn).catch((spent) => {
         throw last ?? spent
@@ -82,12 +87,11 @@ export function openAsker(options: AskerOptions): Asker {
         const way = ways.get(endpoint)!
         const bounded = (asked: RpcCall) =>
           beforeEnd(way(asked), asked, endpoint, { leftMs: until - clock(), timeoutMs })
-        if (!endpoint.isOurs)
-          await endpoints.identify(endpoint, async (asked) => {
-            const patienceMs = until - clock()
-            await turnAmong(endpoints, { calls: [asked], among: [endpoint], patienceMs, urgency })
-            return bounded(asked)
-          })
+        await endpoints.identify(endpoint, async (asked) => {
+          const patienceMs = until - clock()
+          await turnAmong(endpoints, { calls: [asked], among: [endpoint], patienceMs, urgency })
+          return bounded(asked)
+        })
         const askedAt = clock()
         const result = await bounded(call)
         tell('ok')
@@ -179,6 +183,11 @@ function closedForMs(error: unknown): number | undefined {
 const isAway = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
+
+/** Returns whether the connection was cut or refused: a read may be repeated at once. */
+const isCut = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk((one) => one instanceof HttpRequestError && one.status === undefined) !== null
 
 /** Returns whether a batch got a non-list response, on which viem throws a TypeError. */
 const isNoBatch = (error: unknown): boolean =>

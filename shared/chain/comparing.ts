@@ -4,6 +4,8 @@ import { type Loop, startLoop } from '#shared/loop'
 
 const everyMs = 500
 const deadlineMs = 2_000
+/** Pause after a rate limit response, and after a failed identification. */
+const closedMs = 2_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 /**
@@ -14,8 +16,13 @@ const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false]
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {
     let wasBehind = false
+    let restsUntil = 0
     const work = async () => {
-      await compare(endpoints, endpoint).catch(() => {}) // Callers find out and report outages.
+      if (Date.now() < restsUntil) return
+      // Callers find out and report outages.
+      await compare(endpoints, endpoint).catch(() => {
+        restsUntil = Date.now() + closedMs
+      })
       const isBehind = endpoints.isBehind(endpoint)
       if (isBehind === wasBehind) return
       wasBehind = isBehind
@@ -35,24 +42,28 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
 async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<void> {
   const ask = async (call: RpcCall) => {
     await endpoints.turn({ calls: [call], among: [endpoint], patienceMs: deadlineMs })
-    return callOne(endpoint, call)
+    return callOne(endpoints, endpoint, call)
   }
   await endpoints.identify(endpoint, ask)
   if (Date.now() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
-  await endpoints.turn({ calls: [finalized], among: [endpoint], patienceMs: deadlineMs })
   const askedAt = Date.now()
-  const block = await callOne(endpoint, finalized)
+  const block = await ask(finalized)
   endpoints.note(finalized, block)
   endpoints.judge(endpoint, finalized, block, askedAt)
 }
 
-async function callOne({ url }: RpcEndpoint, call: RpcCall): Promise<unknown> {
-  const response = await fetch(url, {
+async function callOne(
+  endpoints: RpcEndpoints,
+  endpoint: RpcEndpoint,
+  call: RpcCall,
+): Promise<unknown> {
+  const response = await fetch(endpoint.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...call }),
     signal: AbortSignal.timeout(deadlineMs),
   })
+  if (response.status === 429) endpoints.close(endpoint, closedMs)
   const answer = (await response.json()) as { result?: unknown }
   if (answer.result === undefined) throw new Error(`${call.method} got no result`)
   return answer.result

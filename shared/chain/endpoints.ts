@@ -2,7 +2,13 @@ import { BaseError } from 'viem'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
-import { ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
+import {
+  BudgetSpent,
+  ethCallsIn,
+  openTurns,
+  type RpcBudget,
+  type Urgency,
+} from '#shared/chain/turns'
 import { type Clock, systemClock } from '#shared/clock'
 import type { Log } from '#shared/log'
 import { type Outage, openOutage } from '#shared/outages/outage'
@@ -26,7 +32,10 @@ export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
   /** Returns the endpoints in order from index `first`; failed and lagging ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
-  /** Waits until one of `among` has budget for all these calls, and counts them. Throws `BudgetSpent` if that takes longer than `patienceMs`. */
+  /**
+   * Waits until one of `among` has budget for all these calls, and counts them; healthy endpoints
+   * are waited for first. Throws `BudgetSpent` if that takes longer than `patienceMs`.
+   */
   readonly turn: (asked: {
     calls: readonly RpcCall[]
     among: readonly RpcEndpoint[]
@@ -43,8 +52,8 @@ export type RpcEndpoints = {
   /** Extracts the chain head from results, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   /**
-   * Throws `Stale` if the endpoint lacks a block that must exist, or reports a head older than one
-   * seen before. `askedAt` is in Unix ms.
+   * Notes heads for the comparison of endpoints. Throws `Stale` if the endpoint lacks a block that
+   * must exist. `askedAt` is in Unix ms.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
   /** Returns true if other endpoints have had newer finalized blocks for some time. */
@@ -74,10 +83,12 @@ type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null 
 
 const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
+/** How long a call waits for the budget of a healthy endpoint before it goes to another one. */
+const preferredMs = 500
 /** Time after which an endpoint of another chain is identified again. */
 const foreignMs = 10_000
 
-/** Thrown for a response without a block that must exist, or with an older one. */
+/** Thrown for a response without a block that must exist. */
 export class Stale extends BaseError {
   override name = 'Stale'
 }
@@ -115,7 +126,8 @@ export function openRpcEndpoints(options: {
   const finalized: Heads<RpcEndpoint> = openHeads(clock)
   const latest: Heads<RpcEndpoint> = openHeads(clock)
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
-  const isLast = (one: RpcEndpoint) => isShunned(one) || isBehind(one)
+  /** A lagging endpoint responds, so it comes before one that does not. */
+  const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
   /** Returns true for the number of a block that some endpoint has finalized. */
   const isKnown = (number: string) =>
     /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
@@ -141,12 +153,18 @@ export function openRpcEndpoints(options: {
     all,
     inOrder: (first = 0) => {
       const inTurn = all.map((_, step) => all[(first + step) % all.length]!)
-      return [...inTurn.filter((one) => !isLast(one)), ...inTurn.filter(isLast)]
+      return inTurn.toSorted((one, two) => rankOf(one) - rankOf(two))
     },
     turn: async ({ calls, among, patienceMs, urgency }) => {
       const methods = calls.map(({ method }) => method)
-      const urls = among.map(({ url }) => url)
-      const { url, waited } = await turns.next({ methods, among: urls, patienceMs, urgency })
+      const next = (of: readonly RpcEndpoint[], waitMs: number) =>
+        turns.next({ methods, among: of.map(({ url }) => url), patienceMs: waitMs, urgency })
+      const best = Math.min(...among.map(rankOf))
+      const fit = among.filter((one) => rankOf(one) === best)
+      const { url, waited } = await next(fit, Math.min(patienceMs, preferredMs)).catch((spent) => {
+        if (!(spent instanceof BudgetSpent)) throw spent
+        return next(among, patienceMs)
+      })
       const endpoint = among.find((one) => one.url === url)!
       const ethCalls = ethCallsIn(methods)
       endpoint.counts.requests += methods.length
@@ -175,8 +193,8 @@ export function openRpcEndpoints(options: {
       const [tag] = params as readonly string[]
       const block = result as RawBlock | null
       const heads = tag === 'finalized' ? finalized : tag === 'latest' ? latest : undefined
-      if (heads ? heads.note(from, block, askedAt) : block || !isKnown(tag!)) return
-      throw new Stale(`the endpoint lags: its block ${tag} is ${block?.number ?? 'missing'}`)
+      heads?.note(from, block, askedAt)
+      if (!block && (heads || isKnown(tag!))) throw new Stale(`the endpoint has no block ${tag}`)
     },
     isBehind,
     comparedAt: finalized.askedAt,

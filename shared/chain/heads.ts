@@ -5,11 +5,8 @@ export type RawBlock = { readonly number: string }
 
 /** Heads of one block tag, such as `finalized`, as all endpoints reported them. */
 export type Heads<E> = {
-  /**
-   * Notes a head, null if there was none, in the response to a call made at `askedAt` (Unix ms).
-   * Returns false for none and for one that is older than a head seen before.
-   */
-  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => boolean
+  /** Notes a head, null if there was none, in the response to a call made at `askedAt` (Unix ms). */
+  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => void
   /**
    * Returns true if the endpoint's last response lacks a head that another endpoint had reported
    * `graceMs` before the call.
@@ -23,10 +20,10 @@ export type Heads<E> = {
 /** Time within which every healthy endpoint knows a block that another one has. */
 const graceMs = 700
 /**
- * How long older heads are refused while every endpoint reports them. After that the chain itself
- * has lost blocks: a reorganisation, or a local chain restored from an earlier state.
+ * Time after which the newest head is forgotten if every endpoint reports older ones. The chain itself
+ * has lost blocks then: a reorganisation, or a local chain restored from an earlier state.
  */
-const keptMs = 10_000
+export const keptMs = 10_000
 
 /** Opens the comparison of heads; it makes no calls. */
 export function openHeads<E>(clock: Clock): Heads<E> {
@@ -45,12 +42,11 @@ export function openHeads<E>(clock: Clock): Heads<E> {
     note: (endpoint, block, askedAt) => {
       const number = block ? BigInt(block.number) : -1n
       lastOf.set(endpoint, { number, askedAt })
-      if (!block) return false
+      if (!block) return
       const isOlder = newest !== undefined && number < newest.number
-      if (isOlder && clock() - newest!.confirmedAt < keptMs) return false
+      if (isOlder && clock() - newest!.confirmedAt < keptMs) return
       if (isOlder) firsts = []
       take(number)
-      return true
     },
     isBehind: (endpoint) => {
       const last = lastOf.get(endpoint)

@@ -23,7 +23,6 @@ type Ask = (call: { readonly method: string; readonly params: unknown }) => Prom
  */
 export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdentity) {
   const first = new Map<string, string>()
-  if (genesisHash !== 'unchecked') first.set('block 0', genesisHash)
   return async (ask: Ask): Promise<void> => {
     const [id, genesis, ...codes] = await Promise.all([
       ask({ method: 'eth_chainId', params: [] }) as Promise<string>,
@@ -31,8 +30,15 @@ export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdenti
       ...contracts.map((at) => ask({ method: 'eth_getCode', params: [at, 'latest'] })),
     ])
     if (Number(id) !== chainId)
-      throw new AnotherChain(`chain id is ${Number(id)}, but CHAIN_ID is ${chainId}: fix RPC_URLS`)
+      throw new AnotherChain(
+        `RPC_URLS points to chain ${Number(id)}, but CHAIN_ID is ${chainId}: fix one of them`,
+      )
     if (!genesis) throw new BaseError('the endpoint has no block 0')
+    if (genesisHash !== 'unchecked' && genesis.hash !== genesisHash)
+      throw new AnotherChain(
+        `block 0 is ${genesis.hash}, not GENESIS_HASH: fix RPC_URLS; after a reset of the chain, ` +
+          'deploy and set it',
+      )
     const told = new Map([['block 0', genesis.hash]])
     for (const [at, code] of codes.entries()) {
       if (typeof code !== 'string' || code === '0x')

@@ -22,7 +22,6 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getTransactionReceipt', 'finality'],
   ['eth_getTransactionCount', 'finality'],
   ['eth_getBlockByNumber', 'finality'],
-  ['eth_getBlockByHash', 'finality'],
   ['eth_getLogs', 'sweep'],
 ])
 

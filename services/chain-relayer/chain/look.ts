@@ -1,4 +1,5 @@
 import { type Hex, multicall3Abi } from 'viem'
+import { keptMs } from '#shared/chain/heads'
 import type { Clock } from '#shared/clock'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
@@ -9,6 +10,8 @@ export type Look = {
   readonly at: number
   readonly newest: Pick<Head, 'number' | 'timestamp'>
   readonly finalized: Head
+  /** When an endpoint last reported this or a newer finalized block, in Unix ms. */
+  readonly toldAt: number
   /** Native coin of the lanes at the newest block, in wei; by their lower-case addresses. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
 }
@@ -21,7 +24,8 @@ type Looking = {
 }
 
 /**
- * Takes a chain snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded
+ * Takes a chain snapshot with two calls, at most once per `POLL_MS`. An endpoint that lags does not
+ * make the finalized block older, unless all did for ten seconds: the chain itself lost blocks. Transactions are concluded
  * only up to the snapshot's finalized block, so each is reflected either in a lane's balance or in
  * its open transactions.
  */
@@ -33,8 +37,12 @@ export async function lookAt(
   const isKnown = last && lanes.every((lane) => last.balancesWei.has(lane))
   if (isKnown && isRecent(last.at, clock(), settings.pollMs)) return last
   const at = clock()
-  const [finalized, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
-  memory.look = { at, finalized, ...newest }
+  const [told, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
+  const isOlder = last && told.number < last.finalized.number && isRecent(last.toldAt, at, keptMs)
+  const head = isOlder
+    ? { finalized: last.finalized, toldAt: last.toldAt }
+    : { finalized: told, toldAt: at }
+  memory.look = { at, ...head, ...newest }
   return memory.look
 }
 

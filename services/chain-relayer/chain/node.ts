@@ -34,8 +34,6 @@ export type Node = {
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
   /** Undefined if the endpoint does not have the receipt, which proves nothing. */
   readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
-  /** The block with this hash. Throws if the endpoint does not have it. */
-  readonly blockOf: (hash: Hex) => Promise<Head>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts stored bytes. Returns null, or the error message of the last endpoint tried. */
@@ -83,7 +81,6 @@ function open(
         block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block },
       ),
     receiptOf: (hash) => receiptOf(reader, hash),
-    blockOf: async (blockHash) => head(await reader.getBlock({ blockHash })),
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>

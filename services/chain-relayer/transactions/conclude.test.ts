@@ -51,7 +51,7 @@ describe('what becomes final', () => {
     const calls = await callsUntilFinal(12)
     expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
     expect(calls.get('eth_getTransactionReceipt')).toBe(12)
-    expect(calls.get('eth_getBlockByHash') ?? 0).toBeLessThanOrEqual(24)
+    expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
   })
 
   /** Makes an endpoint report other block hashes in receipts, and count its lies. */

@@ -188,7 +188,10 @@ async function finalReceipt(
 /** Blocks followed by their hashes from the finalized one; older ones are compared by number. */
 const ancestorsMax = 256n
 
-/** Returns true if the block is `head` or an ancestor of it, following the parent hashes. */
+/**
+ * Returns true if the block is `head` or an ancestor of it. The blocks between them are read at once,
+ * and each must name the one before as its parent. Throws if they do not form a chain.
+ */
 async function isFinal(
   { node, memory: { ancestors } }: Context,
   block: { readonly blockNumber: bigint; readonly blockHash: Hex },
@@ -198,18 +201,33 @@ async function isFinal(
   if (block.blockNumber < oldest)
     return (await node.headAt(block.blockNumber)).hash === block.blockHash
   for (const number of ancestors.keys()) if (number < oldest) ancestors.delete(number)
+  ancestors.set(head.number, Promise.resolve(head))
   let at = head
-  ancestors.set(at.number, at)
-  while (at.number > block.blockNumber) {
-    const known = ancestors.get(at.number - 1n)
-    const parent = known?.hash === at.parentHash ? known : await node.blockOf(at.parentHash)
-    if (parent.hash !== at.parentHash || parent.number !== at.number - 1n)
+  for (const number of numbersFrom(head.number - 1n, block.blockNumber)) remember(number)
+  for (const number of numbersFrom(head.number - 1n, block.blockNumber)) {
+    const parent = await remember(number)
+    if (parent.hash !== at.parentHash) {
+      ancestors.clear()
       throw new Error(`the endpoint has another block than ${at.parentHash}`)
-    ancestors.set(parent.number, parent)
+    }
     at = parent
   }
   return at.hash === block.blockHash
+
+  /** Concurrent callers share a read; a failed one is not kept. */
+  function remember(number: bigint): Promise<Head> {
+    const known = ancestors.get(number)
+    if (known) return known
+    const reading = node.headAt(number)
+    ancestors.set(number, reading)
+    reading.catch(() => ancestors.get(number) === reading && ancestors.delete(number))
+    return reading
+  }
 }
+
+/** Returns the numbers from `first` down to `last`. */
+const numbersFrom = (first: bigint, last: bigint): bigint[] =>
+  Array.from({ length: Math.max(0, Number(first - last) + 1) }, (_, step) => first - BigInt(step))
 
 /** Retry delay of a reverted drip, during which the lane has to be funded. */
 const dripRestMs = 15_000

@@ -102,12 +102,6 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
     countAt: (address, block) =>
       ask('counts transactions', () => chain.countAt(address, numberOf(block))),
     receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
-    blockOf: (hash) =>
-      ask('asks for a block by its hash', () => {
-        const block = chain.blocks.findLast((one) => one.hash === hash)
-        if (!block) throw new Error('the block was replaced')
-        return chain.head(block)
-      }),
     sendRaw: (raw) =>
       ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
   }
