@@ -38,7 +38,7 @@ export const refusals = {
   cashouts_refused_too_many: {
     status: 429,
     message:
-      'Banks have refused too many of your cash-outs today. Check the account details, and try again after 00:00 UTC.',
+      'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after 00:00 UTC.',
   },
   gas_budget_spent: {
     status: 429,

@@ -97,7 +97,8 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
     RATE_LIMIT_DELIVERIES_PER_MINUTE: '6000000',
   },
   payments: unlimitedProvider,
-  payouts: unlimitedProvider,
+  // The sandbox refuses one account number, which all users share.
+  payouts: { ...unlimitedProvider, CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
   'chain-relayer': { ...unlimitedChain, RPC_ETH_CALLS_PER_SECOND: '100000' },
   'indexer-reader': unlimitedChain,
   books: { ...unlimitedChain, ...unlimitedProvider },

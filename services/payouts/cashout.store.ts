@@ -7,7 +7,6 @@ import {
   inArray,
   lte,
   not,
-  notInArray,
   or,
   type SQL,
   type SQLWrapper,
@@ -161,19 +160,21 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashou
 /** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
+/** Totals of cash-outs: their AUSD, and the number of those given back. */
+const totals = {
+  micro: sql<string>`coalesce(sum(${cashouts.ausdMicro})
+    filter (where ${cashouts.state} not in ('failed', 'returned')), 0)::text`,
+  givenBack: sql<number>`(count(*)
+    filter (where ${cashouts.state} in ('returning', 'returned')))::int`,
+}
+
 /**
  * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except failed and returned ones, and counts
  * those whose AUSD goes back. Also returns the start of a pause of cash-outs, or null.
  */
 export async function sumToday(tx: Tx, wallet: `0x${string}`) {
-  const { state, ausdMicro } = cashouts
   const [row] = await tx
-    .select({
-      micro: sql<string>`coalesce(sum(${ausdMicro})
-        filter (where ${state} not in ('failed', 'returned')), 0)::text`,
-      givenBack: sql<number>`(count(*) filter (where ${state} in ('returning', 'returned')))::int`,
-      pausedSince: pausedSince(pauses),
-    })
+    .select({ ...totals, pausedSince: pausedSince(pauses) })
     .from(cashouts)
     .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightUtc)))
   return { ...row!, micro: BigInt(row!.micro) }
@@ -184,20 +185,14 @@ export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${ma
 
 /**
  * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except failed
- * and returned ones. `marks`: its keyed hashes.
+ * and returned ones, and counts those whose AUSD goes back. `marks`: its keyed hashes.
  */
-export async function sumTodayTo(tx: Tx, marks: readonly string[]): Promise<bigint> {
+export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx
-    .select({ micro: sql<string>`coalesce(sum(${cashouts.ausdMicro}), 0)::text` })
+    .select(totals)
     .from(cashouts)
-    .where(
-      and(
-        isOneOf(cashouts.accountMark, marks),
-        gte(cashouts.createdAt, midnightUtc),
-        notInArray(cashouts.state, ['failed', 'returned']),
-      ),
-    )
-  return BigInt(row!.micro)
+    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightUtc)))
+  return { ...row!, micro: BigInt(row!.micro) }
 }
 
 /**

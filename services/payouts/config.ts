@@ -63,6 +63,10 @@ export const fields = {
       'accepted',
     fallback: '3',
   }),
+  CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: integer({
+    about: 'the same number for one bank account, over all wallets',
+    fallback: '3',
+  }),
   BALANCE_LOW_IDR: amount({
     about: 'alert when uncommitted rupiah at the provider falls below this (whole rupiah)',
     fallback: '50000000',
@@ -105,3 +109,12 @@ export const fields = {
     fallback: '2592000000',
   }),
 }
+
+/** Returns the numbers of refused cash-outs per day after which no more are accepted. */
+export const givenBackMaxOf = (config: {
+  readonly cashoutRefusedDayMax: number
+  readonly cashoutRefusedToAccountDayMax: number
+}) => ({
+  ofWallet: config.cashoutRefusedDayMax,
+  toAccount: config.cashoutRefusedToAccountDayMax,
+})

@@ -23,8 +23,8 @@ export type Context = {
   readonly accountLengths: AccountLengths
   /** Limit on a wallet's cash-outs per UTC day (10⁻⁶ AUSD). */
   readonly dayMicroMax: bigint
-  /** Number of a wallet's cash-outs given back in a UTC day after which no more are accepted. */
-  readonly givenBackMax: number
+  /** Numbers of cash-outs given back in a UTC day after which no more are accepted. */
+  readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
   /** Time without an update before a recheck, and how long paid cash-outs are rechecked. */
   readonly sweepAfterMs: number
   readonly reversalWatchMs: number

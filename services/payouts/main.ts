@@ -12,7 +12,7 @@ import { openChannels, openDetailsSafe } from './bank'
 import { bookedTables } from './books/tables'
 import { limits } from './cashout'
 import { oldestCashouts } from './cashout.store'
-import { fields } from './config'
+import { fields, givenBackMaxOf } from './config'
 import type { Context } from './context'
 import { openBalance, watchBalance } from './cover/balance'
 import { answerCashouts, answerPayoutsPause } from './open'
@@ -53,7 +53,7 @@ await runService(name, fields, async (config, runtime) => {
     treasury: config.treasuryAddress,
     accountLengths: config.bankAccountLengths,
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
-    givenBackMax: config.cashoutRefusedDayMax,
+    givenBackMax: givenBackMaxOf(config),
     sweepAfterMs: config.sweepAfterMs,
     reversalWatchMs: config.reversalWatchMs,
   }

@@ -126,7 +126,7 @@ export async function openFixture(
     ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
     clock: () => time.clock() + aheadMs,
-    ...{ dayMicroMax: 10n ** 11n, givenBackMax: 1_000 },
+    ...{ dayMicroMax: 10n ** 11n, givenBackMax: { ofWallet: 1_000, toAccount: 1_000 } },
     poke: () => {},
   }
   const recheck = startRechecking(context, { sweepEveryMs: 20 })

@@ -45,7 +45,10 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
       return wires[to].host
     },
     ...(older === null ? {} : { codeDir: (copy) => (copy === 1 ? older : undefined) }),
-    env: { payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '5000' } },
+    env: {
+      payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '5000' },
+      payouts: { CASHOUT_REFUSED_DAY_MAX: '1000000' },
+    },
   })
   const { stack, info } = copies
   const outside = outsideOf(info)

@@ -299,7 +299,7 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        'if ((await sumTodayTo(tx, marks)) + row.ausdMicro > context.dayMicroMax)',
+        'if (todayTo.micro + row.ausdMicro > context.dayMicroMax)',
         'if (0)',
       ),
     ],

@@ -71,7 +71,9 @@ export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
 /** The sums behind these limits are tested on a real Postgres. */
-export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => 0n
+export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
+  ...{ micro: 0n, givenBack: 0 },
+})
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({

@@ -193,7 +193,12 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     ...{ provider: around.bank.as(process), channels },
     balance: { refresh: async () => {}, last: () => known, current: async () => known },
     ...{ safe: readable, treasury, accountLengths: 'lenient' as const },
-    ...{ dayMicroMax: 10n ** 15n, givenBackMax: 1_000, sweepAfterMs, reversalWatchMs: 600_000 },
+    ...{
+      dayMicroMax: 10n ** 15n,
+      givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
+      sweepAfterMs,
+      reversalWatchMs: 600_000,
+    },
   }
   const rechecking = startPaying(context, { sweepEveryMs: 2_000 })
   startListingPayouts(context, listing)
