@@ -217,16 +217,18 @@ describe('a user exceeds the limits of one wallet', () => {
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
     const person = await newcomer()
     const quotes = await Promise.all(Array.from({ length: 40 }, () => person.quote('USD/IDR')))
-    const replies = await Promise.all(quotes.map(({ id }) => topup(person, 4_000, id)))
+    const replies = await Promise.all(quotes.map(({ id }) => topup(person, 3_900, id)))
     expect(tally(replies)).toEqual({ ok: 25, [tooMuch]: 15 })
     const open: string = replies.find(({ status }) => status === 200)!.body.paymentId
     await outside.expire(open)
     await becomes(() => statusOf(person, open), 'expired')
     const refused = replies.findIndex(({ status }) => status === 400)
-    expect(said(await topup(person, 4_000, quotes[refused]!.id))).toBe('ok')
+    // The expired one still counts to the day.
+    expect(said(await topup(person, 3_900, quotes[refused]!.id))).toBe(dayOver)
+    expect(said(await topup(person, 2_000, quotes[refused]!.id))).toBe('ok')
     // One that was accepted gets its answer again, though there is no room for another.
     const accepted = replies.findLastIndex(({ status }) => status === 200)
-    expect(said(await topup(person, 4_000, quotes[accepted]!.id))).toBe('ok')
+    expect(said(await topup(person, 3_900, quotes[accepted]!.id))).toBe('ok')
   })
 
   test('by a hundred and ten small checkouts', async () => {
@@ -244,7 +246,7 @@ describe('a user exceeds the limits of one wallet', () => {
     const second = await topup(person, 50_000)
     expect(said(second)).toBe(dayOver)
     expect(Number(second.headers.get('Retry-After'))).toBeGreaterThan(2)
-    const whole = '400 Amount exceeds the daily limit.'
+    const whole = '400 Amount exceeds the limit of every payment method.'
     expect(said(await topup(person, 100_001))).toBe(whole)
     expect(said(await topup(person, 40_000))).toBe('ok')
     await person.draw(10_000_000n)

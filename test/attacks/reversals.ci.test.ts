@@ -3,6 +3,7 @@ import { holdSeconds, watchful } from './fixture'
 
 onOneStack(() => ({ env: watchful, terms: { holdSeconds } }), {
   freezing: () => import('./freezing.suite'),
-  refunds: () => import('./refunds.suite'),
   silence: () => import('./silence.suite'),
+  // Last: it changes what a share is worth.
+  refunds: () => import('./refunds.suite'),
 })

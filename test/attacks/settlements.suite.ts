@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTestClient, http } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
@@ -158,6 +158,8 @@ describe('a user opens two checkouts for one debt', () => {
 })
 
 describe('security: a user repays a debt before paying its checkout, to have collateral', () => {
+  afterAll(() => operate(stack, 'main.ts', 'resume', 'topups', '--reason', 'ticket 7'))
+
   test.each([
     ['the daily limit is used up', false],
     ['top-ups are paused', true],
@@ -171,6 +173,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     // Drawn today, it was admitted as a top-up when it was opened; what follows is not.
     await outside.pay(checkout.paymentId, 'QRIS')
     await person.until('the excess', (me) => me.collateral.value !== collateral)
+    await entryIn(person, checkout.paymentId, 'repaid', 'credited')
     if (!paused) {
       const quote = await person.quote('USD/IDR')
       const day = { amount: '1624236250', method: 'bank', quoteId: quote.id }
@@ -184,7 +187,6 @@ describe('security: a user repays a debt before paying its checkout, to have col
     expect({ status, code }).toEqual(
       paused ? { status: 503, code: 'topups_paused' } : { status: 429, code: 'day_limit_reached' },
     )
-    if (paused) await operate(stack, 'main.ts', 'resume', 'topups', '--reason', 'ticket 7')
     await becomes(() => books.close(), explained)
   })
 })
