@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../../services/gateway/identity/provider'
+import type { IdentityProvider, Statement } from '../../services/gateway/identity/provider'
 import { faultOf, left, NotHere, type Step } from './step'
 
 /** A webhook as received, byte for byte. */
@@ -69,6 +69,9 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
 const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
   'ok' in by.verify(body, headers, Date.now()) ? 'believed' : 'refused'
 
+/** The applicant of a webhook, as one that we created. */
+const ownRefs = ({ providerRef }: Statement) => new Set(providerRef ? [providerRef] : [])
+
 function webhookSteps(
   { provider, deaf, hear, resets }: IdentityBench,
   wallet: `0x${string}`,
@@ -122,7 +125,7 @@ function webhookSteps(
         if (!hear) throw noWebhook()
         const told = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
         if (!('statement' in told)) return 'fault' in told ? told.fault : 'without a time'
-        const finding = await provider.lookUp(wallet, new Set())
+        const finding = await provider.lookUp(wallet, ownRefs(told.statement))
         if (!('statement' in finding)) return Object.keys(finding).join()
         const { word, subjectRef, sandbox, level, occurredAtMs } = finding.statement
         const apartMs = told.statement.occurredAtMs - occurredAtMs

@@ -9,7 +9,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { personal } from '#infra/sandbox/identity/personal'
 import { everythingWritten } from '../support/database'
-import { newUser, verifiedUser } from '../support/people'
+import { newUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 
 const eager = {
@@ -29,6 +29,13 @@ let outside: Outside
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)
   expect((await person.insist('/me/verification', {})).body).toMatchObject({ verified: false })
+  return person
+}
+
+async function verified(): Promise<Person> {
+  const person = await userWithLink()
+  await outside.identity(person.wallet, 'approved')
+  await becomes(person, true)
   return person
 }
 
@@ -95,7 +102,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   })
 
   test('a rejection lost after "recorded" is still withdrawn on the chain', async () => {
-    const person = await verifiedUser(stack)
+    const person = await verified()
     await recordedAndLost(person, 'rejected')
     await becomes(person, false)
   })
@@ -107,7 +114,7 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
   })
 
   test('while the provider returns errors nothing changes', async () => {
-    const person = await verifiedUser(stack)
+    const person = await verified()
     await outside.faults({ webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await outside.identity(person.wallet, 'rejected')
     await waitUntil(

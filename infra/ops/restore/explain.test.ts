@@ -94,8 +94,8 @@ describe('explain finds the reason for', () => {
     ['a credit of an unknown payment', call('topUp', [refOf('x'), ana, 7n, false]), ['credit']],
     ['a credit to another wallet', call('topUp', [refOf(topup), budi, 7n, false]), ['credit']],
     ['a repayment', call('repayFor', [refOf(settlement), ana, 7n, false, 5n]), []],
-    ['a revocation', call('revokeTopUp', [refOf(topup)]), []],
-    ['a revocation of nothing', call('revokeRepayment', [refOf('x')]), ['revoke']],
+    ['a revocation', call('revokeTopUp', [refOf(topup), 0n]), []],
+    ['a revocation of nothing', call('revokeRepayment', [refOf('x'), 0n]), ['revoke']],
     [
       'a batch with one unknown operation',
       call('many', [[op(opKinds.topUp, topup, ana), op(opKinds.topUp, 'x', ana)]]),
