@@ -49,6 +49,7 @@ export const refusals = {
     status: 429,
     message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
   },
+  export_limit_reached: { status: 429, message: 'Too many exports today. Try again later.' },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },
   settlement_on_its_way: {

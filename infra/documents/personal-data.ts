@@ -202,7 +202,7 @@ export const plain: ReadonlySet<string> = new Set([
     'payout_api',
     'address',
   ],
-  ...['held_repayments', 'payments.pauses.what', 'payouts.pauses.what'],
+  ...['table', 'held_repayments', 'payments.pauses.what', 'payouts.pauses.what'],
   ...[
     'chain_relayer.pauses.what',
     'gateway.identity_anomalies.detail',

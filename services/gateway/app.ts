@@ -7,6 +7,7 @@ import { activityRoute } from './routes/activity'
 import { cashoutsRoute } from './routes/cashouts'
 import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
+import { exportRoute } from './routes/export'
 import { guideRoutes } from './routes/guide'
 import { healthRoutes } from './routes/health'
 import { countryRoute, meRoute, verificationRoute } from './routes/me'
@@ -25,6 +26,7 @@ const routes = [
   countryRoute,
   verificationRoute,
   activityRoute,
+  exportRoute,
   topupsRoute,
   settlementsRoute,
   cashoutsRoute,

@@ -3,6 +3,7 @@ import type { Copies } from '#shared/bus/copies'
 import type { Published } from '#shared/bus/publish'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
+import type { PersonReader } from '#shared/db/person'
 import type { Log } from '#shared/log'
 import type { Config } from './config'
 import type { Gathered } from './health/gather'
@@ -30,6 +31,8 @@ export type Context = {
   /** Wakes the outbox relay. */
   readonly poke: () => void
   readonly users: Users
+  /** Reads the rows about a wallet in the gateway's own tables. */
+  readonly ownPerson: PersonReader
   /** The configured identity provider. */
   readonly provider: IdentityProvider
   readonly verification: {

@@ -4,6 +4,7 @@ import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
 import { serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
+import { openPersonReader } from '#shared/db/person'
 import { pause } from '#shared/deadline'
 import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
@@ -38,6 +39,7 @@ await runService('gateway', fields, async (config, runtime) => {
     publish: (message) => publish(bus, message),
     poke: relay.poke,
     users: openUsers(database),
+    ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config, clock, database, provider }),
     health,
   }

@@ -39,7 +39,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     answers: [answerRecord(context), answerDebt(context)],
     stats: () => readStats(context),
     readings,
-    log,
+    ...{ database, log },
   })
   log.info('service ready')
   await aliveUntilStopped(config, runtime)

@@ -168,3 +168,32 @@ export const PostVerification = route({
     { title: 'VerificationLink', description: 'Link to the identity verification.' },
   ),
 })
+
+/** Everything that is stored about the wallet. */
+export const GetExport = route({
+  method: 'GET',
+  path: '/me/export',
+  access: 'signed',
+  body: null,
+  answer: Type.Object(
+    {
+      wallet: Address,
+      exportedAt: Timestamp,
+      rows: Type.Array(
+        Type.Object(
+          {
+            table: Type.String({ description: 'Table of the row, with the service that owns it.' }),
+            values: Type.Record(Type.String(), Type.Unknown(), {
+              description:
+                'Fields of the row. Amounts are strings in the unit that the name ends with: `Micro` ' +
+                'is 10⁻⁶ AUSD, `Minor` the smallest unit of the currency, `Wei` of the native coin.',
+            }),
+          },
+          { title: 'StoredRow', description: 'One stored row about the wallet or its items.' },
+        ),
+        { description: 'Every row, by table.' },
+      ),
+    },
+    { title: 'Export', description: 'Everything that is stored about the wallet.' },
+  ),
+})

@@ -11,14 +11,17 @@ import type { Bus } from '#shared/bus/open'
 import { decideDeadLetter } from '#shared/bus/redrive'
 import { endOfTurn } from '#shared/bus/turn'
 import { Malformed } from '#shared/bus/verdict'
+import { openPersonReader } from '#shared/db/person'
 import { within } from '#shared/deadline'
 import { shareFigures } from '#shared/figures'
 import type { Log } from '#shared/log'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { personReads } from '#shared/messages/person'
 import type { AnswerOf, Question, ReadRequestOf, ServiceName } from '#shared/messages/topic'
 import { answerMetrics, readingsFrom } from '#shared/metrics/answer'
 import { quickSeconds, timer } from '#shared/metrics/measures'
 import type { Reading } from '#shared/metrics/readings'
+import { ok } from '#shared/refusals'
 import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 import { inSpan, traceHeader } from '#shared/tracing/spans'
@@ -72,6 +75,17 @@ function answersToOperators({
   return [answering(deadLetterDecisions[reader], decide)]
 }
 
+/** Returns the handler that reads the rows about a wallet, for every service with such rows. */
+function answersAboutPeople({ name, database }: Pick<Served, 'name' | 'database'>): Answering[] {
+  if (!database || !Object.hasOwn(personReads, name)) return []
+  const read = openPersonReader(database, name)
+  return [
+    answering(personReads[name as keyof typeof personReads], async ({ wallet, after }) =>
+      ok(await read({ wallet, ...(after && { after }) })),
+    ),
+  ]
+}
+
 /** Leaves time to close connections within the five seconds of an orderly shutdown. */
 const lastAnswersMs = 3_500
 
@@ -95,7 +109,11 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   const told = answerMetrics(bus, { service: name, log, figures: read })
   const underWay = new Map<string, Promise<void>>()
   const ofThisCopy: Subscription[] = []
-  for (const answer of [...options.answers, ...answersToOperators(options)]) {
+  for (const answer of [
+    ...options.answers,
+    ...answersToOperators(options),
+    ...answersAboutPeople(options),
+  ]) {
     const { subject } = answer.question
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {

@@ -1,4 +1,4 @@
-import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
+import { GetExport, GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import { GetActivity } from '#shared/api/activity'
 import { GetConfig } from '#shared/api/config'
 import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
@@ -93,6 +93,8 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     me,
     activity,
     setCountry: (country: string) => signed(PostCountry, { country }),
+    /** Everything that is stored about the wallet; a few times a day. */
+    exportData: () => signed(GetExport, undefined),
     /** Returns a link to the hosted identity verification. */
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),

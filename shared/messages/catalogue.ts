@@ -4,6 +4,7 @@ import { IdentityDecided } from '#shared/messages/identity'
 import { IndexerDebt, IndexerRecord } from '#shared/messages/indexer'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
+import { personReads } from '#shared/messages/person'
 import * as pricing from '#shared/messages/pricing'
 import * as relay from '#shared/messages/relay'
 import type { Question, Topic } from '#shared/messages/topic'
@@ -65,4 +66,5 @@ export const questions: readonly Question[] = [
   IndexerRecord,
   IndexerDebt,
   ...Object.values(deadLetterDecisions),
+  ...Object.values(personReads),
 ]

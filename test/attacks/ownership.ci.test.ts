@@ -113,7 +113,8 @@ describe.each(strangers)('%s', (who) => {
   })
 
   test("with another user's cursor sees none of that user's items", async () => {
-    for (const path of ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`]) {
+    const paths = ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`, '/me/export']
+    for (const path of [...paths, `/me/export?wallet=${ana.wallet}`]) {
       const { status, body } = await as(who, 'GET', path)
       expect(status).toBe(who === 'nobody' ? 401 : 200)
       for (const one of [...hers.ids, ana.wallet.slice(2)])
@@ -131,4 +132,14 @@ test("the other user's requests keep their first responses, and her authorizatio
   await entryIn(ana, sendId, 'sent')
   expect(await ausdOf(stack, friend)).toBe(3_000_000n)
   expect(await ausdOf(stack, ana.account.address)).toBe(17_000_000n)
+})
+
+test('her own export has her items, and of the other side of a transfer only its address', async () => {
+  const { rows, wallet } = okOf(await ana.api.exportData())
+  expect(wallet).toBe(ana.wallet)
+  const text = JSON.stringify(rows)
+  for (const id of hers.ids) expect(text).toContain(id)
+  const named = rows.filter((row) => JSON.stringify(row).includes(friend.toLowerCase()))
+  expect(new Set(named.map(({ table }) => table))).toEqual(new Set(['chain_relayer.operation']))
+  for (const one of Object.values(others)) expect(text).not.toContain(one.wallet.slice(2))
 })

@@ -1,8 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import postgres, { type Sql } from 'postgres'
+import { holds, personalData } from '#infra/documents/personal-data'
+import { databaseRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
+import { type Database, openDatabase } from '#shared/db/open'
+import { findPersonTables, openPersonReader, operatorNotes, type Run } from '#shared/db/person'
+import { openLog } from '#shared/log'
+import type { PersonPage } from '#shared/messages/person'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { exposureOf, readPerson } from './verb'
+import { readPerson } from './read'
+import { exposureOf } from './verb'
 
 let server: ScratchPostgres
 let owner: Sql
@@ -52,6 +60,77 @@ test('an exposure names the kinds of personal data in each table, and since when
   expect(exposed.find(({ table }) => table === 'gateway.users')!.kinds).toContain(
     'country of residence',
   )
+})
+
+describe('the pages that a service returns', () => {
+  const pagesOf = async (database: Database, service: string) => {
+    const read = openPersonReader(database, service)
+    const pages: PersonPage[] = []
+    do {
+      const after = pages.at(-1)?.next
+      pages.push(await read({ wallet, ...(after && { after }) }))
+    } while (pages.at(-1)!.next)
+    return pages
+  }
+  const open = (service: string) => {
+    const url = server.urlAs(service, server.passwords[service as 'payments'])
+    const log = openLog('test', 'silent')
+    return openDatabase({ url, name: service, log, onFatal: () => {} })
+  }
+  const rowsOf = (pages: readonly PersonPage[]) => pages.flatMap(({ rows }) => rows)
+
+  test('have every row once, in pages of at most 64 kB and one row more', async () => {
+    await owner`insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
+      select 'op-' || n, 'send', 'c' || n, case n % 2 when 0 then ${wallet} else ${other} end,
+        jsonb_build_object('signature', repeat('0', 8194), 'value', '1'), 'h', 900719925474099312::numeric + n, 'settled'
+      from generate_series(1, 300) n`
+    await using database = open('chain_relayer')
+    const pages = await pagesOf(database, 'chain-relayer')
+    expect(pages.length).toBeGreaterThan(10)
+    const largest = Math.max(...pages.map((page) => JSON.stringify(page).length))
+    expect(largest).toBeLessThan(64 * 1024 + 10_000)
+    const rows = rowsOf(pages)
+    expect(new Set(rows.map(({ values }) => values.id)).size).toBe(150)
+    expect(rows).toHaveLength(150)
+    expect(rows.every(({ values }) => values.wallet === wallet)).toBe(true)
+    expect(rows[0]!.values.leaves_micro).toMatch(/^9007199254740993?\d+$/)
+  })
+
+  test('leave out the notes of operators, and write times as the interface does', async () => {
+    const payment = {
+      ...{ id: 'pay_1', kind: 'topup', state: 'expired', wallet, pair: 'USD/IDR', currency: 'IDR' },
+      ...{ account: 'ID', rate_minor_per_usd: 1, fiat_minor: 1, ausd_micro: 1, quote_id: 'q1' },
+      ...{ taken_by: 't', created_at: new Date('2026-11-01T02:03:04.567Z') },
+    }
+    await owner`insert into payments.payments ${owner(payment)}`
+    await owner`insert into payments.resolutions (deed_id, payment_id, resolution, decided_by, reason)
+      values (gen_random_uuid(), 'pay_1', 'accept', 'olga', 'same as 0xother')`
+    await using database = open('payments')
+    const rows = rowsOf(await pagesOf(database, 'payments'))
+    const tables = rows.map(({ table }) => table)
+    expect(tables).toEqual(['payments.payments', 'payments.resolutions'])
+    expect(rows[0]!.values).toMatchObject({
+      ...{ ausd_micro: '1', created_at: '2026-11-01T02:03:04.567Z' },
+    })
+    expect(JSON.stringify(rows)).not.toMatch(/olga|same as/)
+    const whole = (await readPerson(sql, wallet)).find(({ table }) => table === tables[1])
+    expect(whole!.rows).toMatchObject([{ decided_by: 'olga', reason: 'same as 0xother' }])
+  })
+
+  test('hide every column of a table about people that holds a name or note of an operator', async () => {
+    const dialect = new PgDialect()
+    const run: Run = (statement) => {
+      const { sql: text, params } = dialect.sqlToQuery(statement)
+      return owner.unsafe(text, params as string[])
+    }
+    const tables = await findPersonTables(run, databaseRoles, new Set())
+    const operators = personalData.find(({ what }) => what.startsWith('operators'))!
+    const columns = tables.flatMap(({ name, columns }) =>
+      columns.map((column) => `${name}.${column.name}`),
+    )
+    expect(columns.length).toBeGreaterThan(200)
+    expect(columns.filter((one) => holds(operators, one)).sort()).toEqual([...operatorNotes].sort())
+  })
 })
 
 test('nothing is found about a wallet that was never here', async () => {

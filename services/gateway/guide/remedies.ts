@@ -55,6 +55,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
 
   verification_limit_reached:
     'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
+  export_limit_reached: 'Offer the last export again, or try again after `Retry-After` seconds.',
   nothing_owed: 'There is no debt (`drawn` in `GET /me` is 0): do not offer a settlement.',
   settlement_on_its_way:
     'An earlier checkout for this debt was paid. Wait for it in `GET /me/activity`.',

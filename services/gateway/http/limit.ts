@@ -20,19 +20,20 @@ type Bucket = { tokens: number; at: number }
 /** Bounds memory; beyond it the least recently used key is dropped. */
 const keysMaxDefault = 50_000
 
-/** Opens a token bucket per key: `perMinute` tokens, refilled evenly. */
+/** Opens a token bucket per key: `atOnce` tokens, of which `perMinute` are refilled evenly. */
 export function openLimiter(options: {
   perMinute: number
+  atOnce?: number
   clock: Clock
   keysMax?: number
 }): Limiter {
-  const { perMinute, clock, keysMax = keysMaxDefault } = options
+  const { perMinute, atOnce = perMinute, clock, keysMax = keysMaxDefault } = options
   const perMs = perMinute / 60_000
   const buckets = new LRUCache<string, Bucket>({ max: keysMax })
   const refilled = (key: string, now: number): number => {
     const bucket = buckets.get(key)
-    if (!bucket) return perMinute
-    return Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.at) * perMs)
+    if (!bucket) return atOnce
+    return Math.min(atOnce, bucket.tokens + Math.max(0, now - bucket.at) * perMs)
   }
   return {
     take(key) {

@@ -42,6 +42,7 @@ const interfaceRoutes = [
   'get /health',
   'get /me',
   'get /me/activity',
+  'get /me/export',
   'get /ready',
   'get /verify/{wallet}',
   'post /cashouts',

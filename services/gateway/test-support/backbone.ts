@@ -7,6 +7,7 @@ import { publish } from '#shared/bus/publish'
 import { type Answering, serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openDatabase } from '#shared/db/open'
+import { openPersonReader } from '#shared/db/person'
 import type { ServiceName, Topic } from '#shared/messages/topic'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
@@ -73,6 +74,7 @@ export async function startGateway(
     poke: relay.poke,
     copies: { count: () => 1 },
     users: openUsers(database),
+    ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config: own, clock, database, provider }),
     health: openHealth(bus, database, log),
   }

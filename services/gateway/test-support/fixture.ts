@@ -113,6 +113,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
     database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
     poke: () => {},
     users: usersInMemory(),
+    ownPerson: async () => ({ rows: [], next: null }),
     provider: identityProviderOf(configured, clock),
     verification: {
       standing: async () => ({ isVerified: false, linksToday: 0 }),

@@ -1,0 +1,26 @@
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { Sql } from 'postgres'
+import { databaseRoles } from '#infra/migrations/databases'
+import { findPersonTables, type Run, walkPerson } from '#shared/db/person'
+import type { PersonRow } from '#shared/messages/person'
+
+/** The rows of one table about a user. */
+export type Stored = { readonly table: string; readonly rows: readonly PersonRow['values'][] }
+
+const dialect = new PgDialect()
+
+/** Reads every row about a wallet from all schemas, as `GET /me/export` does, with operators' notes. */
+export async function readPerson(sql: Sql, wallet: string): Promise<Stored[]> {
+  const run: Run = (statement) => {
+    const { sql: text, params } = dialect.sqlToQuery(statement)
+    return sql.unsafe(text, params as string[])
+  }
+  const tables = await findPersonTables(run, databaseRoles, new Set())
+  const found = new Map<string, PersonRow['values'][]>()
+  for await (const { row } of walkPerson(run, tables, wallet)) {
+    const rows = found.get(row.table) ?? []
+    rows.push(row.values)
+    found.set(row.table, rows)
+  }
+  return [...found].map(([table, rows]) => ({ table, rows }))
+}

@@ -1,0 +1,161 @@
+import { Elysia } from 'elysia'
+import { GetExport } from '#shared/api/account'
+import type { AnswerOf } from '#shared/api/route'
+import type { PersonReader } from '#shared/db/person'
+import { type PersonPage, type PersonRow, personReads } from '#shared/messages/person'
+import { refusals } from '#shared/refusals'
+import type { Context } from '../context'
+import { inTime } from '../http/deadline'
+import { okOf, Refused } from '../http/failure'
+import { openLimiter, openPlaces } from '../http/limit'
+import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
+
+const perDayMax = 5
+const minutesPerDay = 1_440
+/** Exports that one process sends at the same time. Each holds one page in memory. */
+const atOnceMax = 4
+/** Longest time that one export may take, so that slow readers do not keep the places. */
+const deadlineMs = 60_000
+
+/** `GET /me/export`: everything that the services store about the wallet, read a page at a time. */
+export const exportRoute = (context: Context, access: Access) => {
+  const { ask, clock, log, ownPerson } = context
+  const starts = openLimiter({ perMinute: perDayMax / minutesPerDay, atOnce: perDayMax, clock })
+  const places = openPlaces(atOnceMax)
+  const readers: readonly PersonReader[] = [
+    ownPerson,
+    ...Object.values(personReads).map(
+      (question): PersonReader =>
+        async (asked) =>
+          okOf(await ask(question, asked)),
+    ),
+  ]
+  return new Elysia().use(access).get(
+    GetExport.path,
+    async ({ set, wallet }) => {
+      const leave = places.enter()
+      try {
+        const waitSeconds = starts.take(wallet)
+        if (waitSeconds > 0) throw limitReached(waitSeconds)
+        // The first pages before the response begins: a service that is down is a 503, not half a document.
+        const firsts = await inTime(
+          Promise.all(readers.map((read) => read({ wallet }))),
+          'the rows',
+        )
+        const begun = readers.map((read, at) => ({ read, first: firsts[at]! }))
+        const opening = { wallet, exportedAt: new Date(clock()).toISOString() }
+        set.headers['content-type'] = 'application/json'
+        const failed = (err: unknown) => log.warn({ err }, 'export ended early')
+        return new Response(sent(textOf(opening, begun), { leave, failed }))
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Export everything stored about the wallet',
+        description:
+          'All rows about the wallet and its payments and cash-outs, from every service. Bank account ' +
+          'number and holder name are stored encrypted and appear as `sealed`. Names and documents of ' +
+          'the identity verification are only at its provider. At most 5 exports a day; a response that ' +
+          'ends early is not valid JSON.',
+        tag: 'account',
+        security: 'session',
+        ok: { description: 'Every stored row.', schema: GetExport.answer, example },
+        errors: [401, 429, 503],
+      }),
+    },
+  )
+}
+
+const limitReached = (waitSeconds: number) =>
+  new Refused(429, refusals.export_limit_reached.message, waitSeconds, 'export_limit_reached')
+
+type Begun = { readonly read: PersonReader; readonly first: PersonPage }
+
+/** Writes the document, a page of one service at a time. */
+async function* textOf(opening: { wallet: string; exportedAt: string }, begun: readonly Begun[]) {
+  yield `${JSON.stringify(opening).slice(0, -1)},"rows":[`
+  let comma = ''
+  for (const { read, first } of begun) {
+    let page = first
+    while (true) {
+      if (page.rows.length > 0) {
+        yield comma + page.rows.map((row) => JSON.stringify(inCamelCase(row))).join(',')
+        comma = ','
+      }
+      if (!page.next) break
+      page = await inTime(read({ wallet: opening.wallet, after: page.next }), 'the rows')
+    }
+  }
+  yield ']}'
+}
+
+/** Names the fields of a row as the rest of the interface does. */
+const inCamelCase = ({ table, values }: PersonRow) => ({
+  table,
+  values: Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  ),
+})
+
+/** Sends parts as the client takes them, and releases the place at the end, however it comes. */
+function sent(
+  parts: AsyncGenerator<string>,
+  { leave, failed }: { leave: () => void; failed: (error: unknown) => void },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let timer: NodeJS.Timeout | undefined
+  const end = () => {
+    if (!timer) return
+    clearTimeout(timer)
+    timer = undefined
+    leave()
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        timer = setTimeout(() => {
+          end()
+          controller.error(new Error('the export took too long'))
+        }, deadlineMs)
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await parts.next()
+          if (!timer) return
+          if (!done) return controller.enqueue(encoder.encode(value))
+          end()
+          controller.close()
+        } catch (error) {
+          failed(error)
+          end()
+          controller.error(error)
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+const example: AnswerOf<typeof GetExport> = {
+  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+  exportedAt: '2026-11-21T07:00:00.000Z',
+  rows: [
+    {
+      table: 'gateway.users',
+      values: {
+        wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+        country: 'ID',
+        createdAt: '2026-11-07T07:00:00.000Z',
+      },
+    },
+  ],
+}

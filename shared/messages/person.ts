@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox'
+import { Address } from '#shared/messages/fields'
+import { question, type ServiceName } from '#shared/messages/topic'
+
+const Row = Type.Object({
+  table: Type.String(),
+  values: Type.Record(Type.String(), Type.Unknown()),
+})
+const Place = Type.Object({ table: Type.String(), key: Type.Array(Type.String()) })
+const Page = Type.Object({ rows: Type.Array(Row), next: Type.Union([Place, Type.Null()]) })
+
+/** A row about a wallet, as it is stored. */
+export type PersonRow = Static<typeof Row>
+/** The place of a row: its table, and its key as text. */
+export type PersonPlace = Static<typeof Place>
+/** Some rows about a wallet, and the place after which the next ones are; null: these are the last. */
+export type PersonPage = Static<typeof Page>
+
+/** Declares the question that reads what a service stores about a wallet, a page at a time. */
+const reading = (subject: string, owner: ServiceName) =>
+  question(subject, owner, ['gateway'], {
+    request: Type.Object({ wallet: Address, after: Type.Optional(Place) }),
+    answer: Page,
+    repeat: 'changes nothing',
+  })
+
+/** By service. The gateway reads its own tables itself, and pricing stores nothing about wallets. */
+export const personReads = {
+  payments: reading('payments.person.read', 'payments'),
+  payouts: reading('payouts.person.read', 'payouts'),
+  'chain-relayer': reading('chain.person.read', 'chain-relayer'),
+  'indexer-reader': reading('indexer.person.read', 'indexer-reader'),
+} as const
