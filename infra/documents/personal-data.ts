@@ -1,3 +1,5 @@
+import { bankDetailsDays } from '#infra/pruning/prune'
+
 /** One kind of personal data, and every place that stores or carries it. */
 export type Personal = {
   readonly what: string
@@ -31,13 +33,16 @@ export const personalData: readonly Personal[] = [
       '*:channelCode',
     ],
     why: 'The payout is ordered again until a bank has accepted it.',
-    how: 'Sealed (AES-256-GCM) with a key outside the database. In messages only from gateway to payouts, never in a stream',
+    how:
+      'Sealed (AES-256-GCM) with a key outside the database; number and name are emptied ' +
+      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). In messages only ` +
+      'from gateway to payouts, never in a stream',
   },
   {
     what: 'bank account: keyed hash of bank and number',
     places: ['payouts.payouts.account_mark'],
     why: 'The daily limit on cash-outs also holds per bank account.',
-    how: `HMAC with a key outside the database. Kept ${permanent}`,
+    how: 'HMAC with a key outside the database. Emptied with the bank account',
   },
   {
     what: 'signed transfer',

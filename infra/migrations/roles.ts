@@ -5,7 +5,8 @@ import {
   type LoginRole,
   loginRoles,
 } from '#infra/migrations/databases'
-import { rules } from '#infra/pruning/rules'
+import { bankDetailsDays } from '#infra/pruning/prune'
+import { bankDetails, rules } from '#infra/pruning/rules'
 
 export type RolePasswords = Readonly<Record<LoginRole, string>>
 
@@ -34,7 +35,7 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 /**
  * Grants rights. A role reads, inserts and updates rows of its own schema, but deletes none.
  * `auditor`, `ops` and `books` read every schema. `pruning` deletes from the tables that have a
- * pruning rule, and reads the columns its rules name. Granted after every migration, so that new
+ * pruning rule, reads the columns its rules name, and empties bank details. Granted after every migration, so that new
  * tables need no default privileges.
  */
 export async function grantRights(sql: Sql): Promise<void> {
@@ -61,8 +62,10 @@ const pruningRights = (): string =>
       `grant usage on schema ${schema} to pruning;`,
       `revoke all on all tables in schema ${schema} from pruning;`,
     ]),
-    ...rules.flatMap(({ table, reads = {} }) => [
-      `grant select, delete on ${table} to pruning;`,
+    ...[...rules, bankDetails(bankDetailsDays)].flatMap(({ table, empties, reads = {} }) => [
+      empties
+        ? `grant update (${Object.keys(empties).join(', ')}) on ${table} to pruning;`
+        : `grant select, delete on ${table} to pruning;`,
       ...Object.entries(reads).map(
         ([other, columns]) => `grant select (${columns.join(', ')}) on ${other} to pruning;`,
       ),

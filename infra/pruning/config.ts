@@ -1,5 +1,6 @@
-import { durationMs } from '#shared/config-fields'
+import { durationMs, integer } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
+import { bankDetailsDays } from './prune'
 
 const { LOG_LEVEL, ALIVE_FILE } = commonFields
 const { DATABASE_URL, DATABASE_PASSWORD } = databaseFields
@@ -10,5 +11,9 @@ export const fields = {
   PRUNE_EVERY_MS: durationMs({
     about: 'interval between pruning rounds',
     fallback: '3600000',
+  }),
+  BANK_DETAILS_KEPT_DAYS: integer({
+    about: 'days after the end of a cash-out until its bank details are emptied',
+    fallback: String(bankDetailsDays),
   }),
 }

@@ -20,7 +20,7 @@ await runService('pruning', fields, async (config, runtime) => {
     connection: { application_name: 'pruning', statement_timeout: 30_000, lock_timeout: 1_000 },
   })
   vitals.push({ name: 'postgres', ask: () => sql`select 1` })
-  const round = openRounds(sql, log)
+  const round = openRounds(sql, log, { bankDetailsDays: config.bankDetailsKeptDays })
   const rounds = pause(firstAfterMs, signal).then(() =>
     startLoop({ name: 'pruning', everyMs: config.pruneEveryMs, log, work: round }),
   )

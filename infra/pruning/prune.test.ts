@@ -26,6 +26,7 @@ afterAll(async () => {
 const jobUrl = () => server.urlAs('pruning', server.passwords.pruning)
 
 const tables = [
+  'payouts.anomalies',
   ...new Set(rules.flatMap(({ table, reads = {} }) => [table, ...Object.keys(reads)])),
 ]
 beforeEach(
@@ -129,6 +130,54 @@ describe('pruning', () => {
   })
 })
 
+describe('bank details of a cash-out', () => {
+  const emptied = async () => {
+    expect((await prune(pruner))!.failed).toEqual({})
+    const [row] = await admin`
+      select bank_details, bank_details_key_id, account_mark, channel_code from payouts.payouts`
+    return row!.bank_details === '' && row!.bank_details_key_id === 'erased' && !row!.account_mark
+  }
+  const insert = async (state: string, endedDaysAgo: number, nextCheckAt = 'null') => {
+    await admin.unsafe(`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
+        quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+        bank_details_key_id, account_mark, next_check_at, created_at, updated_at)
+      values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'box', 'k', 'mark',
+        ${nextCheckAt}, ${days(400)}, ${days(endedDaysAgo)})`)
+  }
+  test.each(['paid', 'failed', 'returned'])(
+    'are emptied 180 days after it was %s',
+    async (state) => {
+      await insert(state, 179)
+      expect(await emptied()).toBe(false)
+      await admin`delete from payouts.payouts`
+      await insert(state, 181)
+      expect(await emptied()).toBe(true)
+      expect((await prune(pruner))!.removed).toEqual({})
+    },
+  )
+  test.each(['taking', 'taken', 'paying', 'returning'])('stay while it is %s', async (state) => {
+    await insert(state, 300)
+    expect(await emptied()).toBe(false)
+  })
+  test('stay while it is watched for a reversal', async () => {
+    await insert('paid', 300, 'now()')
+    expect(await emptied()).toBe(false)
+  })
+  test('stay for 180 days after an anomaly for manual review', async () => {
+    await insert('paid', 300)
+    await admin`insert into payouts.anomalies (id, kind, object, payout_id, says)
+      values ('a', 'payout_lost', 'o', 'p', 'x')`
+    expect(await emptied()).toBe(false)
+    await admin`update payouts.anomalies set noticed_at = now() - interval '181 days'`
+    expect(await emptied()).toBe(true)
+  })
+  test('are emptied after the configured number of days', async () => {
+    await insert('paid', 31)
+    await prune(pruner, { bankDetailsDays: 30 })
+    expect(await emptied()).toBe(true)
+  })
+})
+
 describe('the role pruning', () => {
   const all = async () =>
     (
@@ -171,5 +220,8 @@ describe('the role pruning', () => {
     ])
       await refused(`delete from ${name}`)
     await refused('select bank_details from payouts.payouts')
+    await refused('select account_mark from payouts.payouts')
+    for (const column of ['state', 'wallet', 'fiat_minor', 'next_check_at'])
+      await refused(`update payouts.payouts set ${column} = ${column}`)
   })
 })

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { pause } from '#shared/deadline'
 import { batchText, nameOf, type Rule } from './rule'
-import { rules } from './rules'
+import { bankDetails, rules } from './rules'
 
 /** Result of a round: removed and spared rows, and errors, by rule. */
 export type Pruned = {
@@ -11,6 +11,8 @@ export type Pruned = {
 }
 
 export type Pace = {
+  /** Days after the end of a cash-out until its bank details are emptied. */
+  readonly bankDetailsDays?: number
   /** Rows per transaction. */
   readonly rowsMax?: number
   /** Ends a round between two transactions. */
@@ -18,6 +20,8 @@ export type Pace = {
 }
 
 const rowsUsually = 1_000
+/** Half a year: banks may ask about a transfer for that long. */
+export const bankDetailsDays = 180
 /** Arbitrary number, the same for every instance. */
 const pruningLock = 7_262_116
 
@@ -30,7 +34,8 @@ export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefin
   const pruned = { removed: {}, spared: {}, failed: {} } as {
     [part in keyof Pruned]: Record<string, unknown>
   }
-  for (const [at, rule] of rules.entries()) {
+  const all = [...rules, bankDetails(pace.bankDetailsDays ?? bankDetailsDays)]
+  for (const [at, rule] of all.entries()) {
     const name = nameOf(rule)
     const { removed, spared, fault, isTaken } = await pruneTable(sql, rule, pace)
     if (removed > 0) pruned.removed[name] = removed

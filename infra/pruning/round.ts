@@ -1,16 +1,20 @@
 import type { Sql } from 'postgres'
 import type { Log } from '#shared/log'
-import { prune } from './prune'
+import { type Pace, prune } from './prune'
 
 /** Consecutive failed rounds of a rule before an alarm. */
 const failuresMax = 3
 
 /** Returns a function that prunes once and logs the result. */
-export function openRounds(sql: Sql, log: Log): (signal?: AbortSignal) => Promise<void> {
+export function openRounds(
+  sql: Sql,
+  log: Log,
+  pace: Pace = {},
+): (signal?: AbortSignal) => Promise<void> {
   const failures = new Map<string, number>()
   return async (signal) => {
     const startedAt = performance.now()
-    const pruned = await prune(sql, signal ? { signal } : {})
+    const pruned = await prune(sql, { ...pace, ...(signal && { signal }) })
     if (!pruned) return log.info('another instance is pruning')
     const { removed, spared, failed } = pruned
     for (const rule of failures.keys()) if (!(rule in failed)) failures.delete(rule)

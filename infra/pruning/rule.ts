@@ -12,6 +12,8 @@ export type Rule = {
   readonly keptDays: number
   /** Condition that selects rows. */
   readonly which?: string
+  /** Columns to empty instead of deleting the row, with their new values. */
+  readonly empties?: Readonly<Record<string, string>>
   /** Condition that keeps an old row. */
   readonly spared?: string
   /** Columns of other tables that these conditions read. */
@@ -26,24 +28,28 @@ const agedOf = ({ since, keptDays, which }: Rule): string =>
   [which, since && `t.${since} < now() - interval '${keptDays} days'`].filter(Boolean).join(' and ')
 
 /**
- * Statement that reads the next rows after the last one and deletes those that no condition keeps.
- * The delete checks the age again, because a row may have changed since it was read.
+ * Statement that reads the next rows after the last one and deletes or empties those that no condition
+ * keeps. It checks the age again, because a row may have changed since it was read.
  */
 export function batchText(rule: Rule, rowsMax: number, goesOn: boolean): string {
-  const { table, key, since, spared } = rule
+  const { table, key, since, spared, empties } = rule
   const walk = { ...(since && { [since]: 'timestamptz' }), ...key }
   const columns = Object.keys(walk)
   const row = columns.map((column) => `t.${column}`).join(', ')
   const last = Object.values(walk).map((type, at) => `$${at + 1}::text::${type}`)
   const isSame = Object.keys(key).map((column) => `t.${column} = aged.${column}`)
   const aged = agedOf(rule)
+  const set = Object.entries(empties ?? {}).map(([column, value]) => `${column} = ${value}`)
+  const remove = empties
+    ? `update ${table} t set ${set.join(', ')} from`
+    : `delete from ${table} t using`
   return `
     with aged as materialized (
       select ${row} from ${table} t
       where ${aged}${goesOn ? ` and (${row}) > (${last.join(', ')})` : ''}
       order by ${row} limit ${rowsMax}
     ), gone as (
-      delete from ${table} t using aged
+      ${remove} aged
       where ${isSame.join(' and ')} and ${aged}${spared ? ` and not (${spared})` : ''}
       returning 1
     )

@@ -1,7 +1,7 @@
 import { consumers, streams } from '#infra/nats/topology'
 import type { ServiceName } from '#shared/messages/topic'
 import type { Rule } from './rule'
-import { subjectEnded } from './subjects'
+import { endedStates, subjectEnded } from './subjects'
 
 // A row is removed once nothing can refer to it. services/README.md lists the guards that replace
 // it.
@@ -110,3 +110,24 @@ export const rules: readonly Rule[] = [
     spared: 't.whole', // One a day: shows when everything was last compared.
   },
 ]
+
+/** Key id of bank details that were emptied. */
+const emptied = 'erased'
+
+/**
+ * Bank details of cash-outs, a number of days after their end. Those that are open, watched for a
+ * reversal, or have a newer anomaly for manual review keep them.
+ */
+export const bankDetails = (keptDays: number): Rule => ({
+  ...{ table: 'payouts.payouts', of: 'bank details', key: { id: 'text' }, since: 'updated_at' },
+  keptDays,
+  which: `t.bank_details_key_id <> '${emptied}'`,
+  spared: `t.state not in (${endedStates}) or t.next_check_at is not null or exists (
+    select from payouts.anomalies a where a.payout_id = t.id
+      and a.noticed_at >= now() - interval '${keptDays} days')`,
+  empties: { bank_details: `''`, bank_details_key_id: `'${emptied}'`, account_mark: 'null' },
+  reads: {
+    'payouts.payouts': ['id', 'state', 'updated_at', 'next_check_at', 'bank_details_key_id'],
+    'payouts.anomalies': ['payout_id', 'noticed_at'],
+  },
+})

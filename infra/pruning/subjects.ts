@@ -9,6 +9,8 @@ export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as 
 export const endedCashouts = ['paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
+/** The same states as a list in SQL. */
+export const endedStates = listed(endedCashouts)
 
 export const subjectEnded: Readonly<
   Record<'gateway' | 'payments' | 'payouts' | 'chain_relayer', Subject>

@@ -81,7 +81,7 @@ export const cashouts = schema.table(
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
     channelCode: text('channel_code').notNull(),
-    /** Encrypted account number and holder name; see `bank.ts`. */
+    /** Encrypted account number and holder name; see `bank.ts`. Empty under the key id `erased`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
     /** Keyed hash of the bank account; null in older rows. */
@@ -112,6 +112,9 @@ export const cashouts = schema.table(
     index('payouts_changed').on(table.changedAt),
     index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
     index('payouts_of_account').on(table.accountMark, table.createdAt),
+    index('payouts_with_details')
+      .on(table.updatedAt, table.id)
+      .where(sql`${table.bankDetailsKeyId} <> 'erased'`),
     index('payouts_activity').on(table.wallet, table.createdAt, table.id),
     check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
