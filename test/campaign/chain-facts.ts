@@ -16,11 +16,11 @@ import {
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-  'event CollateralAdded(bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares, uint256 heldUntil)',
-  'event TopUpRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares)',
-  'event Repaid(bytes32 indexed ref, address indexed account, address indexed payer, uint256 amount, uint256 drawnAfter)',
-  'event RepaymentRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 drawnAfter, uint256 openedAt)',
-  'event FrozenSet(address indexed account, bool frozen)',
+  'event CollateralAdded(bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares, uint256 heldUntil, uint256 sequence)',
+  'event TopUpRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 shares, uint256 sequence)',
+  'event Repaid(bytes32 indexed ref, address indexed account, address indexed payer, uint256 amount, uint256 drawnAfter, uint256 sequence)',
+  'event RepaymentRevoked(bytes32 indexed ref, address indexed account, uint256 amount, uint256 drawnAfter, uint256 openedAt, uint256 sequence)',
+  'event FrozenSet(address indexed account, bool frozen, uint256 sequence)',
 ])
 
 /** Amounts that the contract moved under one ref; 10⁻⁶ AUSD. */
