@@ -22,7 +22,7 @@ const paymentClaims = `
       case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.live_micro
         when p.state in ('review', 'refunding', 'accepted') and p.credited_at is not null then p.live_micro
         else 0 end as on_chain,
-      case p.state when 'paid' then p.live_micro when 'revoking' then 0 end as or_on_chain
+      case p.state when 'paid' then p.live_micro when 'revoking' then p.left_micro end as or_on_chain
     from touched t join payments.payments p on p.id = t.item
     cross join lateral (select
       p.state in ('paid', 'held', 'credited', 'repaid', 'revoking', 'revoked')

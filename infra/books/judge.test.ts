@@ -46,6 +46,11 @@ const cashout = (set: string, item = 'out_1') =>
 const move = (kind: string, key: string, more = '') => `
   insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
   values ('0xaa', 7, 5000, now(), '${kind}', ${key}, '0x01', 7)${more}`
+/** A revocation under the ref of the first payment. */
+const revocation = (micro: number, item = 'pay_1') => `
+  insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+  select '0xaa', 7, 5000, now(), 'revoke', key, wallet, ${micro} from books.chain_moves
+  where kind = 'credit' and key = (select key from books.names where item = '${item}')`
 const unmove = `delete from books.chain_moves where tx_hash = '0xaa'`
 const listed = (type: string, reference: string, amount: string, status = 'succeeded') => `
   insert into books.provider_moves (account, transaction_id, type, status, reference, product_id,
@@ -124,6 +129,25 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
         ['effect_twice', 'pay_1', 'AUSD', 200_000_000n],
         ['payment_effect', 'pay_1', 'AUSD', 100_000_000n],
         ['payment_chain', 'pay_1', 'AUSD', -100_000_000n],
+      ],
+    ],
+    [
+      'a revocation of a part that its row does not know',
+      revocation(7),
+      unmove,
+      [
+        ['payment_effect', 'pay_1', 'AUSD', -7n],
+        ['payment_chain', 'pay_1', 'AUSD', 7n],
+      ],
+    ],
+    [
+      'a revocation of more than was credited',
+      revocation(100_000_007),
+      unmove,
+      [
+        ['effect_twice', 'pay_1', 'AUSD', -7n],
+        ['payment_effect', 'pay_1', 'AUSD', -100_000_007n],
+        ['payment_chain', 'pay_1', 'AUSD', 100_000_007n],
       ],
     ],
     [

@@ -37,7 +37,7 @@ type Row = (typeof rows)[number]
 
 const paidRef = 2
 /** Ref of the rest of a payment of which a part was refunded before it was credited. */
-const remainderRef = 3
+const restRef = 3
 
 /** Ana's payment through the provider; if another payment closes the cycle, 0.01 less than her debt. */
 function amountOf({ payment, closer }: Row): bigint {
@@ -135,7 +135,7 @@ describe.each(payments)('the refund of a %s', (wanted) => {
     if (row.payment === 'settlement with excess') await payByAnother(row)
     let loss = 0n
     if (row.time === 'before the credit') {
-      if (refunded < amount) await credit(row, remainderRef, amount - refunded, paidAt)
+      if (refunded < amount) await credit(row, restRef, amount - refunded, paidAt)
       await payByAnother(row)
       await leave(row)
     } else {

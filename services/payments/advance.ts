@@ -15,7 +15,14 @@ import { inSpan } from '#shared/tracing/spans'
 import { bookStep } from './books/book'
 import type { Context } from './context'
 import { nextCheck, type Step } from './decide'
-import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf } from './payment'
+import {
+  isOnHold,
+  mayBecome,
+  type PaymentState,
+  paymentKinds,
+  refIdOf,
+  revocationOf,
+} from './payment'
 import { type Change, movePayment, type PaymentRow } from './payment.store'
 import { noteReversal } from './refunds/reversal'
 import { outbox } from './schema.store'
@@ -74,7 +81,7 @@ const effects = timer({
   buckets: flowSeconds,
 })
 
-/** Takes a decided step unless it is `stay`. A remainder starts again under its own ref. */
+/** Takes a decided step unless it is `stay`. A payment that is applied again gets a new ref. */
 export async function takeDecided(
   tx: Tx,
   context: Context,
@@ -88,9 +95,11 @@ export async function takeDecided(
       ? restartOf(payment, step.remainderMicro)
       : 'undone' in step
         ? restartOf(payment, 0n)
-        : step.next === 'refunded'
-          ? { refundAppliedMinor: payment.refundedMinor }
-          : {}
+        : 'leftMicro' in step
+          ? { leftMicro: step.leftMicro }
+          : step.next === 'refunded'
+            ? { refundAppliedMinor: payment.refundedMinor }
+            : {}
   return takeStep(tx, context, payment, step, { ...set, ...restart })
 }
 
@@ -188,8 +197,10 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const held = payment.held ?? true
   const idOf = (topic: Topic) => messageIdFor(topic, refId, repeat)
   if (payment.state === 'revoking') {
-    const id = idOf(RevokeOrdered)
-    return announcement(RevokeOrdered, id, { refId, wallet, of: kind })
+    const { leftMicro } = payment
+    const id = messageIdFor(RevokeOrdered, revocationOf(payment), repeat)
+    const left = leftMicro > 0n ? { left: leftMicro.toString() } : {}
+    return announcement(RevokeOrdered, id, { refId, wallet, of: kind, ...left })
   }
   if (kind === 'settlement') {
     if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid but has no paidAt`)

@@ -15,7 +15,7 @@ import type { Charge } from './provider'
 
 const open: PaymentFacts = {
   ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },
-  ...{ ausdMicro: 3_076_923n, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{ ausdMicro: 3_076_923n, liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
   ...{ providerPaymentId: null, held: null, creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
   ...{ rateMinorPerUsd: 16_250n, expiresAt: null },
@@ -125,8 +125,10 @@ describe('money that arrives after its checkout ended', () => {
 const then = new Date(0)
 const onHold = { held: true, creditedAt: then } as const
 
+/** After one rupiah went back. */
+const revoking = { next: 'revoking', reason: 'refunded_during_hold', leftMicro: 3_076_861n }
+
 describe('an order that is final on the chain', () => {
-  const revoking = { next: 'revoking', reason: 'refunded_during_hold' }
   const settlement = { ...paid, kind: 'settlement' } as const
   test.each([
     ['credits', paid, { next: 'credited' }],
@@ -135,6 +137,11 @@ describe('an order that is final on the chain', () => {
     ['repays at once what is held', { ...settlement, held: true }, { next: 'repaid' }],
     ['revokes what was refunded and is held', { ...paid, held: true, refundedMinor: 1n }, revoking],
     ['revokes a held repayment', { ...settlement, held: true, refundedMinor: 1n }, revoking],
+    [
+      'revokes all of what is held if a refund that was deducted is undone',
+      { ...paid, held: true, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
+      { next: 'revoking', reason: 'refund_undone', leftMicro: 0n },
+    ],
     ['cannot revoke a credit', { ...paid, refundedMinor: 1n }, review('refunded_after_credit')],
     [
       'holds a remainder whose refund is counted',
@@ -157,19 +164,38 @@ describe('an order that is final on the chain', () => {
     expect(decideMatured({ ...paid, state, overpaidMinor })).toEqual(step as never)
   })
 
+  const kept = { reason: 'refunded_in_part' } as const
   test.each([
-    ['revoking', 50_000n, { next: 'revoked' }],
-    ['revoking', 20_000n, { next: 'paid', reason: 'refunded_in_part', remainderMicro: 1_846_153n }],
-    ['revoked', 50_000n, stay],
-  ] as const)('a revocation leads from %s with %p refunded', (state, refundedMinor, step) => {
-    expect(decideRevoked({ ...paid, state, refundedMinor })).toEqual(step as never)
-  })
+    ['topup', 'revoked', 50_000n, 0n, {}],
+    ['topup', 'held', 20_000n, 1_846_153n, kept],
+    ['settlement', 'repaid', 20_000n, 1_846_153n, kept],
+    ['topup', 'paid', 20_000n, 0n, { ...kept, remainderMicro: 1_846_153n }],
+    ['topup', 'paid', 0n, 0n, { reason: 'refund_undone', remainderMicro: 3_076_923n }],
+    [
+      ...(['topup', 'revoking', 30_000n, 1_846_153n] as const),
+      { reason: 'refunded_during_hold', leftMicro: 1_230_769n },
+    ],
+    [
+      ...(['topup', 'revoking', 10_000n, 1_846_153n] as const),
+      { reason: 'refund_undone', leftMicro: 0n },
+    ],
+  ] as const)(
+    'a revocation of a %s leads to %s if %p was refunded and %p is left on the chain',
+    (kind, next, refundedMinor, liveMicro, more) => {
+      const step = { next, ...more }
+      const facts = { ...paid, state: 'revoking', kind, refundedMinor, liveMicro } as const
+      expect(decideRevoked(facts)).toEqual(step as never)
+      expect(decideRevoked({ ...facts, state: 'held' })).toEqual(stay as never)
+    },
+  )
 })
 
 describe('a refund that did not take place after all', () => {
   const undone = { next: 'review', reason: 'refund_undone', undone: true }
-  const again = { next: 'revoking', reason: 'refund_undone' }
-  const lapsed = { refundedMinor: 0n, refundAppliedMinor: 20_000n, creditedAt: then }
+  const again = { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
+  const lapsed = {
+    ...{ refundedMinor: 0n, refundAppliedMinor: 20_000n, liveMicro: 1_846_153n, creditedAt: then },
+  }
   test.each([
     ['held', 'on hold', { held: true }, again],
     ['repaid', 'on hold', { held: true }, again],
@@ -208,7 +234,6 @@ describe('a refund that did not take place after all', () => {
 })
 
 describe('a refund or a second payment while', () => {
-  const revoking = { next: 'revoking', reason: 'refunded_during_hold' }
   test.each([
     ['awaiting_payment', {}, stay, review('paid_twice')],
     ['paid', {}, stay, stay],

@@ -71,7 +71,8 @@ export type Step =
   | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
   | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
-  | { next: 'revoking'; reason: Reason }
+  /** `leftMicro`: amount that the revocation leaves of it (10⁻⁶ AUSD). */
+  | { next: 'revoking'; reason: Reason; leftMicro: bigint }
   /** `undone`: an operator may credit or refund it, since nothing of it is on the chain. */
   | { next: 'review'; reason: Reason; undone?: true }
 
@@ -81,12 +82,22 @@ const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
 const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor < refundAppliedMinor
 
+/**
+ * Revokes the part of a payment on hold that went back. The contract takes back and gives nothing
+ * again, so if more money is ours than is on the chain, all of it is revoked, to be applied again.
+ */
+function revocation(payment: PaymentFacts): Step {
+  const leftMicro = remainderFloor(payment)
+  return leftMicro > payment.liveMicro
+    ? { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
+    : { next: 'revoking', reason: 'refunded_during_hold', leftMicro }
+}
+
 /** Decides once the order placed in `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
   if (payment.held) {
-    if (hasOpenRefund(payment)) return { next: 'revoking', reason: 'refunded_during_hold' }
-    if (hasLapsedRefund(payment)) return { next: 'revoking', reason: 'refund_undone' }
+    if (hasOpenRefund(payment) || hasLapsedRefund(payment)) return revocation(payment)
     return { next: payment.kind === 'topup' ? 'held' : 'repaid' }
   }
   if (hasOpenRefund(payment)) return { next: 'review', reason: 'refunded_after_credit' }
@@ -109,12 +120,16 @@ export function decideMatured(payment: PaymentFacts): Step {
 }
 
 /**
- * Decides once the payment is revoked on the chain: the part that was not refunded is applied
- * again.
+ * Decides once the chain has revoked the payment until `liveMicro` of it is left: that part stays
+ * on hold, unless more has gone back or come back since.
  */
 export function decideRevoked(payment: PaymentFacts): Step {
-  if (payment.state !== 'revoking') return { stay: true }
+  const { state, kind, liveMicro } = payment
+  if (state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
+  if (liveMicro > 0n && liveMicro !== remainderMicro) return revocation(payment)
+  if (liveMicro > 0n)
+    return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
   const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
   if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
@@ -132,15 +147,15 @@ export function decideRefunded(
     return { next: 'refunded', reason: 'refunded_before_credit' }
   switch (payment.state) {
     case 'held':
-      return { next: 'revoking', reason: 'refunded_during_hold' }
+      return revocation(payment)
     case 'repaid':
       return isOnHold(payment)
-        ? { next: 'revoking', reason: 'refunded_during_hold' }
+        ? revocation(payment)
         : { next: 'review', reason: 'refunded_after_credit' }
     case 'credited':
       return { next: 'review', reason: 'refunded_after_credit' }
     default:
-      return { stay: true } // Before or during the credit: decided when the credit ends.
+      return { stay: true } // An order is in progress: decided when it ends.
   }
 }
 
@@ -148,8 +163,7 @@ export function decideRefunded(
 function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
   const { state, paidMinor, fiatMinor } = payment
   const reason = 'refund_undone'
-  // Within its hold the value is taken back once more, and applied again as a whole.
-  if (state !== 'revoking' && needsHold(payment)) return { next: 'revoking', reason }
+  if (state !== 'revoking' && needsHold(payment)) return revocation(payment)
   if (state === 'credited' || state === 'repaid') return { next: 'review', reason }
   if (state !== 'revoked' && state !== 'refunded') return { stay: true }
   const differs = (paidMinor ?? fiatMinor) !== fiatMinor

@@ -95,9 +95,11 @@ export const payments = schema.table(
     held: boolean('held'),
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),
-    /** Number of the current chain ref: 0, then one more for each remainder. */
+    /** Number of the current chain ref: 0, then one more each time it is applied again. */
     part: integer('part').notNull().default(0),
     liveMicro: amountColumn('live_micro').notNull().default(sql`0`),
+    /** Amount that the latest order to revoke leaves of it. */
+    leftMicro: amountColumn('left_micro').notNull().default(sql`0`),
     offsetMicro: amountColumn('offset_micro').notNull().default(sql`0`),
     waivedMicro: amountColumn('waived_micro').notNull().default(sql`0`),
     creditedAt: at('credited_at'),

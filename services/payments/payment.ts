@@ -33,8 +33,8 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   held: ['credited', 'revoking', 'review'],
   // Refunded after the credit, or paid twice.
   credited: ['review'],
-  // The part that was not refunded is credited again.
-  revoking: ['revoked', 'paid', 'review'],
+  // Revoked further if more was refunded in the meantime; applied again if a refund was undone.
+  revoking: ['revoking', 'held', 'revoked', 'paid', 'review'],
   revoked: ['review'],
   // Refunded before any credit was ordered.
   refunded: ['review'],
@@ -71,7 +71,7 @@ export const settlementLifecycle: Lifecycle<SettlementState> = {
   replaced: ['paid', 'refunded', 'review'],
   paid: ['repaid', 'revoking', 'review'],
   repaid: ['revoking', 'review'],
-  revoking: ['revoked', 'paid', 'review'],
+  revoking: ['revoking', 'repaid', 'revoked', 'paid', 'review'],
   revoked: ['review'],
   refunded: ['review'],
   review: ['paid', 'refunding', 'accepted', 'repaid'],
@@ -159,6 +159,8 @@ export type PaymentFacts = {
   readonly held: boolean | null
   /** Amount on the chain under its current ref, or ordered (10⁻⁶ AUSD). */
   readonly liveMicro: bigint
+  /** Amount that the latest order to revoke leaves of it (10⁻⁶ AUSD). */
+  readonly leftMicro: bigint
   /** Amount kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
   readonly offsetMicro: bigint
   /** Time of finality on the chain; null before. */
@@ -198,9 +200,16 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
-/** Returns the id its chain ref is derived from; each remainder has its own. */
+/** Returns the id its chain ref is derived from; a payment that is applied again gets a new one. */
 export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
   part === 0 ? id : `${id}.${part}`
+
+/**
+ * Returns the cause under which the relayer reports the latest order to revoke. That of a whole
+ * revocation is the ref id alone.
+ */
+export const revocationOf = (payment: { id: string; part: number; leftMicro: bigint }): string =>
+  payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
 
 /** Parses a ref id into payment id and part. Returns undefined for any other id. */
 export function parseRefId(refId: string): { id: string; part: number } | undefined {

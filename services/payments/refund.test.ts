@@ -10,6 +10,12 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
 const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)
 
+/** What each order to revoke leaves; undefined: nothing. */
+const revocations = async (id: string) =>
+  (await fixture.orders(id)).flatMap(({ subject, payload }) =>
+    subject === 'relay.revoke' ? [(payload as { left?: string }).left] : [],
+  )
+
 async function paid(channel_code: string, wallet = newWallet()): Promise<string> {
   const quoteId = fixture.quote()
   const { ok } = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
@@ -38,18 +44,66 @@ describe('a refund', () => {
     await webhooks({ times: 1, newIds: false })
   })
 
-  test('of a part during the hold takes all of it back and credits the rest under its own ref', async () => {
+  test('of a part during the hold revokes that part, and the rest stays on hold under its ref', async () => {
+    const id = await onChain('CARDS')
+    const { creditedAt } = (await fixture.row(id))!
+    await refund(id, { amount: 20_000 })
+    await fixture.becomes(id, { state: 'revoking', liveMicro: 3_076_923n, leftMicro: 1_846_153n })
+    expect(await revocations(id)).toEqual(['1846153'])
+    await fixture.settle('revoke', `${id}:1846153`)
+    const row = await fixture.becomes(id, { state: 'held', reason: 'refunded_in_part', part: 0 })
+    expect(row).toMatchObject({ liveMicro: 1_846_153n, refundAppliedMinor: 20_000n, creditedAt })
+    // A repeated report changes nothing.
+    await fixture.settle('revoke', `${id}:1846153`)
+    expect(await fixture.row(id)).toMatchObject({ state: 'held', liveMicro: 1_846_153n })
+    await refund(id, { amount: 30_000 })
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 0n })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'revoked', liveMicro: 0n })
+    expect(await revocations(id)).toEqual(['1846153', undefined])
+    expect((await fixture.subjects(id)).filter((one) => one === 'relay.credit')).toHaveLength(1)
+  })
+
+  test('of a further part is revoked as soon as the first revocation is final', async () => {
     const id = await onChain('CARDS')
     await refund(id, { amount: 20_000 })
-    await fixture.becomes(id, { state: 'revoking' })
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
+    await refund(id, { amount: 10_000 })
+    await fixture.becomes(id, { refundedMinor: 30_000n })
+    expect(await revocations(id)).toEqual(['1846153'])
+    await fixture.settle('revoke', `${id}:1846153`)
+    const further = { state: 'revoking', liveMicro: 1_846_153n, leftMicro: 1_230_769n }
+    await fixture.becomes(id, further)
+    expect(await revocations(id)).toEqual(['1846153', '1230769'])
+    // A repeated report of the first is not one of the second.
+    await fixture.settle('revoke', `${id}:1846153`)
+    await fixture.becomes(id, further)
+    await fixture.settle('revoke', `${id}:1230769`)
+    await fixture.becomes(id, { state: 'held', liveMicro: 1_230_769n, refundAppliedMinor: 30_000n })
+  })
+
+  test('of a part of a settlement leaves the rest repaid, on hold', async () => {
+    const wallet = newWallet()
+    fixture.chain.drawn = '3000000'
+    const { ok } = await fixture.settlement({ wallet, quoteId: fixture.quote() })
+    const id = ok!.paymentId
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('repay', id)
+    const { fiatMinor } = (await fixture.row(id))!
+    await refund(id, { amount: Number(fiatMinor / 2n) })
+    const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
+    await fixture.settle('revoke', `${id}:${leftMicro}`)
+    await fixture.becomes(id, { state: 'repaid', liveMicro: leftMicro, holdEndedAt: null })
+  })
+
+  test('of a part that a relayer of an earlier version revokes as a whole is applied again', async () => {
+    const id = await onChain('CARDS')
+    await refund(id, { amount: 20_000 })
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
     await fixture.settle('revoke', id)
     await fixture.becomes(id, { state: 'paid', reason: 'refunded_in_part', part: 1 })
-    const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    expect(orders.map(({ payload }) => payload)).toMatchObject([
-      { refId: id, ausd: '3076923', held: true },
-      { refId: `${id}.1`, ausd: '1846153', held: true },
-    ])
-    // Told again about the part that was taken back: that says nothing of the rest.
+    // A repeated report about the revoked ref is not one about the new ref.
     await fixture.settle('credit', id)
     await fixture.becomes(id, { state: 'paid', creditedAt: null })
     await fixture.settle('credit', `${id}.1`)

@@ -4,7 +4,7 @@ import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeDecided } from './advance'
 import type { Context } from './context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from './decide'
-import { needsHold, type PaymentFacts, parseRefId } from './payment'
+import { needsHold, type PaymentFacts, parseRefId, remainderFloor } from './payment'
 import { type Change, lockPayment, notePayment } from './payment.store'
 import { confirmFreeze } from './refunds/refund.store'
 import { followFreeze, freezeForHold } from './refunds/reversal'
@@ -58,16 +58,24 @@ type Decide = (payment: PaymentFacts) => Step
 const settled = (context: Context, order: Order, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
-      // Keep showing the hash of the credit. After a revocation nothing is left on the chain and
-      // all recorded refunds are applied, so nothing is lost.
       advanceOf(tx, context, cause, {
         decide,
-        set: (payment) =>
+        set: (payment, leftMicro) =>
+          // Keep showing the hash of the credit.
           order === 'revoke'
-            ? { liveMicro: 0n, refundAppliedMinor: payment.refundedMinor, frozenAt: null }
+            ? revokedUntil(payment, leftMicro)
             : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
+
+/** Changes to a payment of which `leftMicro` is left on the chain. */
+const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
+  liveMicro: leftMicro,
+  // An earlier check counts for nothing.
+  clearedAt: null,
+  ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
+  ...(leftMicro === 0n ? { frozenAt: null } : {}),
+})
 
 const failed = (context: Context, order: Order) =>
   reactTo(relayFailed(order), {
@@ -78,23 +86,31 @@ const failed = (context: Context, order: Order) =>
       }),
   })
 
-/** Advances the payment named by the cause of an order. */
+/**
+ * Advances the payment named by the cause of an order. `leftMicro`: amount that a revocation leaves
+ * of it.
+ */
 async function advanceOf(
   tx: Tx,
   context: Context,
   cause: string,
-  { decide, set: setOf }: { decide: Decide; set: (payment: PaymentFacts) => Change },
+  {
+    decide,
+    set: setOf,
+  }: { decide: Decide; set: (payment: PaymentFacts, leftMicro: bigint) => Change },
 ): Promise<void> {
-  const ref = parseRefId(cause)
+  const [refId = '', left = '0'] = cause.split(':')
+  const ref = parseRefId(refId)
+  const leftMicro = BigInt(left)
   const payment = ref && (await lockPayment(tx, ref.id))
   if (!payment) {
     const fields = { paymentId: cause, alarm: true }
     context.log.error(fields, 'relayer report for unknown payment')
     return
   }
-  // A repeated report about a part that has been revoked since.
-  if (payment.part !== ref.part) return
-  const set = setOf(payment)
+  // A repeated report, about a ref or a part that was revoked since.
+  if (payment.part !== ref.part || leftMicro > payment.leftMicro) return
+  const set = setOf(payment, leftMicro)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
   if (payment.frozenAt) await followFreeze(tx, context, payment.wallet)
 }

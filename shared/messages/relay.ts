@@ -19,8 +19,8 @@ export const relayKinds = [
 export type RelayKind = (typeof relayKinds)[number]
 
 /**
- * Source of the on-chain ref: the payment id. For the remainder of a partly refunded payment: the
- * payment id, a full stop and the number of the remainder.
+ * Source of the on-chain ref: the payment id. For a payment that is applied again after all of it was
+ * revoked: the payment id, a full stop and the number of the repetition.
  */
 const RefId = Type.String({ pattern: '^pay_[A-Za-z0-9_-]{22}(\\.[1-9][0-9]{0,3})?$' })
 /** Credits a paid top-up. `held`: it stays on hold until the hold ends. */
@@ -45,11 +45,17 @@ export const RepayOrdered = command(
     paidAt: UnixSeconds,
   }),
 )
-/** Reverses a held top-up or repayment that was refunded. */
+/**
+ * Reverses a held top-up or repayment that was refunded, until `left` (10⁻⁶ AUSD) of it is left;
+ * omitted: all of it. Each `left` is a separate order.
+ */
 export const RevokeOrdered = command(
   'relay.revoke',
   ['payments'],
-  Type.Object({ refId: RefId, wallet: Address, of: Type.Enum(['topup', 'settlement']) }),
+  Type.Object({
+    ...{ refId: RefId, wallet: Address, of: Type.Enum(['topup', 'settlement']) },
+    left: Type.Optional(Amount),
+  }),
 )
 /**
  * Extends a hold because the provider cannot be queried. `until` is the end of the hold at the time
@@ -95,7 +101,7 @@ export const ReturnOrdered = command(
 
 const outcome = {
   operationId: Type.String(),
-  /** Business id of the order: ref id (extend: refId:until), payout id, send id, wallet (verify and freeze: wallet:revision), or the transfer being returned (transaction:log). */
+  /** Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet (verify and freeze: wallet:revision), or the transfer being returned (transaction:log). */
   cause: Type.String(),
   wallet: Address,
 }

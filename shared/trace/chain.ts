@@ -23,7 +23,7 @@ type Operation = {
 
 /**
  * Returns a condition on the causes of these items' orders: the id, optionally with the number of a
- * remainder, and a time.
+ * further ref, and a time or an amount.
  */
 const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
   kind = any(${[...relayKinds]}) and (cause = any(${[...payments, ...cashouts]})

@@ -67,7 +67,7 @@ async function byApplicant(sql: Sql, id: string): Promise<string[]> {
 
 /** Finds rows by id. Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
-  // The ref of a remainder is the payment id and a number; that of an extension also has a time.
+  // A further ref is the payment id and a number; an extension adds a time, a revocation an amount.
   const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
   return sql<Found[]>`
     select 'payment' as kind, id from payments.payments

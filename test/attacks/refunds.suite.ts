@@ -19,7 +19,7 @@ import {
   tries,
   withdrawCollateral,
 } from './fixture'
-import { addYield } from './yield'
+import { addYield, collateralOf } from './yield'
 
 let stack: Stack
 let outside: Outside
@@ -73,6 +73,11 @@ const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(sta
 const position = async (person: Person) => {
   const { collateral, drawn } = await person.me()
   return { value: collateral.value, pending: collateral.pendingShares, drawn }
+}
+/** All shares of a user, on hold or not. */
+const sharesOf = async (person: Person) => {
+  const { shares, pendingShares } = (await person.me()).collateral
+  return BigInt(shares) + BigInt(pendingShares)
 }
 /** The user's balances after a reversal within the hold, to the unit. */
 const nothingLeft = { value: '0', pending: '0', drawn: '0' }
@@ -142,8 +147,8 @@ describe('within the hold', () => {
   })
 })
 
-describe('after yield, when a share is worth another amount than at first', () => {
-  test('payments are refunded within their holds, in whole and in part, to the unit', async () => {
+describe('after yield of 10 percent, when a share is worth another amount than at first', () => {
+  test('payments are refunded within their holds, in whole and in part, to the unit, and the part that stays keeps its yield', async () => {
     const [whole, part, debtor] = [
       await userWithoutAusd(),
       await userWithoutAusd(),
@@ -152,7 +157,8 @@ describe('after yield, when a share is worth another amount than at first', () =
     await credited(await userWithoutAusd())
     await addYield(stack, 1n)
     const payments = await Promise.all([held(whole), held(part), settled(debtor)])
-    await addYield(stack, 3_333_333n)
+    const shares = await sharesOf(part)
+    await addYield(stack, (await collateralOf(stack)) / 10n)
     await outside.refund(payments[0]!)
     await outside.control(`payments/${payments[1]}/refund`, { amount: 260_000 })
     await outside.refund(payments[2]!)
@@ -160,8 +166,7 @@ describe('after yield, when a share is worth another amount than at first', () =
       const [one, two, three] = await Promise.all([whole, part, debtor].map(position))
       return {
         whole: one!.value === '0' && one!.pending === '0',
-        // Half of 32 AUSD, less the rounding of one payment to whole shares.
-        part: BigInt(two!.value) >= 15_999_999n && two!.pending === '0',
+        part: (await sharesOf(part)) === shares / 2n && two!.pending === '0',
         drawn: three!.drawn,
       }
     }

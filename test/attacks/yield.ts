@@ -2,11 +2,12 @@ import { type Abi, type Address, createWalletClient, http, publicActions } from 
 import { privateKeyToAccount } from 'viem/accounts'
 import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
-import type { RunningStack } from '#infra/local/stack'
+import type { RunningStack, Stack } from '#infra/local/stack'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { waitUntil } from '../support/wait'
+import { readerOf } from './fixture'
 
 /**
  * Adds yield (10⁻⁶ AUSD) to the collateral of all users as the contract's administrator, so that a
@@ -31,3 +32,11 @@ export async function addYield({ info }: RunningStack, micro: bigint): Promise<v
   await send(ausd, ausdAbi, 'approve', [creditLine, micro])
   await send(creditLine, creditLineAbi, 'addYield', [micro])
 }
+
+/** Returns the collateral of all users (10⁻⁶ AUSD). */
+export const collateralOf = (stack: Stack): Promise<bigint> =>
+  readerOf(stack).readContract({
+    address: stack.info.chain.creditLine as Address,
+    abi: creditLineAbi,
+    functionName: 'totalCollateral',
+  })

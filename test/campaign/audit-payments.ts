@@ -8,7 +8,7 @@ export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) =
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
 /**
- * Maximum further refs of a payment, one for each credit of the remainder after a partial refund.
+ * Maximum further refs of a payment, one each time it is applied again because a refund was undone.
  */
 const partsMax = 5
 const refsOf = (id: string) => [

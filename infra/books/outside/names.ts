@@ -71,7 +71,7 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
 type PaymentRow = Row & { readonly part: number }
 type CashoutRow = Row & { readonly authorizer: Address; readonly nonce: string }
 
-/** Returns the refs of a payment: one for itself and one for each remainder. */
+/** Returns the refs of a payment: one for itself, and one for each time it was applied again. */
 const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
   Array.from({ length: last + 1 }, (_, part) => ({
     ...{ key: refOf(part === 0 ? item : `${item}.${part}`), kind: 'ref', item, part },

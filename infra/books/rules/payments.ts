@@ -1,10 +1,12 @@
 import { chainGraceMs, listGraceMs, type Rule, sureMs } from './rule'
 
-/** Effects under each ref of a payment: a settlement repays the debt and credits the excess. */
+/**
+ * Effects under each ref of a payment: a settlement repays the debt and credits the excess; a refund
+ * revokes a part, and a further one more of it.
+ */
 const effects = `(
   select item, part,
     greatest(count(*) filter (where kind = 'credit'), count(*) filter (where kind = 'repay')) as gives,
-    count(distinct tx_hash) filter (where kind = 'revoke') as revokes,
     coalesce(sum(ausd_micro) filter (where kind in ('credit', 'repay')), 0) as given,
     coalesce(sum(ausd_micro) filter (where kind = 'revoke'), 0) as revoked
   from moves where named = 'ref' group by item, part)`
@@ -13,14 +15,15 @@ const effects = `(
 export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_effect',
-    says: 'every received payment has one order and one effect on chain, of the same amount',
+    says: 'every received payment has one order and one effect on chain, which less revocations is its amount',
     graceMs: chainGraceMs,
     after: 'chain',
     remedy: 'compare the order in chain_relayer.operation with its transaction',
     sql: () => `
-      select c.item, 'AUSD' as asset, coalesce(e.given, 0) - c.live_micro as amount,
-        format('%s: expected %s, %s orders total %s, %s effects total %s', c.what, c.live_micro,
-          o.orders, o.ordered, coalesce(e.gives, 0), coalesce(e.given, 0)) as about
+      select c.item, 'AUSD' as asset, coalesce(e.given - e.revoked, 0) - c.live_micro as amount,
+        format('%s: expected %s, %s orders total %s, %s effects total %s less %s revoked', c.what,
+          c.live_micro, o.orders, o.ordered, coalesce(e.gives, 0), coalesce(e.given, 0),
+          coalesce(e.revoked, 0)) as about
       from payment_claims c
       left join ${effects} e on e.item = c.item and e.part = c.part
       cross join lateral (
@@ -29,21 +32,21 @@ export const paymentRules: readonly Rule[] = [
           and o.cause = case c.part when 0 then c.item else c.item || '.' || c.part end) o
       where c.state in ('held', 'credited', 'repaid') and c.live_micro > 0
         and exists (select from figures f where f.item = c.item and f.place = 'treasury' and f.known)
-        and (o.orders <> 1 or coalesce(e.gives, 0) <> 1 or o.ordered <> c.live_micro
-          or e.given <> c.live_micro)`,
+        and (o.orders <> 1 or coalesce(e.gives, 0) <> 1 or o.ordered <> e.given
+          or e.given - e.revoked <> c.live_micro)`,
   },
   {
     name: 'effect_twice',
-    says: 'no ref is credited, repaid or revoked twice, and all parts but the last are revoked',
+    says: 'no ref is credited or repaid twice, or revoked beyond its amount, and all parts but the last are revoked',
     graceMs: chainGraceMs,
     remedy: 'the contract rejects this: check the addresses in the configuration',
     sql: () => `
       select c.item, 'AUSD' as asset, e.given - e.revoked as amount,
-        format('%s, part %s: %s effects of %s, %s revocations of %s', c.what, e.part, e.gives, e.given,
-          e.revokes, e.revoked) as about
+        format('%s, part %s: %s effects of %s, revoked %s', c.what, e.part, e.gives, e.given,
+          e.revoked) as about
       from payment_claims c join ${effects} e on e.item = c.item
-      where e.gives > 1 or e.revokes > 1
-        or (e.part < c.part and (e.gives <> 1 or e.revokes <> 1 or e.given <> e.revoked))`,
+      where e.gives > 1 or e.revoked > e.given
+        or (e.part < c.part and (e.gives <> 1 or e.given <> e.revoked))`,
   },
   {
     name: 'effect_fits',

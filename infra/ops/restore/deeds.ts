@@ -23,7 +23,8 @@ export type Deed =
       /** Unix seconds for a repayment, otherwise 0. */
       paidAt: bigint
     }
-  | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement' }
+  /** `leftMicro`: amount of the payment that the revocation leaves. */
+  | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement'; leftMicro: bigint }
   | { does: 'extend'; ref: Hex }
   | { does: 'verify' | 'freeze'; wallet: Address; is: boolean }
   | { does: 'move'; authorization: SignedTransfer }
@@ -59,13 +60,14 @@ const { topUp, heldTopUp, repayFor, heldRepayFor, revokeTopUp, revokeRepayment }
 
 function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): Deed {
   const wallet = lower(account)
+  const leftMicro = ausdMicro
   const held = kind === heldTopUp || kind === heldRepayFor
   if (kind === topUp || kind === heldTopUp)
     return { does: 'credit', ref, wallet, ausdMicro, held, paidAt: 0n }
   if (kind === repayFor || kind === heldRepayFor)
     return { does: 'repay', ref, wallet, ausdMicro, held, paidAt }
-  if (kind === revokeTopUp) return { does: 'revoke', ref, of: 'topup' }
-  if (kind === revokeRepayment) return { does: 'revoke', ref, of: 'settlement' }
+  if (kind === revokeTopUp) return { does: 'revoke', ref, of: 'topup', leftMicro }
+  if (kind === revokeRepayment) return { does: 'revoke', ref, of: 'settlement', leftMicro }
   return { does: 'extend', ref }
 }
 
@@ -83,9 +85,9 @@ function lineDeeds(data: Hex): Deed[] | undefined {
       return [deedOfOp({ kind: held ? heldRepayFor : repayFor, ref, account, amount, paidAt })]
     }
     case 'revokeTopUp':
-      return [{ does: 'revoke', ref: call.args[0], of: 'topup' }]
+      return [{ does: 'revoke', ref: call.args[0], of: 'topup', leftMicro: call.args[1] }]
     case 'revokeRepayment':
-      return [{ does: 'revoke', ref: call.args[0], of: 'settlement' }]
+      return [{ does: 'revoke', ref: call.args[0], of: 'settlement', leftMicro: call.args[1] }]
     case 'extendHold':
       return [{ does: 'extend', ref: call.args[0] }]
     case 'setVerified':

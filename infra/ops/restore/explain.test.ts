@@ -90,10 +90,11 @@ function sent(words: Partial<Words>, reverted = false, logs: Logs = []): LaneTra
 describe('explain finds the reason for', () => {
   test.each([
     ['a credit of a payment in the rows', call('topUp', [refOf(topup), ana, 7n, false]), []],
-    ['a credit of its remainder', call('topUp', [refOf(`${topup}.1`), ana, 7n, true]), []],
+    ['a credit under a further ref', call('topUp', [refOf(`${topup}.1`), ana, 7n, true]), []],
     ['a credit of an unknown payment', call('topUp', [refOf('x'), ana, 7n, false]), ['credit']],
     ['a credit to another wallet', call('topUp', [refOf(topup), budi, 7n, false]), ['credit']],
     ['a repayment', call('repayFor', [refOf(settlement), ana, 7n, false, 5n]), []],
+    ['a revocation in part', call('revokeTopUp', [refOf(topup), 5n]), []],
     ['a revocation', call('revokeTopUp', [refOf(topup), 0n]), []],
     ['a revocation of nothing', call('revokeRepayment', [refOf('x'), 0n]), ['revoke']],
     [
@@ -152,6 +153,8 @@ describe('explain, for several transfers in one transaction,', () => {
 test('operationOf recognises the order of every kind of transaction', () => {
   const operations = [
     call('topUp', [refOf(`${topup}.1`), ana, 7n, true]),
+    call('revokeTopUp', [refOf(topup), 0n]),
+    call('revokeRepayment', [refOf(settlement), 5n]),
     transfer(ana, treasury, 5n, used),
     transfer(treasury, ana, 5n, returnNonce(payoutId)),
     transfer(treasury, ana, 5n, givebackNonce(came)),
@@ -160,6 +163,8 @@ test('operationOf recognises the order of every kind of transaction', () => {
   ].map((words) => operationOf(sent(words).deeds![0]!, names, treasury))
   expect(operations.map((one) => one && `${one.kind} ${one.cause}`)).toEqual([
     `credit ${topup}.1`,
+    `revoke ${topup}`,
+    `revoke ${settlement}:5`,
     `take ${payoutId}`,
     `return ${payoutId}`,
     `giveback ${came}`,

@@ -115,8 +115,9 @@ function textOf(deed: Deed): string {
     case 'repay':
       return `${deed.does} ${deed.ausdMicro} micro-AUSD for ${deed.wallet}`
     case 'revoke':
+      return `revoke ${deed.ref} until ${deed.leftMicro} micro-AUSD are left`
     case 'extend':
-      return `${deed.does} ${deed.ref}`
+      return `extend ${deed.ref}`
     case 'verify':
     case 'freeze':
       return `${deed.does} ${deed.wallet} ${deed.is ? 'on' : 'off'}`

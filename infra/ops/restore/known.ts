@@ -44,11 +44,11 @@ export type Known = {
   rateMinorPerUsd: bigint | undefined
 }
 
-/** Maximum number of remainders, each with its own ref, since the backup. */
-const remaindersMax = 4
+/** Maximum number of further refs of a payment since the backup. */
+const furtherMax = 4
 
 export const namesOf = (id: string, part: number, wallet: string, kind: Named['kind']) =>
-  Array.from({ length: part + remaindersMax + 1 }, (_, number): [Hex, Named] => {
+  Array.from({ length: part + furtherMax + 1 }, (_, number): [Hex, Named] => {
     const refId = number === 0 ? id : `${id}.${number}`
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })

@@ -24,7 +24,9 @@ export function operationOf(deed: Deed, names: Names, treasury: string) {
       const named = names.refs.get(deed.ref)
       if (!named) return undefined
       const { refId, wallet } = named
-      return operation('revoke', refId, wallet, { refId, wallet, of: deed.of })
+      const left = deed.leftMicro > 0n ? `${deed.leftMicro}` : undefined
+      const order = { refId, wallet, of: deed.of, ...(left ? { left } : {}) }
+      return operation('revoke', left ? `${refId}:${left}` : refId, wallet, order)
     }
     case 'verify': {
       const order = names.bus.verifies.findLast(

@@ -41,6 +41,9 @@ const repay = (wallet: Hex, held: boolean, refId: string = newRefId()) =>
   ({ kind: 'repay', payload: { refId, wallet, ausd: '5000000', held, paidAt } }) as const
 const revoke = (wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet, of } }) as const
+/** Revokes until `left` (10⁻⁶ AUSD) is left. */
+const revokeTo = (left: string, wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
+  ({ kind: 'revoke', payload: { refId, wallet, of, left } }) as const
 const extend = (wallet: Hex, refId: string, until: string) =>
   ({ kind: 'extend', payload: { refId, wallet, until } }) as const
 
@@ -118,6 +121,16 @@ const stories: readonly Story[] = [
     { hold: 'revoked', drawn: 5n, encumbered: 0n },
   ],
   [
+    'the revocation of a part of a top-up',
+    async (wallet) => revokeTo('7000000', wallet, 'topup', await heldTopUp(wallet)),
+    { hold: 'held', drawn: 5n, pending: 7n },
+  ],
+  [
+    'the revocation of a part of a settlement',
+    async (wallet) => revokeTo('2000000', wallet, 'settlement', await heldRepayment(wallet)),
+    { hold: 'held', drawn: 3n, encumbered: 2n, pending: 0n },
+  ],
+  [
     'the extension of a top-up',
     async (wallet) => extendNow(wallet, await heldTopUp(wallet)),
     { hold: 'held', extended: true },
@@ -139,14 +152,13 @@ async function extendNow(wallet: Hex, refId: string) {
 
 /** The account after an order; amounts in whole AUSD. */
 async function accountAfter(wallet: Hex, { payload }: Task) {
-  const { drawn, encumbered, available } = await fixture.lineOf(wallet)
+  const { drawn, encumbered, available, pendingShares } = await fixture.lineOf(wallet)
   const { state, until } = await holdOf('refId' in payload ? payload.refId : '')
   const extended = 'until' in payload && BigInt(until!) > BigInt(payload.until)
   const whole = (micro: bigint) => micro / 1_000_000n
   const amounts = {
-    drawn: whole(drawn),
-    encumbered: whole(encumbered),
-    available: whole(available),
+    ...{ drawn: whole(drawn), encumbered: whole(encumbered), available: whole(available) },
+    pending: whole(pendingShares / 1_000_000n),
   }
   return { ...amounts, hold: state, extended }
 }
@@ -360,12 +372,17 @@ describe('what waits', () => {
     for (const task of [...urgent, frozen, ...credits]) await fixture.finish(context, task)
   })
 
-  test.each(['topup', 'settlement'] as const)(
-    'for its %s to be on the chain is the revocation of it',
-    async (of) => {
+  test.each([
+    ['topup', undefined],
+    ['settlement', undefined],
+    ['topup', '4000000'],
+  ] as const)(
+    'for its %s to be on the chain is the revocation of it until %s is left',
+    async (of, left) => {
       const wallet = await borrower()
       const money = of === 'topup' ? credit(wallet, true) : repay(wallet, true)
-      const task = revoke(wallet, of, money.payload.refId)
+      const { refId } = money.payload
+      const task = left ? revokeTo(left, wallet, of, refId) : revoke(wallet, of, refId)
       const context = await fixture.begin()
       await fixture.command(money)
       await fixture.command(task)
@@ -375,7 +392,8 @@ describe('what waits', () => {
       ]
       expect([before.state, after.state]).toEqual(['settled', 'settled'])
       expect(after.blockNumber!).toBeGreaterThan(before.blockNumber!)
-      expect(await accountAfter(wallet, task)).toMatchObject({ hold: 'revoked', drawn: 5n })
+      const hold = left ? 'held' : 'revoked'
+      expect(await accountAfter(wallet, task)).toMatchObject({ hold, drawn: 5n })
     },
   )
 })

@@ -11,6 +11,7 @@ import {
   cancelData,
   freeze,
   newNonce,
+  newRefId,
   newWallet,
   openFixture,
   recipient,
@@ -326,5 +327,47 @@ describe('verdicts on one wallet', () => {
     expect((await fixture.finish(context, newer)).state).toBe('settled')
     expect(await fixture.finish(context, older)).toMatchObject({ state: 'settled', txHash: null })
     expect((await fixture.lineOf(address)).verified).toBe(false)
+  })
+})
+
+describe('several revocations of one payment', () => {
+  const wallet: Hex = `0x${'c1'.repeat(20)}`
+  const pending = async () => (await fixture.lineOf(wallet)).pendingShares / 10n ** 12n
+  const revoke = (refId: string, left?: string): Task => ({
+    kind: 'revoke',
+    payload: { refId, wallet, of: 'topup', ...(left ? { left } : {}) },
+  })
+  async function done(tasks: readonly Task[]) {
+    const context = await fixture.begin()
+    for (const task of tasks) await fixture.command(task)
+    const ended = []
+    for (const task of tasks) ended.push((await fixture.finish(context, task)).state)
+    return ended
+  }
+  async function heldTopUp() {
+    const refId = newRefId()
+    await done([{ kind: 'credit', payload: { refId, wallet, ausd: '20000000', held: true } }])
+    return refId
+  }
+
+  test.each([[['9000000', '4000000']], [['4000000', '9000000', '4000000']]])(
+    'until %j are left leave the smallest amount',
+    async (lefts) => {
+      const before = await pending()
+      const refId = await heldTopUp()
+      const ended = await done(lefts.map((left) => revoke(refId, left)))
+      expect(new Set(ended)).toEqual(new Set(['settled']))
+      expect((await pending()) - before).toBe(4n)
+    },
+  )
+
+  test('leave nothing once the whole is revoked, and are settled after the hold too', async () => {
+    const before = await pending()
+    const refId = await heldTopUp()
+    await done([revoke(refId)])
+    await chain.increaseTime({ seconds: 65 })
+    await chain.mine({ blocks: 3 })
+    expect(await done([revoke(refId, '4000000')])).toEqual(['settled'])
+    expect(await pending()).toBeLessThanOrEqual(before)
   })
 })

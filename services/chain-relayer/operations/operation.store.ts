@@ -259,7 +259,8 @@ const due = prepared((db) =>
         isWaiting,
         sql`${operations.notBefore} <= now()`,
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
-          where other.kind in ('credit', 'repay') and other.cause = ${operations.cause}
+          where other.kind in ('credit', 'repay')
+          and other.cause = ${operations.payload} ->> 'refId'
           and ${isOpen({ state: sql`other.state` })}))`,
         not(isBesideVerdict),
         sql`(${inArray(operations.kind, [...goesOn])}

@@ -121,6 +121,7 @@ describe('an order', () => {
     ['credit', { refId, wallet, ausd: '1', held: true }, refId],
     ['repay', { refId: `${refId}.2`, wallet, ausd: '1', held: true, paidAt: '9' }, `${refId}.2`],
     ['revoke', { refId, wallet, of: 'topup' }, refId],
+    ['revoke', { refId, wallet, of: 'topup', left: '07' }, `${refId}:7`],
     ['extend', { refId, wallet, until: '0170' }, `${refId}:170`],
     ['return', { payoutId: 'p1', wallet, ausd: '1' }, 'p1'],
     ['giveback', { txHash: '0x12', logIndex: 7, wallet, ausd: '1', nonce: null }, '0x12:7'],

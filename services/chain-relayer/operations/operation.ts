@@ -77,6 +77,7 @@ export const mayHappenLate = (
 export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
   credit: 'ref',
   repay: 'ref',
+  // A ref of which no more than `left` is left stays as it is.
   revoke: 'ref',
   // A second extension moves the end slightly further, by at most one day in total.
   extend: 'idempotent',
@@ -165,8 +166,11 @@ export function orderOf(task: Task): Order {
   switch (task.kind) {
     case 'credit':
     case 'repay':
-    case 'revoke':
       return order(task, task.payload.refId, task.payload.wallet, own)
+    case 'revoke': {
+      const { refId, left, wallet } = task.payload
+      return order(task, left === undefined ? refId : `${refId}:${digits(left)}`, wallet, own)
+    }
     case 'extend':
       return order(
         task,

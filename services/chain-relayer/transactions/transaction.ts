@@ -230,7 +230,6 @@ function lineData(task: Line): Hex {
     }
     case 'revoke': {
       const functionName = task.payload.of === 'topup' ? 'revokeTopUp' : 'revokeRepayment'
-      // Nothing of it is left; a remainder is relayed under a ref of its own.
       return encodeLine(functionName, [ref, amount])
     }
     case 'extend':
@@ -309,9 +308,15 @@ function opOf(task: BatchableTask) {
     kind: opKinds[opKindOf(task)],
     ref: refOf(refId),
     account: wallet as Hex,
-    amount: 'ausd' in task.payload ? BigInt(task.payload.ausd) : 0n,
+    amount: BigInt(amountOf(task)),
     paidAt: 'paidAt' in task.payload ? asTime(task.payload.paidAt) : 0n,
   }
+}
+
+/** Returns the AUSD (10⁻⁶) that an operation moves, or that a revocation leaves. */
+function amountOf(task: BatchableTask): string {
+  if (task.kind === 'extend') return '0'
+  return task.kind === 'revoke' ? (task.payload.left ?? '0') : task.payload.ausd
 }
 
 /** Limits a time to 64 bits, so that it cannot fail to encode; the contract clamps it further. */

@@ -62,7 +62,7 @@ const amountIn = (fields: Fields, name: string): string | undefined => {
 const given = (facts: Fields): Fields =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 
-/** Strips suffixes: `pay_….2` is the second remainder of a payment, `wallet:revision` an order. */
+/** Strips suffixes: `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
 const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
 
 const orders: Readonly<Record<string, string>> = {

@@ -15,7 +15,8 @@ const opened: Row = {
   ...{ kind: 'topup', state: 'awaiting_payment', account: 'ID', currency: 'IDR', reason: null },
   ...{ fiatMinor: fiat, rateMinorPerUsd: 16_250n, spreadBps: 0, ausdMicro: ausd },
   ...{ expiresAt: time, providerPaymentId: null, held: null, paidMinor: null },
-  ...{ liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, creditedAt: null, holdEndedAt: null },
+  ...{ liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{ creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
   ...{ overpaidRefundedMinor: 0n, wonMinor: 0n },
 }
@@ -98,6 +99,33 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
       refunded,
       ['held → revoking', { state: 'revoking' }, {}],
       revoked('collateral_held'),
+    ],
+  ],
+  [
+    'a top-up by card of which a quarter is refunded during its hold',
+    opened,
+    [
+      byCard,
+      ['paid → held', { state: 'held', creditedAt: time }, onChain('collateral_held')],
+      [
+        'refund counted',
+        { refundedMinor: 406_250n },
+        {
+          IDR: { provider_id: -406_250n, exchange: 406_250n },
+          AUSD: { clawback: 25_000_000n, exchange: -25_000_000n },
+        },
+      ],
+      ['held → revoking', { state: 'revoking', leftMicro: 75_000_000n }, {}],
+      [
+        'revoking → held',
+        { state: 'held', liveMicro: 75_000_000n },
+        {
+          AUSD: {
+            ...{ treasury: 25_000_000n, credit_line: -25_000_000n, clawback: -25_000_000n },
+            collateral_held: 25_000_000n,
+          },
+        },
+      ],
     ],
   ],
   [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { checkHold } from './hold'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -20,6 +21,8 @@ const holdFor = (seconds: number) => {
 const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
+const isFrozen = async (id: string) =>
+  (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
 const silence = () => fixture.control('faults', { api: { errorRate: 1 }, webhooks: { drop: 1 } })
 
 type Kind = 'topup' | 'settlement'
@@ -147,8 +150,86 @@ describe.each([
   })
 })
 
-describe('the part of a settlement that was not refunded', () => {
-  test('repays at once, under a ref of its own and with the time of the payment', async () => {
+describe('a refund of a part bounces within the hold', () => {
+  /** A fifth went back. */
+  const leftMicro = 2_461_538n
+  async function revoking() {
+    const id = await onHold('topup')
+    const made = await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
+    await fixture.becomes(id, { state: 'revoking', leftMicro })
+    return { id, bounce: () => fixture.control(`refunds/${made.id}/fail`).then(fixture.list) }
+  }
+
+  test('after its revocation: the payment is revoked as a whole, and applied again', async () => {
+    const { id, bounce } = await revoking()
+    await fixture.settle('revoke', `${id}:${leftMicro}`)
+    await fixture.becomes(id, { state: 'held', liveMicro: leftMicro })
+    await bounce()
+    await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone', leftMicro: 0n })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'paid', part: 1, liveMicro: 3_076_923n })
+  })
+
+  test('before its revocation is final: the same follows then', async () => {
+    const { id, bounce } = await revoking()
+    await bounce()
+    await fixture.becomes(id, { state: 'revoking', refundedMinor: 0n, leftMicro })
+    await fixture.settle('revoke', `${id}:${leftMicro}`)
+    await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone', leftMicro: 0n })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'paid', part: 1, liveMicro: 3_076_923n })
+  })
+})
+
+describe('a part stays on hold after its revocation', () => {
+  async function inPart() {
+    const id = await onHold('topup')
+    await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
+    const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
+    return { id, revoke: () => fixture.settle('revoke', `${id}:${leftMicro}`) }
+  }
+
+  test('and matures once a new check finds that nothing more goes back', async () => {
+    const { id, revoke } = await inPart()
+    await revoke()
+    await fixture.becomes(id, { state: 'held', clearedAt: null })
+    holdFor(4)
+    await fixture.recheck(20_000)
+    expect((await fixture.row(id))!.clearedAt).not.toBeNull()
+    release()
+    await fixture.recheck(20_000)
+    await fixture.becomes(id, { state: 'credited', reason: 'refunded_in_part' })
+    expect(await isFrozen(id)).toBe(false)
+  })
+
+  test('and a check that began before it clears nothing', async () => {
+    const { id, revoke } = await inPart()
+    const before = (await fixture.row(id))!
+    await revoke()
+    await fixture.becomes(id, { state: 'held' })
+    holdFor(4)
+    fixture.time.aheadMs += 10_000
+    await checkHold(fixture.context, before)
+    expect((await fixture.row(id))!.clearedAt).toBeNull()
+  })
+
+  test('and its wallet stays frozen if the hold could not be kept', async () => {
+    const { id, revoke } = await inPart()
+    release()
+    await fixture.recheck(60_000)
+    expect(await isFrozen(id)).toBe(true)
+    await revoke()
+    await fixture.becomes(id, { state: 'held' })
+    expect(await isFrozen(id)).toBe(true)
+    release()
+    await fixture.recheck(20_000)
+    await fixture.becomes(id, { state: 'credited' })
+    expect(await isFrozen(id)).toBe(false)
+  })
+})
+
+describe('a settlement that was revoked as a whole and is applied again', () => {
+  test('repays at once, under a new ref and with the time of the payment', async () => {
     const id = await onHold('settlement')
     const { paidAt, ausdMicro, fiatMinor } = (await fixture.row(id))!
     await fixture.control(`payments/${id}/refund`, { amount: 10_000 })

@@ -140,10 +140,15 @@ async function receiveAll(context: Context, payment: PaymentRow): Promise<void> 
   await database.transaction((tx) => followReports(tx, context, id, { providerPaymentId }))
 }
 
-async function mature(context: Context, { id, part }: PaymentRow): Promise<void> {
+/** Returns true if nothing was revoked since the row was read. */
+const isWhole = (row: PaymentRow, { part, liveMicro }: PaymentRow): boolean =>
+  row.part === part && row.liveMicro === liveMicro
+
+async function mature(context: Context, payment: PaymentRow): Promise<void> {
+  const { id } = payment
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (!row || row.part !== part || !isOnHold(row)) return
+    if (!row || !isWhole(row, payment) || !isOnHold(row)) return
     if (row.state !== 'held' && row.state !== 'repaid') return
     const set = { holdEndedAt: new Date(context.clock()), frozenAt: null }
     const moved = await takeDecided(tx, context, row, decideMatured(row), set)
@@ -159,10 +164,11 @@ async function mature(context: Context, { id, part }: PaymentRow): Promise<void>
  * Records a clean check within the margin. A later refund is found by the list and freezes the
  * wallet.
  */
-async function noteCleared(context: Context, { id, part }: PaymentRow): Promise<void> {
+async function noteCleared(context: Context, payment: PaymentRow): Promise<void> {
+  const { id } = payment
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.part === part && needsHold(row))
+    if (row && isWhole(row, payment) && needsHold(row))
       await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')

@@ -207,21 +207,6 @@ describe('after the hold', () => {
   })
 })
 
-test('a part that bounces within the hold is applied again', async () => {
-  const id = await ending()
-  const made = await refund(id, { amount: 10_000 })
-  await fixture.recheck(0)
-  await fixture.settle('revoke', id)
-  await fixture.becomes(id, { state: 'paid', part: 1 })
-  await fixture.settle('credit', `${id}.1`)
-  await fixture.becomes(id, { state: 'held' })
-  await fixture.control(`refunds/${made}/fail`)
-  await fixture.list()
-  await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone' })
-  await fixture.settle('revoke', `${id}.1`)
-  await fixture.becomes(id, { state: 'paid', part: 2, liveMicro: 3_076_923n })
-})
-
 describe('a refund is counted once', () => {
   test('whether or not its row in the list has an id of its own', async () => {
     const id = await given('QRIS')

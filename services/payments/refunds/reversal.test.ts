@@ -104,6 +104,21 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe(3_076_923n)
   })
 
+  test('by the second of two revocations that came too late freezes for that part', async () => {
+    const wallet = newWallet()
+    const id = await credited(wallet, { channel: 'CARDS' })
+    await refund(id, { amount: 20_000 })
+    await fixture.becomes(id, { state: 'revoking' })
+    await refund(id, { amount: 10_000 })
+    await fixture.becomes(id, { refundedMinor: 30_000n })
+    await fixture.settle('revoke', `${id}:1846153`)
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 1_230_769n })
+    await fixture.settle('revoke', `${id}:1230769`, true)
+    await fixture.becomes(id, { state: 'review', reason: 'revoke_failed', liveMicro: 1_846_153n })
+    await isFrozen(wallet)
+    expect(await missingOf(wallet)).toBe(1_846_153n - 1_230_769n)
+  })
+
   test('by a chargeback, which no webhook tells, is found in the list', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)

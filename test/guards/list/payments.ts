@@ -158,12 +158,48 @@ export const paymentGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an outcome counts only for the current part of a payment',
+    guard: 'an outcome counts only for the current ref of a payment',
     kind: 'decision',
-    edits: [edit(at('relay.ts'), 'if (payment.part !== ref.part) return', '')],
+    edits: [
+      edit(
+        at('relay.ts'),
+        'if (payment.part !== ref.part || leftMicro > payment.leftMicro) return',
+        'if (leftMicro > payment.leftMicro) return',
+      ),
+    ],
     test: {
       file: at('refund.test.ts'),
-      name: 'of a part during the hold takes all of it back and credits the rest under its own ref',
+      name: 'of a part that a relayer of an earlier version revokes as a whole is applied again',
+    },
+  },
+  {
+    guard: 'a repeated report of a revocation is not taken for that of a further one',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('relay.ts'),
+        'if (payment.part !== ref.part || leftMicro > payment.leftMicro) return',
+        'if (payment.part !== ref.part) return',
+      ),
+    ],
+    test: {
+      file: at('refund.test.ts'),
+      name: 'of a further part is revoked as soon as the first revocation is final',
+    },
+  },
+  {
+    guard: 'a check of a hold that began before a part was revoked clears nothing',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('checks/hold.ts'),
+        'if (row && isWhole(row, payment) && needsHold(row))',
+        'if (row && needsHold(row))',
+      ),
+    ],
+    test: {
+      file: at('checks/hold.test.ts'),
+      name: 'and a check that began before it clears nothing',
     },
   },
 ]

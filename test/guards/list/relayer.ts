@@ -243,7 +243,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('operations/holds.ci.test.ts'),
-      name: 'for its %s to be on the chain is the revocation of it',
+      name: 'for its %s to be on the chain is the revocation of it until %s is left',
       row: 'topup',
     },
   },

@@ -14,7 +14,8 @@ export type Op =
       readonly amount: bigint
       readonly held: boolean
     }
-  | { readonly kind: 'revoke' | 'extend'; readonly ref: Hex }
+  | { readonly kind: 'revoke'; readonly ref: Hex; readonly left: bigint }
+  | { readonly kind: 'extend'; readonly ref: Hex }
   | { readonly kind: 'verified' | 'frozen'; readonly wallet: Hex; readonly value: boolean }
   | { readonly kind: 'transfer' | 'cancel'; readonly terms: Transfer }
   | { readonly kind: 'native'; readonly to: Hex; readonly wei: bigint }
@@ -119,7 +120,7 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
     }
     case selectors.revokeTopUp:
     case selectors.revokeRepayment:
-      return [{ kind: 'revoke', ref }]
+      return [{ kind: 'revoke', ref, left: numberAt(data, 1) }]
     case selectors.extendHold:
       return [{ kind: 'extend', ref }]
     case selectors.setVerified:
@@ -137,8 +138,10 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
 function opInMany(data: Hex, from: number): Op {
   const { kind, held } = kindsOfMany[Number(numberAt(data, from))]!
   const ref = hexAt(data, from + 1)
-  if (kind === 'revoke' || kind === 'extend') return { kind, ref }
-  return { kind, ref, wallet: addressAt(data, from + 2), amount: numberAt(data, from + 3), held }
+  const amount = numberAt(data, from + 3)
+  if (kind === 'extend') return { kind, ref }
+  if (kind === 'revoke') return { kind, ref, left: amount }
+  return { kind, ref, wallet: addressAt(data, from + 2), amount, held }
 }
 
 const transferOf = (data: Hex): Transfer => ({

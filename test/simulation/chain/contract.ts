@@ -22,7 +22,9 @@ type Flag = {
   readonly wallet: Hex
   readonly value: boolean
 }
-type Ended = { readonly block: bigint; readonly ref: Hex; readonly until: bigint }
+type Extended = { readonly block: bigint; readonly ref: Hex; readonly until: bigint }
+/** A revocation, and how much of the payment it left. */
+type Revoked = { readonly block: bigint; readonly ref: Hex; readonly left: bigint }
 type Drip = { readonly block: bigint; readonly wallet: Hex; readonly wei: bigint }
 
 const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${nonce}`
@@ -35,8 +37,8 @@ export const holdSeconds = 30n
  */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
-  readonly revoked = new Facts<Ended>(({ ref }) => [ref])
-  readonly extended = new Facts<Ended>(({ ref }) => [ref])
+  readonly revoked = new Facts<Revoked>(({ ref }) => [ref])
+  readonly extended = new Facts<Extended>(({ ref }) => [ref])
   readonly used = new Facts<Used>((use) => [keyOf(use), use.from, use.to, use.txHash])
   readonly flags = new Facts<Flag>(({ wallet }) => [wallet])
   readonly drips = new Facts<Drip>(({ wallet }) => [wallet])
@@ -54,8 +56,10 @@ export class Contract {
     return this.applied.about(ref).find((one) => one.block <= block)
   }
 
-  isRevokedAt(ref: Hex, block: bigint): boolean {
-    return this.revoked.about(ref).some((one) => one.block <= block)
+  /** How much of an applied ref is not revoked. */
+  leftAt({ ref, amount }: Applied, block: bigint): bigint {
+    const until = this.revoked.about(ref).filter((one) => one.block <= block)
+    return until.at(-1)?.left ?? amount
   }
 
   /** End of the hold of a ref, unix seconds. */
@@ -92,8 +96,9 @@ export class Contract {
       case 'extend': {
         const known = this.appliedAt(op.ref, block)
         if (!known?.held) return 'NotHeld'
-        if (this.isRevokedAt(op.ref, block)) return op.kind === 'revoke' ? undefined : 'NotHeld'
-        return time >= this.untilOf(known, block) ? 'NotHeld' : undefined
+        const left = this.leftAt(known, block)
+        if (op.kind === 'revoke' && left <= op.left) return undefined
+        return left === 0n || time >= this.untilOf(known, block) ? 'NotHeld' : undefined
       }
       case 'transfer':
         return this.#refusalOfTransfer(op.terms, block, time)
@@ -124,7 +129,8 @@ export class Contract {
           this.applied.push({ ...op, block, until: time + holdSeconds })
         break
       case 'revoke':
-        if (!this.isRevokedAt(op.ref, block)) this.revoked.push({ block, ref: op.ref, until: 0n })
+        if (op.left < this.leftAt(this.appliedAt(op.ref, block)!, block))
+          this.revoked.push({ block, ref: op.ref, left: op.left })
         break
       case 'extend':
         this.extended.push({ block, ref: op.ref, until: time + holdSeconds })

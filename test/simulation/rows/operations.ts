@@ -141,7 +141,7 @@ const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assig
 function isHeldBack(rows: Rows, row: Operation): boolean {
   if (row.kind === 'revoke')
     return rows.operations
-      .by('cause', row.cause)
+      .by('cause', (row.payload as { refId: string }).refId)
       .some((other) => isMoney(other.kind) && isOpen(other))
   return isBesideVerdict(rows, row)
 }

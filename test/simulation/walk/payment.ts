@@ -39,9 +39,9 @@ type Outside = Common & {
   isPaid: boolean
   isClosed: boolean
   refundedMinor: bigint
-  /** Orders received by the relayer, by message, and the outcome of each. */
+  /** Orders received by the relayer; `ausd` of a revocation is the amount it leaves. */
   orders: { id: string; subject: string; refId: string; ausd: bigint; isDone: boolean }[]
-  live: { refId: string; ausd: bigint; isRevoked: boolean }[]
+  live: { refId: string; ausd: bigint }[]
   hold: 'none' | 'held' | 'released'
   checks: number
 }
@@ -164,20 +164,24 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     const live = outside.live.find(({ refId }) => refId === order.refId)
     let topic: { subject: string } = relay.relaySettled(kind)
     if (kind === 'credit' && !live) {
-      outside.live.push({ refId: order.refId, ausd: order.ausd, isRevoked: false })
+      outside.live.push({ refId: order.refId, ausd: order.ausd })
       if (terms.channel === 'card') outside.hold = 'held'
     }
-    if (kind === 'revoke' && live && !live.isRevoked) {
+    if (kind === 'revoke' && live && live.ausd > order.ausd) {
       if (outside.hold === 'held')
-        outside.live = outside.live.map((one) => (one === live ? { ...one, isRevoked: true } : one))
+        outside.live = outside.live.map((one) =>
+          one === live ? { ...one, ausd: order.ausd } : one,
+        )
       else topic = relay.relayFailed(kind)
     }
     outside.orders[place] = { ...order, isDone: true }
+    const isPart = kind === 'revoke' && order.ausd > 0n
+    const cause = isPart ? `${order.refId}:${order.ausd}` : order.refId
     const payload = {
-      ...{ operationId: 'op', cause: order.refId, wallet, reason: 'not_held' },
+      ...{ operationId: 'op', cause, wallet, reason: 'not_held' },
       ...{ txHash: `0x${'11'.repeat(32)}`, blockNumber: '7' },
     }
-    post(outside, { id: messageIdFor(topic, order.refId), subject: topic.subject }, payload)
+    post(outside, { id: messageIdFor(topic, cause), subject: topic.subject }, payload)
   }
 
   const isNoted = (moment: Moment<Outside>) => (messageId: string) => {
@@ -192,8 +196,9 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     forgetCopies(stage)
     nameTwins(stage, stage.rows.of(messaging.inbox), 'payments')
     for (const { id: messageId, subject, payload } of publish(stage, outbox, followed)) {
-      const { refId, ausd = '0' } = payload as { refId: string; ausd?: string }
-      const order = { id: messageId, subject, refId, ausd: BigInt(ausd), isDone: false }
+      const { refId, ausd, left } = payload as { refId: string; ausd?: string; left?: string }
+      const amount = BigInt(ausd ?? left ?? '0')
+      const order = { id: messageId, subject, refId, ausd: amount, isDone: false }
       stage.outside.orders.push(order)
       stage.outside.orders.sort((left, right) => (left.id < right.id ? -1 : 1))
     }
@@ -285,7 +290,7 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
 /** Returns the broken rule, if any; some rules hold only at the end. */
 function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): string | undefined {
   const { live, refundedMinor, messages } = stage.outside
-  const there = live.filter(({ isRevoked }) => !isRevoked)
+  const there = live.filter(({ ausd }) => ausd > 0n)
   const onChain = there.reduce((sum, { ausd }) => sum + ausd, 0n)
   if (there.length > 1) return `credited ${there.length} times`
   if (onChain > row.ausdMicro) return `credited ${onChain}, which is more than was paid`

@@ -50,12 +50,13 @@ function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
   return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
 }
 
-/** Amounts applied on the chain for a payment, part by part, without the revoked ones. */
+/** Amounts of a payment on the chain, by ref, as far as they are not revoked. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.part + 1 }, (_, part) => refOf(refIdOf({ id: row.id, part })))
-    .filter((ref) => !contract.isRevokedAt(ref, latest.number))
-    .flatMap((ref) => contract.appliedAt(ref, latest.number)?.amount ?? [])
+    .flatMap((ref) => contract.appliedAt(ref, latest.number) ?? [])
+    .map((applied) => contract.leftAt(applied, latest.number))
+    .filter((left) => left > 0n)
 }
 
 function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
@@ -170,15 +171,13 @@ function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
     if (booked(name) !== there) found.push(`the books have ${booked(name)} ${name}, not ${there}`)
   }
   const { contract, latest } = chain
-  const gave = contract.applied.all.filter(({ ref }) => !contract.isRevokedAt(ref, latest.number))
+  const gave = contract.applied.all.map((one) => contract.leftAt(one, latest.number))
   const takers = new Set([...world.rows.cashouts.values()].map((row) => row.authorizationNonce))
   const moved = contract.used.all.filter(({ isCancelled }) => !isCancelled)
   const taken = moved.filter(({ to, nonce }) => to === treasury && takers.has(nonce))
   const back = moved.filter(({ from }) => from === treasury)
   const there =
-    sum(taken.map(({ value }) => value)) -
-    sum(back.map(({ value }) => value)) -
-    sum(gave.map(({ amount }) => amount))
+    sum(taken.map(({ value }) => value)) - sum(back.map(({ value }) => value)) - sum(gave)
   const said = booked('treasury AUSD')
   if (said !== there) found.push(`the books have ${said} AUSD in the treasury, not ${there}`)
   return found

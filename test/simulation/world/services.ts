@@ -115,8 +115,7 @@ export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
   const repaid = contract.applied
     .about(wallet)
     .filter(({ kind }) => kind === 'repay')
-    .filter(({ ref }) => !contract.isRevokedAt(ref, chain.latest.number))
-    .reduce((sum, { amount }) => sum + amount, 0n)
+    .reduce((sum, one) => sum + contract.leftAt(one, chain.latest.number), 0n)
   const owed = (drawn.get(wallet) ?? 0n) - repaid
   return owed > 0n ? owed : 0n
 }
@@ -126,7 +125,7 @@ function holdOf({ contract, latest }: Chain, refId: string) {
   const applied = contract.applied.about(refOf(refId))[0]
   if (!applied?.held) return { state: 'none', until: null, blockTime }
   const until = contract.untilOf(applied, latest.number)
-  if (contract.isRevokedAt(applied.ref, latest.number))
+  if (contract.leftAt(applied, latest.number) === 0n)
     return { state: 'revoked', until: null, blockTime }
   const state = latest.timestamp >= until ? 'released' : 'held'
   return { state, until: String(until), blockTime }

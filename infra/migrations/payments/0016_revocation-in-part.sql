@@ -1,0 +1,1 @@
+ALTER TABLE "payments"."payments" ADD COLUMN "left_micro" numeric(78,0) DEFAULT 0 NOT NULL;
