@@ -157,6 +157,28 @@ describe('a send', () => {
     expect(ok.inFlight).toHaveLength(2)
   })
 
+  test('of a cash-out is not refused for a take that is stored while its balance is read', async () => {
+    const { context, key, address } = await verifiedWallet()
+    const sign = (value: bigint) => fixture.sign(key, { to: treasury, value, nonce: newNonce() })
+    const [before, asked] = [await sign(4_000_000n), await sign(1_000_000n)]
+    const payload = { payoutId: crypto.randomUUID(), wallet: address, authorization: before }
+    let stored: Promise<unknown> | undefined
+    fixture.endpoint.intercept = (method, forward) => {
+      if (method !== 'eth_call') return undefined
+      stored ??= fixture.command({ kind: 'take', payload } as Task)
+      return stored.then(forward)
+    }
+    const held = await fixture.balanceOf(address)
+    const checked = await answersOf(context)
+      .find((one) => one.question === questions.AuthorizationCheck)!
+      .answer({ authorization: asked })
+    const { free, counted } = (checked as { ok: { free: string; counted: string[] } }).ok
+    expect({ free, counted }).toEqual({
+      free: String(held - 4_000_000n),
+      counted: [before.nonce],
+    })
+  })
+
   test('of a frozen wallet is refused, and so is its cash-out, until it is frozen no more', async () => {
     const { context, key, address } = await verifiedWallet()
     const decide = async (frozen: boolean, revision: bigint) => {

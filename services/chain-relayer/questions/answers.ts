@@ -1,7 +1,7 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
-import { canonical, unwrapped } from '#shared/chain/erc3009'
+import { canonical, type GivenAuthorization, unwrapped } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import * as questions from '#shared/messages/chain'
@@ -58,9 +58,7 @@ export const answersOf = (
       const signed = canonical(authorization)
       const { database, settings } = context
       const from = signed.from.toLowerCase() as Hex
-      // Before the balance: a take that arrives in between is then counted twice, never not at all.
-      const counted = await database.read((db) => recentTakes(db, from))
-      const facts = await signerFacts(context, signed)
+      const { facts, counted } = await factsAndTakes(context, signed)
       const refused = refusalOfSigner(facts, signed)
       if (refused) return refuse(refused)
       const today = await database.read((db) => burntToday(db, [from]))
@@ -147,5 +145,22 @@ export const statsOf = ({ database, node, settings }: Context) => {
     const oldestMs = agesOf(limitsOf(settings.oldestAlarmMs), oldest)
     const figures = { ...open, oldestMs, watched }
     return { operations: figures, outbox: lag, deadLetters: dead, lanes: laneFigures }
+  }
+}
+
+/**
+ * Reads the facts about a signer, and the nonces of the takes that they reflect. A take that was
+ * stored meanwhile may be reflected or not, so the facts are read again, twice at most; after that it
+ * is counted twice rather than not at all.
+ */
+async function factsAndTakes(context: Context, signed: GivenAuthorization) {
+  const from = signed.from.toLowerCase() as Hex
+  const takes = () => context.database.read((db) => recentTakes(db, from))
+  let counted = await takes()
+  for (let tries = 1; ; tries++) {
+    const facts = await signerFacts(context, signed)
+    const after = await takes()
+    if (tries === 3 || after.every((nonce) => counted.includes(nonce))) return { facts, counted }
+    counted = after
   }
 }
