@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -31,5 +31,10 @@ export const tablesDir = (role: DatabaseRole): string =>
 
 export const migrationsDir = (role: DatabaseRole): string => join(import.meta.dir, serviceOf(role))
 
-export const hasMigrations = (role: DatabaseRole): boolean =>
-  existsSync(join(migrationsDir(role), 'meta/_journal.json'))
+const journalFile = (role: DatabaseRole) => join(migrationsDir(role), 'meta/_journal.json')
+
+export const hasMigrations = (role: DatabaseRole): boolean => existsSync(journalFile(role))
+
+/** Migrations of a schema in the order of their application; `when` in Unix ms. */
+export const journalOf = (role: DatabaseRole): { readonly tag: string; readonly when: number }[] =>
+  JSON.parse(readFileSync(journalFile(role), 'utf8')).entries

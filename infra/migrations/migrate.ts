@@ -1,7 +1,14 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres, { type Sql } from 'postgres'
-import { databaseRoles, hasMigrations, migrationsDir } from '#infra/migrations/databases'
+import {
+  type DatabaseRole,
+  databaseRoles,
+  hasMigrations,
+  journalOf,
+  migrationsDir,
+  serviceOf,
+} from '#infra/migrations/databases'
 import { guardJournals } from '#infra/migrations/journals'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
 import { runCommand } from '#shared/command'
@@ -48,6 +55,7 @@ export async function migrateAll(options: Migrating): Promise<void> {
 
 async function applyMigrations(sql: Sql): Promise<void> {
   const db = drizzle(sql)
+  for (const role of databaseRoles.filter(hasMigrations)) await assertNoneSkipped(sql, role)
   for (const role of databaseRoles.filter(hasMigrations)) {
     await migrate(db, {
       migrationsFolder: migrationsDir(role),
@@ -55,6 +63,26 @@ async function applyMigrations(sql: Sql): Promise<void> {
       migrationsTable: role,
     })
   }
+}
+
+/**
+ * Throws if a migration is older than the latest applied one and has not been applied. drizzle-orm
+ * 0.45.4 would skip it without an error, because it compares with the latest time only.
+ */
+async function assertNoneSkipped(sql: Sql, role: DatabaseRole): Promise<void> {
+  const [table] = await sql`select to_regclass(${`migrations.${role}`}) is not null as exists`
+  if (!table?.exists) return
+  const rows = await sql<{ at: string }[]>`select created_at as at from migrations.${sql(role)}`
+  const applied = new Set(rows.map(({ at }) => Number(at)))
+  const latest = Math.max(...applied)
+  const skipped = journalOf(role).find(({ when }) => when <= latest && !applied.has(when))
+  if (!skipped) return
+  const service = serviceOf(role)
+  throw new Error(
+    `migration ${skipped.tag} of ${service} is older than one that this database has, so it would ` +
+      `be skipped; nothing was changed. Set its "when" in ` +
+      `infra/migrations/${service}/meta/_journal.json to more than ${latest}.`,
+  )
 }
 
 const about = 'Postgres password'

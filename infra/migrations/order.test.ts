@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { databaseRoles, hasMigrations, journalOf } from '#infra/migrations/databases'
+import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+
+test.each(databaseRoles.filter(hasMigrations))(
+  'each migration of %s is newer than the one before',
+  (role) => {
+    const times = journalOf(role).map(({ when }) => when)
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
+  },
+)
+
+test('a migration older than the latest applied one is refused by name, and nothing is changed', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const migrate = () => migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  const noted = () => sql`select created_at from migrations.payments order by id`
+  const { tag, when } = journalOf('payments').at(-2)!
+  await sql`delete from migrations.payments where created_at = ${when}`
+  const before = await noted()
+  await expect(migrate()).rejects.toThrow(`migration ${tag} of payments`)
+  expect(await noted()).toEqual(before)
+  await sql.end({ timeout: 1 })
+})
