@@ -10,14 +10,14 @@ import { waitUntil } from '#test/support/wait'
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** A proxy of nats-server that accepts the first connections and stays silent. */
-async function openSilentFor(connections: number) {
+/** A proxy of nats-server that accepts these connections, counted from 0, and stays silent. */
+async function openSilentFor(...connections: number[]) {
   const open: Socket[] = []
   let taken = 0
   const door = createServer((socket) => {
     open.push(socket)
     socket.on('error', () => {})
-    if (taken++ < connections) return
+    if (connections.includes(taken++)) return
     const real = createConnection(Number(new URL(server.url).port), '127.0.0.1')
     open.push(real)
     real.on('error', () => {})
@@ -27,6 +27,9 @@ async function openSilentFor(connections: number) {
   const { port } = door.address() as { port: number }
   return {
     url: `nats://127.0.0.1:${port}`,
+    cut: () => {
+      for (const socket of open) socket.destroy()
+    },
     [Symbol.dispose]: () => {
       for (const socket of open) socket.destroy()
       door.close()
@@ -73,7 +76,7 @@ test('a lost server is looked up by name again, because its address may have cha
 })
 
 test('a first connection without a response is dropped and made again', async () => {
-  using door = await openSilentFor(1)
+  using door = await openSilentFor(0)
   const log = openLog('gateway', 'silent')
   const as = { user: 'gateway', password: server.passwords.gateway, name: 'gateway' }
   await using bus = await openBus({ ...as, url: door.url, log, onFatal: () => {} })
@@ -100,4 +103,18 @@ test('the loss of a server is logged once, and so is its return', async () => {
   await waitUntil('the return', () => told().includes('nats available again'))
   expect(told()).toEqual(['NATS connected', 'nats unavailable', 'nats available again'])
   await gone[Symbol.asyncDispose]()
+})
+
+test('a lost connection is back soon although a server accepts the next one and stays silent', async () => {
+  using door = await openSilentFor(1)
+  const log = openLog('gateway', 'silent')
+  const as = { user: 'gateway', password: server.passwords.gateway, name: 'gateway' }
+  await using bus = await openBus({ ...as, url: door.url, log, onFatal: () => {} })
+  let isBack = false
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === 'reconnect') isBack = true
+  })()
+  door.cut()
+  // By default nats 2.29 waits 20 s for the silent server.
+  await waitUntil('the connection', () => isBack, 15_000)
 })

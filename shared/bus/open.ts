@@ -67,8 +67,8 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   }
 }
 
-/** A connection on which the server stays silent for this long is abandoned. */
-const firstConnectMs = 5_000
+/** A connection on which the server stays silent for this long is abandoned; by default 20 s. */
+const connectMs = 5_000
 const againMs = 250
 
 /**
@@ -83,6 +83,7 @@ async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsCo
       pass: options.password,
       name: options.name,
       inboxPrefix: inboxPrefixOf(options.name),
+      timeout: connectMs,
       maxReconnectAttempts: -1,
       // By default nats 2.29 resolves the host once and never finds a server that has moved.
       resolve: false,
@@ -95,7 +96,7 @@ async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsCo
       noAsyncTraces: true,
     })
     try {
-      const nc = await within(connecting, firstConnectMs, 'NATS')
+      const nc = await within(connecting, connectMs, 'NATS')
       outage.back()
       return nc
     } catch (error) {
