@@ -59,7 +59,7 @@ export const personalData: readonly Personal[] = [
     what: 'country of residence',
     places: ['gateway.users.country'],
     why: 'Decides the currency that the app asks for.',
-    how: 'Until the user changes it',
+    how: 'Until the user changes it or is erased',
   },
   {
     what: 'identity: verdict, progress, reference at the provider',
@@ -70,7 +70,7 @@ export const personalData: readonly Personal[] = [
       'gateway.identity_rechecks.progress',
     ],
     why: 'Top-ups and sends need an approval, which is rechecked permanently.',
-    how: 'Names, birthdays and documents stay with the provider',
+    how: 'Until the user is erased. Names, birthdays and documents stay with the provider',
   },
   {
     what: 'payment: channel, checkout page, ids at the provider',
@@ -88,7 +88,7 @@ export const personalData: readonly Personal[] = [
       'books.provider_moves.product_id',
     ],
     why: 'Late money, refunds and chargebacks refer to a payment years later.',
-    how: `Names and cards of payers stay with the provider. Kept ${permanent}`,
+    how: `Names and cards of payers stay with the provider. The page until the user is erased, the rest ${permanent}`,
   },
   {
     what: 'copies of messages, chain events and commands with some of the above',
@@ -101,7 +101,7 @@ export const personalData: readonly Personal[] = [
       'webhooks.identity.>:body',
     ],
     why: 'Delivery, repair, and the record of commands.',
-    how: 'As long as their table or stream. Webhooks are reduced to event, ids, reference and status before they are stored',
+    how: 'As long as their table or stream; dead letters until the user is erased. Webhooks are reduced to event, ids, reference and status before they are stored',
   },
   {
     what: 'operators: names, and the reasons they gave',
@@ -116,7 +116,7 @@ export const personalData: readonly Personal[] = [
       ...['chain_relayer.giveback_request.reason', '*:by', '*:reason'],
     ],
     why: 'Records who decided what, and why.',
-    how: `For operators only. Kept ${permanent}`,
+    how: `For operators only. Notes on payments, freezes and givebacks until the user is erased, the rest ${permanent}`,
   },
 ]
 

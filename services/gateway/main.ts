@@ -23,6 +23,7 @@ import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
+import { answerErase } from './users/erase'
 import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
@@ -49,7 +50,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
   const own = { bus, database, messaging, stats: health.figures, readings, log }
-  const listed = { ...own, name: 'gateway', description, answers: [] } as const
+  const listed = { ...own, name: 'gateway', description, answers: [answerErase(context)] } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
   await using operators = runConsole(context, openOperators(context))
   await using ops = listen(operators.app, { host: config.opsHost, port: config.opsPort })

@@ -40,7 +40,7 @@ function entryOf(cashout: Cashout): ToldEntry {
     fiat: cashout.fiatMinor.toString(),
     ausd: cashout.ausdMicro.toString(),
     channel: 'bank',
-    channelCode: cashout.channelCode,
+    ...(cashout.channelCode && { channelCode: cashout.channelCode }),
     ...(txHash && { txHash }),
     createdAt: cashout.createdAt.toISOString(),
     updatedAt: cashout.updatedAt.toISOString(),

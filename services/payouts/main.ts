@@ -16,6 +16,7 @@ import { fields, givenBackMaxOf } from './config'
 import type { Context } from './context'
 import { openBalance, watchBalance } from './cover/balance'
 import { answerCashouts, answerPayoutsPause } from './open'
+import { answerErase } from './person/erase'
 import { openXendit } from './providers/xendit/client'
 import { figuresOf } from './readings'
 import { startRechecking } from './recheck'
@@ -69,8 +70,8 @@ await runService(name, fields, async (config, runtime) => {
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
-  const all = [answerTerms, answerCashouts, answerActivity, answerOwed, answerPayoutsPause]
-  const answers = all.map((answer) => answer(context))
+  const asked = [answerTerms, answerCashouts, answerActivity, answerOwed]
+  const answers = [...asked, answerPayoutsPause, answerErase].map((answer) => answer(context))
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')

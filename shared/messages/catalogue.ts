@@ -1,10 +1,10 @@
 import * as chain from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import { IdentityDecided } from '#shared/messages/identity'
+import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
 import { IndexerDebt, IndexerRecord } from '#shared/messages/indexer'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
-import { personReads } from '#shared/messages/person'
+import { personErasures, personReads } from '#shared/messages/person'
 import * as pricing from '#shared/messages/pricing'
 import * as relay from '#shared/messages/relay'
 import type { Question, Topic } from '#shared/messages/topic'
@@ -31,6 +31,7 @@ export const topics: readonly Topic[] = [
   payouts.PayoutPaid,
   payouts.PayoutReturned,
   IdentityDecided,
+  IdentityErased,
 ]
 
 /** All questions (request/reply). */
@@ -67,4 +68,5 @@ export const questions: readonly Question[] = [
   IndexerDebt,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personReads),
+  ...Object.values(personErasures),
 ]

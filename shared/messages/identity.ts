@@ -8,3 +8,13 @@ export const IdentityDecided = event(
   'gateway',
   Type.Object({ wallet: Address, verified: Type.Boolean(), occurredAt: Timestamp }),
 )
+
+/**
+ * The personal data of a wallet was erased. Readers erase their own copies; a restore from an older backup
+ * erases it again.
+ */
+export const IdentityErased = event(
+  'identity.erased',
+  'gateway',
+  Type.Object({ wallet: Address, erasedAt: Timestamp }),
+)

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Address } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
@@ -30,4 +31,24 @@ export const personReads = {
   payouts: reading('payouts.person.read', 'payouts'),
   'chain-relayer': reading('chain.person.read', 'chain-relayer'),
   'indexer-reader': reading('indexer.person.read', 'indexer-reader'),
+} as const
+
+/**
+ * Declares the question that erases the personal data of a wallet in one service's tables. Refused while
+ * something of the wallet is on its way. `check`: only report whether it would be refused.
+ */
+const erasing = (subject: string, owner: ServiceName) =>
+  question(subject, owner, ['ops'], {
+    request: Type.Object({ ...deedFields, wallet: Address, check: Type.Boolean() }),
+    answer: DeedOutcome,
+    repeat: 'once by its key',
+  })
+export type PersonErasure = ReturnType<typeof erasing>
+
+/** By service, in the order in which they are asked; the gateway announces the erasure last. */
+export const personErasures = {
+  'chain-relayer': erasing('chain.person.erase', 'chain-relayer'),
+  payouts: erasing('payouts.person.erase', 'payouts'),
+  payments: erasing('payments.person.erase', 'payments'),
+  gateway: erasing('gateway.person.erase', 'gateway'),
 } as const

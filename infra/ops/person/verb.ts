@@ -1,13 +1,11 @@
 import { holds, personalData } from '#infra/documents/personal-data'
+import { erase, erased } from '#infra/ops/person/erase'
 import { readPerson, type Stored } from '#infra/ops/person/read'
+import { walletFault } from '#infra/ops/person/wallet'
 import { among, type Found, reading } from '#infra/ops/verb'
 
-const walletPattern = /^0x[0-9a-fA-F]{40}$/
 const form = (name: string) => ({
-  usage: `person ${name} <wallet> [--json]`,
-  takes: 1,
-  faultIn: ([wallet = '']: readonly string[]) =>
-    walletPattern.test(wallet) ? undefined : 'expected a wallet: 0x and 40 hex digits',
+  ...{ usage: `person ${name} <wallet> [--json]`, takes: 1, faultIn: walletFault },
 })
 
 const exported = reading({
@@ -47,4 +45,6 @@ const exposure = reading({
 })
 
 /** `ops person`: duties towards a user whose data is stored. */
-export const person = among('what is stored about a wallet', { export: exported, exposure })
+export const person = among('what is stored about a wallet: export, exposure, erase, erased', {
+  ...{ export: exported, exposure, erase, erased },
+})

@@ -1,10 +1,12 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
+import { answerErasure } from '#shared/bus/erasing'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical, type GivenAuthorization, unwrapped } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import * as questions from '#shared/messages/chain'
+import { personErasures } from '#shared/messages/person'
 import { agesOf } from '#shared/overdue'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { openContractSignatures } from '../chain/contract-signature'
@@ -12,6 +14,7 @@ import type { Context } from '../context'
 import { answerGivebacks } from '../givebacks/take-up'
 import { findLanes } from '../lanes/lane.store'
 import { burntToday } from '../operations/burnt.store'
+import { erasure } from '../operations/erase'
 import { limitsOf } from '../operations/operation'
 import { countOpen, countWatched, oldestOperations } from '../operations/operation.store'
 import { recentTakes } from '../operations/wallet.store'
@@ -83,6 +86,7 @@ export const answersOf = (
     changed: context.wake,
   }),
   answerGivebacks(context),
+  answerErasure(context, personErasures['chain-relayer'], erasure),
   answering(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
 ]
 

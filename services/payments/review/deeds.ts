@@ -1,10 +1,13 @@
+import { answerErasure } from '#shared/bus/erasing'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
 import { TopupsPause, WalletClear } from '#shared/messages/payments'
+import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { clearWallet } from '../refunds/reversal'
 import { pauses } from '../schema.store'
+import { erasure } from './erase'
 import { answerResolutions } from './resolve'
 
 /** Operator commands of this service. */
@@ -14,4 +17,5 @@ export const answerDeeds = (context: Context): Answering[] => [
     ok(await clearWallet(context, wallet, asked)),
   ),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
+  answerErasure(context, personErasures.payments, erasure),
 ]

@@ -1,0 +1,22 @@
+import { sql } from 'drizzle-orm'
+import { erasedNote, withDeadLetters } from '#shared/db/erasure'
+import { requests } from '../givebacks/request.store'
+import { deadLetters } from '../schema.store'
+import { isOpen, operations } from './operation.store'
+
+const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
+
+/** Empties operators' notes. Signed transfers stay: they are public on the chain, and guard each order. */
+export const erasure = withDeadLetters(
+  deadLetters,
+  (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,
+  {
+    lock: (wallet) => `wallet:${wallet}`,
+    onItsWay: (wallet) => sql`select kind || ' ' || cause || ' is not final on chain' as why
+      from ${operations} where wallet = ${wallet} and ${isAwaited}`,
+    empty: (wallet) => [
+      sql`update ${requests} set reason = ${erasedNote}
+        where operation_id in (select id from ${operations} where wallet = ${wallet})`,
+    ],
+  },
+)

@@ -1,0 +1,50 @@
+import { sql } from 'drizzle-orm'
+import { answerErasure } from '#shared/bus/erasing'
+import { withDeadLetters } from '#shared/db/erasure'
+import { announce } from '#shared/db/outbox.store'
+import { messageIdFor } from '#shared/ids'
+import { IdentityErased } from '#shared/messages/identity'
+import { personErasures } from '#shared/messages/person'
+import type { Context } from '../context'
+import { identities } from '../identity/identity.store'
+import { links } from '../identity/link.store'
+import { rechecks } from '../identity/recheck.store'
+import { deadLetters, outbox } from '../schema.store'
+import { users } from './user.store'
+
+/**
+ * Empties country and references at the identity provider, and ends the rechecks. An approval that is no
+ * longer rechecked must not stay: it becomes a reset, whose flag the sweep orders.
+ */
+export const erasure = withDeadLetters(
+  deadLetters,
+  (wallet) => sql`select ${wallet}
+    union all select provider_ref from ${identities} where wallet = ${wallet}
+    union all select provider_ref from ${links} where wallet = ${wallet}`,
+  {
+    lock: (wallet) => `identity:${wallet}`,
+    onItsWay: (
+      wallet,
+    ) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why
+      from ${identities} where wallet = ${wallet} and sweep_at is not null`,
+    empty: (wallet) => [
+      sql`update ${users} set country = null where wallet = ${wallet}`,
+      sql`update ${links} set provider_ref = null where wallet = ${wallet}`,
+      sql`update ${rechecks} set progress = null, progressed_at = null, linked_at = null,
+          next_check_at = null, failures = 0, updated_at = now() where wallet = ${wallet}`,
+      sql`update ${identities} set provider_ref = null, state = 'reset', decided_at = now(),
+          revision = greatest(coalesce(revision, -1) + 1, floor(extract(epoch from now()) * 1000)),
+          flag_settled_at = null, failed_at = null, failure = null, sweeps = 0, sweep_at = now(),
+          updated_at = now()
+        where wallet = ${wallet} and state = 'verified'`,
+      sql`update ${identities} set provider_ref = null, failure = null where wallet = ${wallet}`,
+    ],
+  },
+)
+
+/** Erases users for an operator, and announces each erasure, which a restore repeats. */
+export const answerErase = (context: Context) =>
+  answerErasure(context, personErasures.gateway, erasure, async (tx, { deed, wallet }) => {
+    const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }
+    await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, deed), erased)
+  })

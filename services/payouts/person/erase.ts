@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm'
+import { answerErasure } from '#shared/bus/erasing'
+import { quotedList } from '#shared/db/columns'
+import { withDeadLetters } from '#shared/db/erasure'
+import { personErasures } from '#shared/messages/person'
+import { inFlightStates } from '../cashout'
+import { cashouts } from '../cashout.store'
+import type { Context } from '../context'
+import { deadLetters } from '../schema.store'
+
+const isOpen = sql`(state in (${quotedList(inFlightStates)}) or next_check_at is not null)`
+
+/** Empties the bank accounts of ended cash-outs. */
+export const erasure = withDeadLetters(
+  deadLetters,
+  (wallet) => sql`select ${wallet}
+    union all select unnest(array[id, provider_payout_id]) from ${cashouts} where wallet = ${wallet}`,
+  {
+    lock: (wallet) => `wallet:${wallet}`,
+    onItsWay: (wallet) => sql`select 'cash-out ' || id || case when state in (${quotedList(
+      inFlightStates,
+    )}) then ' is ' || state else ' is still watched' end as why
+      from ${cashouts} where wallet = ${wallet} and ${isOpen}`,
+    empty: (wallet) => [
+      sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',
+          account_mark = null, channel_code = ''
+        where wallet = ${wallet} and bank_details_key_id <> 'erased' and not ${isOpen}`,
+      sql`update ${cashouts} set channel_code = ''
+        where wallet = ${wallet} and channel_code <> '' and not ${isOpen}`,
+    ],
+  },
+)
+
+/** Erases bank accounts for an operator. */
+export const answerErase = (context: Context) =>
+  answerErasure(context, personErasures.payouts, erasure)
