@@ -65,11 +65,11 @@ const evidence: readonly Guard[] = [
   {
     guard: 'the service signs only for its configured chain',
     kind: 'evidence',
-    edits: [edit(at('chain/boot.ts'), 'if (chainId !== expected.chainId)', 'if (chainId < 0)')],
+    edits: [edit('shared/chain/identity.ts', 'if (Number(id) !== chainId)', 'if (!id)')],
     test: {
-      file: at('chain/boot.test.ts'),
-      name: 'refuses to start on %s and says what to do',
-      row: 'another chain id',
+      file: 'shared/chain/comparing.test.ts',
+      name: '%s is not believed while the first is away, nor when it comes back',
+      row: 'with another id',
     },
   },
   {
