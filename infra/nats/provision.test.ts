@@ -8,6 +8,7 @@ import {
   type NatsError,
   nanos,
   StoreCompression,
+  type StreamConfig,
 } from 'nats'
 import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
@@ -45,6 +46,29 @@ describe('provisioning', () => {
     await Promise.all([provision(), provision()])
     const names = await manager.streams.names().next()
     expect(names.toSorted()).toEqual(streams.map(({ name }) => name).toSorted())
+  })
+
+  test.each(['sync_interval: "2m"', 'sync_interval: "10s"', ''])(
+    'refuses a server that acknowledges messages before they are on disk: %p',
+    async (setting) => {
+      const synced = 'sync_interval: always'
+      await using lazy = await startScratchServer('', (conf) => conf.replace(synced, setting))
+      const { url, passwords } = lazy
+      const provisioned = provisionNats({ url, user: 'admin', password: passwords.admin })
+      await expect(provisioned).rejects.toThrow(`set "${synced}"`)
+    },
+  )
+
+  test('refuses a stream that acknowledges messages before they are on disk', async () => {
+    await using other = await startScratchServer()
+    const nc = await other.connectAs('admin')
+    const { name, subjects } = streams[0]!
+    const { streams: made } = await nc.jetstreamManager()
+    await made.add({ name, subjects: subjects!, persist_mode: 'async' } as Partial<StreamConfig>)
+    await nc.close()
+    const { url, passwords } = other
+    const provisioned = provisionNats({ url, user: 'admin', password: passwords.admin })
+    await expect(provisioned).rejects.toThrow(`stream ${name}`)
   })
 
   test('connects again if this process was too busy to sign in within two seconds', async () => {

@@ -39,6 +39,7 @@ const agreesWithinMs = 120_000
  * change, for example to an immutable setting.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
+  await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
   const nc = await signIn(options)
   try {
     // Without the client's own check for JetStream, which fails while a cluster has no leader.
@@ -49,6 +50,34 @@ export async function provisionNats(options: Provisioning): Promise<void> {
       Object.entries(consumers).flatMap(([stream, plans]) =>
         plans.map((plan) => ensureConsumer(manager, stream, withWait(plan, options.ackWaitMs))),
       ),
+    )
+  } finally {
+    await nc.close()
+  }
+}
+
+/** Part of a server's answer on the system account: `sync_always` is `sync_interval: always`. */
+type ServerFacts = { data: { jetstream?: { config?: { sync_always?: boolean } } } }
+
+/**
+ * Throws if the server acknowledges messages before they are on disk: a power cut then loses the
+ * last two minutes of every stream, or whole streams (measured with nats-server 2.14). A node of a
+ * cluster that cannot be reached is not checked.
+ */
+async function assertSynced(server: Provisioning): Promise<void> {
+  // `sys`, the user of the system account, has the administrator's password (nats-server.conf).
+  const signedIn = signIn({ ...server, user: 'sys' }).catch((error: NatsError) => {
+    if (error.code === ErrorCode.AuthorizationViolation) throw error
+  })
+  const nc = await signedIn
+  if (!nc) return
+  try {
+    const answer = await nc.request(`$SYS.REQ.SERVER.${nc.info?.server_id}.VARZ`)
+    const { data } = answer.json<ServerFacts>()
+    if (data.jetstream?.config?.sync_always) return
+    throw new Error(
+      `${server.url} acknowledges messages before they are on disk: ` +
+        'set "sync_interval: always" under "jetstream" in its configuration and restart it',
     )
   } finally {
     await nc.close()
@@ -93,6 +122,9 @@ async function ensureStream(
 ): Promise<void> {
   const update = async () => {
     const { config } = await manager.streams.update(plan.name, plan)
+    // nats 2.29 does not know this setting, which an update cannot change.
+    if ((config as { persist_mode?: string }).persist_mode === 'async')
+      throw new Error('it acknowledges messages before they are on disk: remove it, then repeat')
     if (config.num_replicas < replicas)
       await manager.streams.update(plan.name, { num_replicas: replicas })
   }

