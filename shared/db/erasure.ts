@@ -7,9 +7,16 @@ export type Erasure = {
   readonly lock: (wallet: string) => string
   /** Selects `why` of each item of the wallet whose money or order is on its way. */
   readonly onItsWay: (wallet: string) => SQL
-  /** Statements that empty the personal data of ended items. Repeating them changes nothing. */
-  readonly empty: (wallet: string) => readonly SQL[]
+  /**
+   * Statements that empty the personal data of ended items. Repeating them changes nothing. `erasedAt`, after
+   * a restore: of rows from before that erasure, all of which had ended by then.
+   */
+  readonly empty: (wallet: string, erasedAt?: Date) => readonly SQL[]
 }
+
+/** Condition for rows from before an earlier erasure. */
+export const isBefore = (column: string, erasedAt: Date | undefined) =>
+  erasedAt ? sql`${sql.identifier(column)} < ${erasedAt.toISOString()}::timestamptz` : sql`true`
 
 /** Text that replaces a note where one is required. */
 export const erasedNote = 'erased'
@@ -31,8 +38,8 @@ export const withDeadLetters = (
   onItsWay: (wallet) => sql`${onItsWay(wallet)}
     union all select 'dead letter ' || d.message_id || ' is open' from ${deadLetters} d
     where d.redriven_at is null and ${naming(words(wallet))}`,
-  empty: (wallet) => [
-    ...empty(wallet),
+  empty: (wallet, erasedAt) => [
+    ...empty(wallet, erasedAt),
     sql`update ${deadLetters} d set payload = '{}' where d.redriven_at is not null
       and ${naming(words(wallet))}`,
   ],

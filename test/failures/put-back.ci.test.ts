@@ -44,7 +44,7 @@ const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
   authorization: { nonce: id } as never,
 })
 const change: PutBack = {
-  ...{ since: at, asked: [], transactions: [] },
+  ...{ since: at, asked: [], transactions: [], erased: new Map() },
   payments: [
     { ...promised('expired'), state: 'expired' },
     { ...promised('paid'), ...paid('paid') },
@@ -97,4 +97,52 @@ test('a restore books each item once, whatever was booked before', async () => {
   expect(position(said.get('py-paid')!)).toEqual([])
   const events = new Set(lines.map(({ event }) => event))
   expect([...events].sort()).toEqual(['late money came', 'money of no payment', 'put back'])
+})
+
+test('a restore erases again what the backup brings back of an erased wallet, and nothing newer', async () => {
+  // drizzle has replaced the serializers of the other connection.
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const [erased, other] = [`0x${'e'.repeat(40)}`, `0x${'f'.repeat(40)}`]
+  const [older, newer] = [new Date('2026-11-01T00:00:00Z'), new Date('2026-11-03T00:00:00Z')]
+  const erasedAt = new Date('2026-11-02T00:00:00Z')
+  const insert = async (of: string, id: string, state: string, createdAt: Date) => {
+    await sql`insert into payouts.payouts ${sql({
+      ...{ id, state, wallet: of, authorizer: of, quote_id: id, taken_by: 'me', fiat_minor: 1 },
+      ...{ authorization: {}, authorization_nonce: id, rate_minor_per_usd: 1, ausd_micro: 1 },
+      ...{ channel_code: 'ID_BCA', bank_details: 'box', bank_details_key_id: 'k' },
+      ...{ account_mark: 'mark', next_check_at: createdAt, created_at: createdAt },
+    })}`
+    await sql`insert into gateway.identity_links (wallet, provider, provider_ref, created_at)
+      values (${of}, 'persona', ${`inq-${id}`}, ${createdAt})`
+  }
+  for (const of of [erased, other]) {
+    await sql`insert into gateway.users (wallet, country) values (${of}, 'ID')`
+    await sql`insert into gateway.identities (wallet, state, provider, provider_ref, decided_at, revision)
+      values (${of}, 'verified', 'persona', 'inq', ${older}, 1)`
+    await insert(of, `open-${of}`, 'paying', older)
+  }
+  await insert(erased, 'since', 'paying', newer)
+  const nothing = { payments: [], paid: [], payouts: [], transactions: [] }
+  const asked = [{ wallet: erased, provider: 'persona' }]
+  const again = { ...nothing, since: at, asked, erased: new Map([[erased, erasedAt]]) }
+  await putBack(sql, again)
+  await putBack(sql, again)
+
+  const details = await sql`select id, bank_details, channel_code, account_mark from payouts.payouts
+    where wallet in (${erased}, ${other}) order by id`
+  expect(details.map((row) => Object.values(row))).toEqual([
+    [`open-${erased}`, '', '', null],
+    [`open-${other}`, 'box', 'ID_BCA', 'mark'],
+    ['since', 'box', 'ID_BCA', 'mark'],
+  ])
+  const links = await sql`select provider_ref as ref from gateway.identity_links
+    where wallet in (${erased}, ${other}) and provider_ref is not null order by 1`
+  expect(links.map(({ ref }) => ref)).toEqual([`inq-open-${other}`, 'inq-since'])
+  const identities = await sql`select u.country, i.state, i.provider_ref from gateway.users u
+    join gateway.identities i using (wallet) where wallet in (${erased}, ${other}) order by wallet`
+  expect(identities.map((row) => Object.values(row))).toEqual([
+    [null, 'reset', null],
+    ['ID', 'verified', 'inq'],
+  ])
+  await sql.end({ timeout: 1 })
 })

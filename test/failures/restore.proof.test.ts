@@ -18,12 +18,14 @@ import { withDatabase } from '#infra/ops/stack'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
+import { okOf } from '#shared/client/client'
 import { loseJetStream, readerOf, watchful } from '../attacks/fixture'
 import { query, rowCounts } from '../support/database'
 import { restoreBaseBackup, takeBaseBackup } from '../support/engines/base-backup'
 import { ausdOf } from '../support/ledger'
-import { entryIn, entryNow, openCheckout } from '../support/requests'
-import { ownStack } from '../support/stack'
+import { verifiedUser } from '../support/people'
+import { answered, cashoutBody, entryIn, entryNow, openCheckout } from '../support/requests'
+import { operate, ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import {
   type Before,
@@ -309,6 +311,61 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
       await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
       await entryIn(was.ana, next.paymentId, 'credited')
+    },
+    longMs,
+  )
+
+  test(
+    'from before an erasure: the user stays erased, and the open cash-out of the backup ends without a bank account',
+    async () => {
+      const payouts = { ...watchful.payouts, REVERSAL_WATCH_MS: '1000' }
+      stack = await ownStack({ proxied: true, env: { ...watchful, payouts } })
+      const outside = outsideOf(stack.info)
+      const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
+      okOf(await person.api.setCountry('MY'))
+      // Payouts has read banks and balance before the provider returns errors only.
+      await answered(() => person.get('/config'))
+      await outside.faults({ api: { errorRate: 1 } })
+      const { payoutId } = (await person.insist('/cashouts', await cashoutBody(stack, person))).body
+      const isPaying = `select 1 from payouts.payouts where id = '${payoutId}' and state = 'paying'`
+      await waitUntil('an attempt', async () => (await query(stack, isPaying)).length > 0)
+      const backup = await takeBaseBackup(stack)
+      const since = backup.takenAt.toISOString()
+
+      await outside.calm()
+      await entryIn(person, payoutId, 'paid')
+      const erase = ['person', 'erase', person.wallet, '--reason', 'request', '--apply']
+      const erased = async () => (await operate(stack, 'main.ts', ...erase)).code === 0
+      await waitUntil('the erasure', erased, 60_000)
+      const isKnown = async () => {
+        const [row] = await query(
+          stack,
+          `select u.country, i.state, i.provider_ref, p.bank_details, p.channel_code
+            from gateway.users u join gateway.identities i using (wallet)
+            join payouts.payouts p using (wallet) where wallet = '${person.wallet}'`,
+        )
+        return Object.values(row!)
+      }
+      const nothing = [null, 'reset', null, '', '']
+      expect(await isKnown()).toEqual(nothing)
+      const off = async () => !(await person.me()).verified
+      await waitUntil('the flag being off', off)
+      const list = (await operate(stack, 'main.ts', 'person', 'erased')).said
+      expect(list).toStartWith(`${person.wallet}@20`)
+
+      await stopServices(stack)
+      await restoreBaseBackup(stack, backup)
+      backup[Symbol.dispose]()
+      expect((await isKnown()).slice(0, 2)).toEqual(['MY', 'verified'])
+      expect(await restore('--since', since)).toContain('to erase again: 1 wallets')
+      const applied = await restore('--since', since, '--erased', list, '--apply')
+      expect(applied).toEndWith('restored\nexit 0')
+      expect(await isKnown()).toEqual(nothing)
+      await startServices(stack)
+      await waitUntil('the cash-out', () => entryNow(person, payoutId, 'paid'), 120_000)
+      expect(await transfersAtProvider()).toEqual({ [payoutId]: 1 })
+      await waitUntil('the flag staying off', off)
+      expect(await isKnown()).toEqual(nothing)
     },
     longMs,
   )

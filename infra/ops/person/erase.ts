@@ -82,13 +82,13 @@ export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
   join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
   where d.verb = ${verb} group by d.target order by 2`
 
-/** `ops person erased`: kept beside each backup, so that a restore can erase them again. */
+/** `ops person erased`: kept beside each backup, so that a restore without the bus erases them again. */
 export const erased = reading({
-  ...{ does: 'list the erased wallets, one a line, to keep beside a backup' },
+  ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
   usage: 'person erased [--json]',
   read: async (_, { sql }): Promise<Found> => {
     const wallets = await listErased(sql)
-    const text = wallets.map(({ wallet }) => wallet).join('\n')
+    const text = wallets.map(({ wallet, at }) => `${wallet}@${at.toISOString()}`).join('\n')
     return { text, data: { erased: wallets }, ok: true }
   },
 })

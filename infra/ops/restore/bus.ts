@@ -1,5 +1,6 @@
 import { connect, DeliverPolicy, type JetStreamManager, type NatsConnection } from 'nats'
 import type { Static } from 'typebox'
+import { IdentityErased } from '#shared/messages/identity'
 import { PayoutTaken } from '#shared/messages/payouts'
 import {
   CreditOrdered,
@@ -29,6 +30,8 @@ export type Bus = {
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
   readonly freezes: Static<typeof FreezeOrdered.schema>[]
   readonly drips: Set<string>
+  /** Erased wallets, with the time of the latest erasure. */
+  readonly erased: Map<string, Date>
 }
 
 export type BusPlace = { url: string; password: string }
@@ -46,7 +49,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
     const bus: Bus = {
       since: new Date(Math.max(since.getTime(), ...made)),
       ...{ checkouts: new Map(), orders: new Map(), takes: new Map(), takenMinor: new Map() },
-      ...{ verifies: [], freezes: [], drips: new Set() },
+      ...{ verifies: [], freezes: [], drips: new Set(), erased: new Map() },
     }
     for (const name of streams) await readStream(nc, name, since, (seen) => note(bus, seen))
     return bus
@@ -103,6 +106,10 @@ function note(bus: Bus, { subject, json }: Seen): void {
       return void bus.verifies.push(as())
     case FreezeOrdered.subject:
       return void bus.freezes.push(as())
+    case IdentityErased.subject: {
+      const { wallet, erasedAt } = as<Static<typeof IdentityErased.schema>>()
+      return void bus.erased.set(wallet, new Date(erasedAt))
+    }
     case DripOrdered.subject:
       return void bus.drips.add(as<Static<typeof DripOrdered.schema>>().wallet)
   }

@@ -1,6 +1,7 @@
 import type { Place } from '#infra/ops/place'
 import { finalizedBlock, openNode } from '#infra/ops/record/chain-log'
 import { type BusPlace, readBus } from './bus'
+import type { Erased } from './erased'
 import { type Explained, explain, type Names, namesWith } from './explain'
 import type { Known } from './known'
 import { blockAt, type LaneTransaction, readLane } from './lane'
@@ -17,6 +18,7 @@ export type Asked = {
   accept: readonly string[]
   checkouts: readonly string[]
   giveBack: readonly string[]
+  erased: Erased
 }
 export type Places = { chain: Place; bus: BusPlace; provider: ProviderPlace }
 
@@ -31,6 +33,7 @@ export type Decision = {
   sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
   unexplained: readonly LaneTransaction[]
   undecided: readonly string[]
+  erased: Erased
   names: Names
   treasury: string
 }
@@ -64,6 +67,7 @@ export async function decide(places: Places, known: Known, asked: Asked): Promis
   const unexplained = sent.flatMap(({ transaction, open }) => (open ? [transaction] : []))
   return {
     ...{ known, relayerRuns, payments, payouts, sent, unexplained, names, treasury },
+    erased: new Map([...asked.erased, ...bus.erased]),
     busLostUntil: bus.since > asked.since ? bus.since : undefined,
     undecided: [
       ...payments.undecided,
@@ -105,8 +109,12 @@ export function tell({
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
-      ? [`JetStream lost its store: it has nothing before ${busLostUntil.toISOString()}`]
+      ? [
+          `JetStream lost its store: it has nothing before ${busLostUntil.toISOString()}`,
+          'erasures of personal data since the backup: add --erased for each line of the newest list',
+        ]
       : []),
+    ...(rest.erased.size > 0 ? [`to erase again: ${rest.erased.size} wallets`] : []),
     `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
     ...[...payments.told, ...payouts.told].map((line) => `  ${line}`),
     ...lanes.flatMap(({ address, nextNonce }) => {
@@ -125,7 +133,7 @@ export function tell({
 
 /** Rows to write. An accepted transaction is counted, and explains nothing else. */
 export function changeOf(
-  { payments, payouts, sent, names, treasury }: Decision,
+  { payments, payouts, sent, names, treasury, erased }: Decision,
   since: Date,
   identityProvider: string,
 ): PutBack {
@@ -135,6 +143,7 @@ export function changeOf(
       payments: payments.rows,
       paid: payments.paid,
       payouts: payouts.rows,
+      erased,
     },
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
     transactions: sent.map(({ transaction, why }) => ({

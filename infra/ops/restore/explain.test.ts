@@ -33,7 +33,7 @@ const names: Names = {
   ...{ asked: new Set([ana]), frozen: new Set<string>(), verified: new Set<string>() },
   bus: {
     ...{ since: new Date(0), checkouts: new Map(), orders: new Map(), takes: new Map() },
-    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set() },
+    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set(), erased: new Map() },
   },
 }
 

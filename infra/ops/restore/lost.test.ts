@@ -64,7 +64,7 @@ const worldOf = (
   },
   bus: {
     ...{ since: at, checkouts: new Map(), orders: new Map(), takes: new Map() },
-    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set() },
+    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set(), erased: new Map() },
     ...given.bus,
   },
   provider: {

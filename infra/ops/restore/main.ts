@@ -7,11 +7,13 @@ import { operatorDatabaseUrl, withDatabase } from '#infra/ops/stack'
 import { readConfig } from '#shared/config'
 import { integer, natsServers, text, url } from '#shared/config-fields'
 import { type Asked, changeOf, decide, mustStop, type Places, tell } from './decide'
+import { readErased } from './erased'
 import { readKnown } from './known'
 import { putBack } from './put-back'
 
 const usage = `usage: bun infra/ops/restore/main.ts --since <time of the backup> [--apply]
          [--accept <tx hash>]... [--checkout <ps-…>]... [--give-back <tx hash>]...
+         [--erased <wallet>@<time>]...
 
 Lists payments, cash-outs and transactions since the backup that the restored rows lack, and restores
 them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
@@ -76,7 +78,7 @@ if (import.meta.main) {
     options: {
       since: { type: 'string' },
       apply: { type: 'boolean', default: false },
-      ...{ accept: many, checkout: many, 'give-back': many },
+      ...{ accept: many, checkout: many, 'give-back': many, erased: many },
     },
   })
   const since = new Date(values.since ?? '')
@@ -85,7 +87,8 @@ if (import.meta.main) {
     process.exit(2)
   }
   const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
-  const done = await restore({ since, accept, checkouts, giveBack }, apply).catch(
+  const erased = readErased(values.erased)
+  const done = await restore({ since, accept, checkouts, giveBack, erased }, apply).catch(
     (error: Error) => {
       console.error(error.message)
       return false

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres'
+import { type Erased, eraseAgain } from './erased'
 import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
 import { bookGiveback, bookTransaction } from './lane-posting'
@@ -13,6 +14,8 @@ export type PutBack = {
   /** Present rows, with newer facts from provider and chain. */
   paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
+  /** Wallets whose personal data was erased since the backup. */
+  erased: Erased
   /** Wallets whose identity must be rechecked. */
   asked: readonly { wallet: string; provider: string }[]
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
@@ -33,6 +36,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     for (const { transaction, operations } of what.transactions)
       await insertTransaction(tx, transaction, operations)
     await readListsAgain(tx, what.since)
+    await eraseAgain(tx, what.erased) // Last, because the rows above are of erased wallets too.
   })
 
 /**

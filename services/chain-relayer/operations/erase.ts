@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { erasedNote, withDeadLetters } from '#shared/db/erasure'
+import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
 import { requests } from '../givebacks/request.store'
 import { deadLetters } from '../schema.store'
 import { isOpen, operations } from './operation.store'
@@ -14,9 +14,10 @@ export const erasure = withDeadLetters(
     lock: (wallet) => `wallet:${wallet}`,
     onItsWay: (wallet) => sql`select kind || ' ' || cause || ' is not final on chain' as why
       from ${operations} where wallet = ${wallet} and ${isAwaited}`,
-    empty: (wallet) => [
+    empty: (wallet, erasedAt) => [
       sql`update ${requests} set reason = ${erasedNote}
-        where operation_id in (select id from ${operations} where wallet = ${wallet})`,
+        where operation_id in (select id from ${operations} where wallet = ${wallet})
+          and ${isBefore('asked_at', erasedAt)}`,
     ],
   },
 )

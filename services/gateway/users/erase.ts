@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { answerErasure } from '#shared/bus/erasing'
-import { withDeadLetters } from '#shared/db/erasure'
+import { isBefore, withDeadLetters } from '#shared/db/erasure'
 import { announce } from '#shared/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { IdentityErased } from '#shared/messages/identity'
@@ -27,17 +27,20 @@ export const erasure = withDeadLetters(
       wallet,
     ) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why
       from ${identities} where wallet = ${wallet} and sweep_at is not null`,
-    empty: (wallet) => [
+    empty: (wallet, erasedAt) => [
       sql`update ${users} set country = null where wallet = ${wallet}`,
-      sql`update ${links} set provider_ref = null where wallet = ${wallet}`,
+      sql`update ${links} set provider_ref = null
+        where wallet = ${wallet} and ${isBefore('created_at', erasedAt)}`,
       sql`update ${rechecks} set progress = null, progressed_at = null, linked_at = null,
-          next_check_at = null, failures = 0, updated_at = now() where wallet = ${wallet}`,
+          next_check_at = null, failures = 0, updated_at = now()
+        where wallet = ${wallet} and ${isBefore('created_at', erasedAt)}`,
       sql`update ${identities} set provider_ref = null, state = 'reset', decided_at = now(),
           revision = greatest(coalesce(revision, -1) + 1, floor(extract(epoch from now()) * 1000)),
           flag_settled_at = null, failed_at = null, failure = null, sweeps = 0, sweep_at = now(),
           updated_at = now()
-        where wallet = ${wallet} and state = 'verified'`,
-      sql`update ${identities} set provider_ref = null, failure = null where wallet = ${wallet}`,
+        where wallet = ${wallet} and state = 'verified' and ${isBefore('decided_at', erasedAt)}`,
+      sql`update ${identities} set provider_ref = null, failure = null
+        where wallet = ${wallet} and ${isBefore('decided_at', erasedAt)}`,
     ],
   },
 )

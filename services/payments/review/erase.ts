@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { erasedNote, withDeadLetters } from '#shared/db/erasure'
+import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
 import { payments } from '../payment.store'
 import { wallets } from '../refunds/refund.store'
 import { deadLetters } from '../schema.store'
@@ -21,13 +21,16 @@ export const erasure = withDeadLetters(
       from ${payments} where wallet = ${wallet} and ${isOpen}
       union all select 'the wallet is frozen for a loss' from ${wallets}
         where wallet = ${wallet} and frozen`,
-    empty: (wallet) => [
+    empty: (wallet, erasedAt) => [
       sql`update ${payments} set checkout_url = null
-        where wallet = ${wallet} and checkout_url is not null and not ${isOpen}`,
+        where wallet = ${wallet} and checkout_url is not null and not ${isOpen}
+          and ${isBefore('created_at', erasedAt)}`,
       sql`update ${resolutions} set reason = ${erasedNote}
-        where payment_id in (select id from ${payments} where wallet = ${wallet})`,
+        where payment_id in (select id from ${payments} where wallet = ${wallet})
+          and ${isBefore('decided_at', erasedAt)}`,
       sql`update ${wallets} set clear_reason = ${erasedNote}
-        where wallet = ${wallet} and clear_reason is not null`,
+        where wallet = ${wallet} and clear_reason is not null
+          and ${isBefore('clear_requested_at', erasedAt)}`,
     ],
   },
 )

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { answerErasure } from '#shared/bus/erasing'
 import { quotedList } from '#shared/db/columns'
-import { withDeadLetters } from '#shared/db/erasure'
+import { isBefore, withDeadLetters } from '#shared/db/erasure'
 import { personErasures } from '#shared/messages/person'
 import { inFlightStates } from '../cashout'
 import { cashouts } from '../cashout.store'
@@ -21,13 +21,17 @@ export const erasure = withDeadLetters(
       inFlightStates,
     )}) then ' is ' || state else ' is still watched' end as why
       from ${cashouts} where wallet = ${wallet} and ${isOpen}`,
-    empty: (wallet) => [
-      sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',
-          account_mark = null, channel_code = ''
-        where wallet = ${wallet} and bank_details_key_id <> 'erased' and not ${isOpen}`,
-      sql`update ${cashouts} set channel_code = ''
-        where wallet = ${wallet} and channel_code <> '' and not ${isOpen}`,
-    ],
+    empty: (wallet, erasedAt) => {
+      // After a restore, an item that had ended before the erasure may be open again. Its payout is found by
+      // reference before another one is ordered, which takes no bank account.
+      const isEnded = erasedAt ? isBefore('created_at', erasedAt) : sql`not ${isOpen}`
+      return [
+        sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',
+            account_mark = null, channel_code = ''
+          where wallet = ${wallet} and (bank_details_key_id <> 'erased' or channel_code <> '')
+            and ${isEnded}`,
+      ]
+    },
   },
 )
 

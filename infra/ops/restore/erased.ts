@@ -1,0 +1,36 @@
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { TransactionSql } from 'postgres'
+import { erasure as chainRelayer } from '../../../services/chain-relayer/operations/erase'
+import { erasure as gateway } from '../../../services/gateway/users/erase'
+import { erasure as payments } from '../../../services/payments/review/erase'
+import { erasure as payouts } from '../../../services/payouts/person/erase'
+
+/** Wallets whose personal data was erased, with the time of the latest erasure. */
+export type Erased = ReadonlyMap<string, Date>
+
+/**
+ * Reads `<wallet>@<time>` as `ops person erased` prints it. Throws if a word is none.
+ */
+export function readErased(words: readonly string[]): Erased {
+  return new Map(
+    words.map((word) => {
+      const [wallet = '', time = ''] = word.split('@')
+      const at = new Date(time)
+      if (!/^0x[0-9a-f]{40}$/.test(wallet) || Number.isNaN(at.getTime()))
+        throw new Error(`${word} is not <wallet>@<time>`)
+      return [wallet, at]
+    }),
+  )
+}
+
+const dialect = new PgDialect()
+
+/** Erases again what a backup from before an erasure has brought back, as the services erased it. */
+export async function eraseAgain(tx: TransactionSql, erased: Erased): Promise<void> {
+  for (const [wallet, at] of erased)
+    for (const { empty } of [chainRelayer, payouts, payments, gateway])
+      for (const statement of empty(wallet, at)) {
+        const { sql: text, params } = dialect.sqlToQuery(statement)
+        await tx.unsafe(text, params as string[])
+      }
+}
