@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { personReads } from '#shared/messages/person'
 import { listen } from '../listen'
 import { account, goodBodies, history } from '../test-support/bodies'
 import {
@@ -31,6 +32,9 @@ const replies: Replies = {
   'payouts.cashout.create': refusing('quote_unknown'),
   'chain.send.create': refusing('not_verified'),
   'chain.signature.check': okay({ valid: false }),
+  ...Object.fromEntries(
+    Object.values(personReads).map(({ subject }) => [subject, okay({ rows: [], next: null })]),
+  ),
 }
 const token = { 'x-callback-token': 'token-id' }
 const unlimited = {
@@ -90,6 +94,7 @@ const routes = [
     '/quote',
     '/me',
     '/me/activity',
+    '/me/export',
     '/me/country',
   ],
   ...[
@@ -138,6 +143,14 @@ const strangePaths = [
   ],
   ...['/constructor', '/__proto__', '/*', '/:wallet', '/verify/:wallet', '/?', '/#'],
 ]
+test('a scanner knows every route of the interface', async () => {
+  const { paths } = (await (await fixture.call('GET', '/openapi.json')).json()) as {
+    paths: object
+  }
+  const known = Object.keys(paths).map((path) => path.replace('{wallet}', ana.address))
+  expect(known.filter((path) => !routes.includes(path))).toEqual([])
+})
+
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']
 
 describe('security: a scanner gets no 5xx, and always our error body and headers', () => {
