@@ -90,7 +90,7 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
     expect(imports(suites, others)).toEqual([])
   })
 
-  test('infra imports only the configuration of services, and infra/documents their limits', () => {
+  test('infra imports only the configuration of services, infra/documents their limits, and the restore their erasures', () => {
     const isConfig = (file: string) => /^services\/[^/]+\/config\.ts$/.test(file)
     const isForbidden = (file: string) => !/^(infra|shared)\//.test(file) && !isConfig(file)
     const withLimits = [
@@ -100,8 +100,12 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
       'services/gateway/identity/identity.ts',
     ]
     const isDocument = (path: string) => path.startsWith('infra/documents/')
-    const others = inInfra.filter((path) => !isDocument(path))
+    const isRestore = (path: string) => path === 'infra/ops/restore/erased.ts'
+    const others = inInfra.filter((path) => !isDocument(path) && !isRestore(path))
     expect(imports(others, isForbidden)).toEqual([])
+    const isErasure = (file: string) => file.startsWith('services/') && file.endsWith('/erase.ts')
+    const isOther = (file: string) => isForbidden(file) && !isErasure(file)
+    expect(imports(inInfra.filter(isRestore), isOther)).toEqual([])
     const isHidden = (file: string) => isForbidden(file) && !withLimits.includes(file)
     expect(imports(inInfra.filter(isDocument), isHidden)).toEqual([])
   })
