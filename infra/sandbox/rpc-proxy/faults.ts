@@ -44,6 +44,14 @@ export type RpcFaults = {
    * Number of blocks by which every head (latest, safe, finalized) lags; later blocks do not exist.
    */
   readonly headLagBlocks: number
+  /** Every head stands still from now on. */
+  readonly headStandsStill: boolean
+  /** Returns null for the block `finalized`. */
+  readonly finalizedIsNull: boolean
+  /** Share of receipts that name another block, as of one that was discarded. */
+  readonly discardedBlockRate: number
+  /** Serves another block 0 under the same chain id. */
+  readonly otherGenesis: boolean
   /** Share of requests that reach a node `headBackBlocks` further behind. */
   readonly headBackRate: number
   readonly headBackBlocks: number
@@ -87,6 +95,10 @@ export const monad: RpcFaults = {
   timeoutAfterAcceptRate: 0,
   vanishReceiptReads: 0,
   headLagBlocks: 0,
+  headStandsStill: false,
+  finalizedIsNull: false,
+  discardedBlockRate: 0,
+  otherGenesis: false,
   headBackRate: 0,
   headBackBlocks: 5,
   logsClampBlocks: 0,

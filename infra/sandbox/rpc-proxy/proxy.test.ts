@@ -195,6 +195,31 @@ describe('a read', () => {
     expect(above.result).toBeNull()
   })
 
+  test('of the head stays the same once it stands still, until the fault ends', async () => {
+    const latest = await head('latest')
+    proxy.setFaults({ headStandsStill: true })
+    expect(await head('latest')).toBe(latest)
+    await node.mine({ blocks: 3 })
+    expect(await head('latest')).toBe(latest)
+    proxy.setFaults({})
+    expect(await head('latest')).toBe(latest + 3)
+  })
+
+  test('of the finalized block, of block 0 and of a receipt may be wrong', async () => {
+    const hash = (await send()).result
+    await node.mine({ blocks: 1 })
+    proxy.setFaults({ finalizedIsNull: true, otherGenesis: true, discardedBlockRate: 1 })
+    expect((await ask('eth_getBlockByNumber', ['finalized', false])).result).toBeNull()
+    const [genesis, receipt] = [
+      (await ask('eth_getBlockByNumber', ['0x0', false])).result as { hash: string },
+      (await ask('eth_getTransactionReceipt', [hash])).result as { blockHash: string },
+    ]
+    proxy.setFaults({})
+    const right = (await ask('eth_getTransactionReceipt', [hash])).result as { blockHash: string }
+    expect(receipt.blockHash).not.toBe(right.blockHash)
+    expect(genesis.hash).not.toBe((await node.getBlock({ blockNumber: 0n })).hash)
+  })
+
   test('of the head moves back and forth, identically for the same seed', async () => {
     const walk = async () => {
       proxy.setFaults({ headBackRate: 0.5, headBackBlocks: 9, seed: 42 })

@@ -1,7 +1,7 @@
 import { type Chance, openChance } from '../chance'
 import { control } from './control'
 import { changeFaults, monad, type RpcFaults } from './faults'
-import { readHeads } from './heads'
+import { type Heads, readHeads } from './heads'
 import { type Journal, noteCall, openJournal } from './journal'
 import { type Ask, askNode, type Reply } from './message'
 import { openQuota, type Quota } from './quota'
@@ -26,6 +26,8 @@ type Context = {
   readonly quota: Quota
   readonly closing: AbortController
   faults: RpcFaults
+  /** Heads since they stand still. */
+  still: Promise<Heads> | undefined
 }
 
 /**
@@ -46,11 +48,15 @@ export function openRpcProxy(options: {
     quota: openQuota(),
     closing: new AbortController(),
     faults: monad,
+    still: undefined,
   }
   const setFaults = (change: Record<string, unknown>) => {
     const changed = changeFaults(context.faults, change)
     if ('wrong' in changed) throw new Error(changed.wrong.join('; '))
     context.faults = changed.faults
+    context.still = changed.faults.headStandsStill
+      ? (context.still ?? readHeads(context.target, 0))
+      : undefined
     if ('seed' in change || Object.keys(change).length === 0)
       context.chance.reseed(context.faults.seed)
   }
@@ -105,8 +111,8 @@ async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[
   const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
   const lagBlocks = faults.headLagBlocks + back
-  const heads =
-    lagBlocks > 0 || faults.logsClampBlocks > 0 ? await readHeads(target, lagBlocks) : null
+  const isBehind = lagBlocks > 0 || faults.logsClampBlocks > 0
+  const heads = (await context.still) ?? (isBehind ? await readHeads(target, lagBlocks) : null)
   const replies = new Map<Ask, Reply>()
   const forwarded: { original: Ask; ask: Ask }[] = []
   for (const original of asks) {

@@ -30,6 +30,7 @@ export function rewrite(
   const at = tagAt.get(ask.method)
   if (at === undefined) return { ask }
   const params = [...(ask.params ?? [])]
+  if (params[at] === 'finalized' && faults.finalizedIsNull) return { reply: replyTo(ask, null) }
   if (params[at] === 'pending' && faults.pendingIsLatest) params[at] = 'latest'
   if (heads) params[at] = pin(params[at] ?? 'latest', heads)
   return { ask: { ...ask, params } }
@@ -73,8 +74,12 @@ export function distort(
     return replyTo(ask, logs)
   }
   if (heads && isAbove(reply, heads)) return replyTo(ask, null)
+  if (ask.method === 'eth_getBlockByNumber' && ask.params?.[0] === '0x0' && faults.otherGenesis)
+    return replyTo(ask, { ...(reply.result as object), hash: anotherHash })
   if (ask.method === 'eth_getTransactionReceipt') {
-    return isGone(String(ask.params?.[0]), faults, reads) ? replyTo(ask, null) : reply
+    if (isGone(String(ask.params?.[0]), faults, reads)) return replyTo(ask, null)
+    if (!chance.hits(faults.discardedBlockRate)) return reply
+    return replyTo(ask, { ...(reply.result as object), blockHash: anotherHash })
   }
   if (ask.method === 'eth_getBlockReceipts') {
     const receipts = reply.result as { transactionHash: string }[]
@@ -87,6 +92,9 @@ export function distort(
   }
   return reply
 }
+
+/** Hash of no block of the chain. */
+const anotherHash = `0x${'ab'.repeat(32)}`
 
 /**
  * Shows a receipt once, as of a proposed block, then hides it for some reads, then shows it always.
