@@ -23,7 +23,7 @@ const result = {
 describe('withResults', () => {
   const page = 'above\n<!-- results -->\nold\n<!-- /results -->\nbelow\n'
 
-  test('replaces the old results and nothing else', () => {
+  test('replaces the old results by the figures with an aim, and nothing else', () => {
     const written = withResults(page, result)
     expect(written).toStartWith('above\n<!-- results -->\n')
     expect(written).toEndWith('<!-- /results -->\nbelow\n')
@@ -31,7 +31,7 @@ describe('withResults', () => {
     expect(written).toMatch(
       /reader +6,075 events\/s {2}0\.286 {2}viem loop {2}ratio ≥ 0\.8, missed/,
     )
-    expect(written).toMatch(/Ponder +not available +no npm/)
+    expect(written).not.toContain('Ponder')
   })
 
   test('can be repeated', () => {

@@ -16,7 +16,7 @@ const readme = join(import.meta.dir, 'README.md')
 const begin = '<!-- results -->'
 const end = '<!-- /results -->'
 
-/** Replaces the result between the markers of the README. */
+/** Replaces the figures with an aim between the markers of the README. */
 export const writeResults = (result: Result): void =>
   writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), result))
 
@@ -30,7 +30,7 @@ export function withResults(page: string, result: Result): string {
     `- machine: ${machineText(result.machine)}`,
     ...(result.note ? [`- note: ${result.note}`] : []),
   ]
-  const table = ['```', tableOf(result.figures), '```'].join('\n')
+  const table = ['```', tableOf(result.figures.filter(({ aim }) => aim)), '```'].join('\n')
   const block = `${begin}\n\n${facts.join('\n')}\n\n${table}\n\n`
   return `${page.slice(0, from)}${block}${page.slice(to)}`
 }
