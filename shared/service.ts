@@ -16,7 +16,7 @@ export const commonFields = {
     fallback: 'info',
   }),
   NATS_URL: natsServers({
-    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several, comma-separated',
+    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several',
   }),
   NATS_PASSWORD: text({
     about: 'password of the NATS user named after the service',
@@ -27,11 +27,11 @@ export const commonFields = {
     fallback: '',
   }),
   TRACES_SHARE: percent({
-    about: 'percentage of traces that are sampled, the same ones in every process',
+    about: 'percentage of traces that are sampled',
     fallback: '100',
   }),
   ALIVE_FILE: text({
-    about: 'file rewritten every 5 s while the process and its dependencies respond',
+    about: 'file rewritten every 5 s while process and dependencies respond',
     fallback: '',
   }),
 }

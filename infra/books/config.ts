@@ -6,7 +6,7 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
     secret: true,
   }),
   AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
@@ -15,7 +15,7 @@ export const fields = {
   }),
   TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
   DEPLOY_BLOCK: integer({
-    about: 'block in which the credit line was deployed; find: search for it',
+    about: 'block in which the credit line was deployed; find: search',
   }),
   LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   PROVIDER_URL: url({ about: "the payment provider's API" }),

@@ -14,7 +14,7 @@ const row = (name: string, about: string, more: Partial<Row> = {}): Row => ({
 
 /** Variables that only compose.yaml reads from the env file. */
 export const composeVariables: readonly Row[] = [
-  row('STACK', 'name of the deployment, a prefix of its containers and volumes'),
+  row('STACK', 'name of the deployment, prefix of its containers and volumes'),
   row('IMAGE_TAG', 'tag of the built image', { fallback: 'local' }),
   row('GATEWAY_PORT', 'host port of the gateway', {
     type: 'integer',

@@ -35,12 +35,12 @@ const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
     secret: true,
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
   GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
+    about: 'hash of block 0, to detect a reset chain; unchecked: any',
     fallback: 'unchecked',
   }),
   AUSD_ADDRESS: orWord(
@@ -57,7 +57,7 @@ export const fields = {
   DEPLOY_BLOCK: orWord(
     'find',
     integer({
-      about: 'block in which the credit line was deployed; find: search for it',
+      about: 'block in which the credit line was deployed; find: search',
       fallback: 'find',
     }),
   ),
@@ -65,10 +65,10 @@ export const fields = {
     about: 'account that deploys, grants roles and funds the lending pool',
   }),
   TREASURY_KEY: privateKey({
-    about: 'private key of the treasury; signs returns and the allowance of the credit line',
+    about: 'private key of the treasury',
   }),
   LANE_KEYS: privateKeys({
-    about: 'private keys of the lanes; deploy grants each RELAYER_ROLE and VERIFIER_ROLE',
+    about: 'private keys of the lanes',
   }),
   HOLD_SECONDS: integer({ about: 'hold time of card payments, in seconds', fallback: '60' }),
   MIN_CYCLE_SECONDS: integer({
@@ -87,7 +87,7 @@ export const fields = {
   GRACE_SECONDS: atLeast(
     graceLeastSeconds,
     integer({
-      about: 'time after the term before a default may be marked; at least a day',
+      about: 'time from the end of the term to a default; at least a day',
       fallback: '86400',
     }),
   ),
@@ -108,7 +108,7 @@ export const fields = {
     fallback: '1000000000',
   }),
   DEPLOY_TEST_FUNDS: oneOf(['no', 'yes'], {
-    about: 'yes: mint AUSD if the admin may; on anvil also give native coin and add Multicall3',
+    about: 'yes: mint AUSD if the admin may; on anvil also give native coin and Multicall3',
     fallback: 'no',
   }),
   ADDRESSES_FILE: text({

@@ -188,7 +188,7 @@ const refused = (what: string, cause: unknown) =>
 
 export const fields = {
   NATS_URL: natsServers({
-    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several, comma-separated',
+    about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several',
   }),
   NATS_PASSWORD_ADMIN: text({ about: 'NATS password of admin', secret: true }),
   NATS_REPLICAS: integer({

@@ -13,7 +13,7 @@ export const fields = {
     fallback: '3600000',
   }),
   BANK_DETAILS_KEPT_DAYS: integer({
-    about: 'days after the end of a cash-out until its bank details are emptied',
+    about: 'days from the end of a cash-out until its bank details are emptied',
     fallback: String(bankDetailsDays),
   }),
 }

@@ -14,7 +14,7 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({
@@ -27,7 +27,7 @@ export const fields = {
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
   GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
+    about: 'hash of block 0, to detect a reset chain; unchecked: any',
     fallback: 'unchecked',
   }),
   AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
@@ -35,10 +35,10 @@ export const fields = {
     about: 'credit line; deploy: the recorded one, or a new one',
   }),
   TREASURY_KEY: privateKey({
-    about: 'private key of the treasury; signs returns and the allowance of the credit line',
+    about: 'private key of the treasury',
   }),
   LANE_KEYS: privateKeys({
-    about: 'private keys of the lanes; deploy grants each RELAYER_ROLE and VERIFIER_ROLE',
+    about: 'private keys of the lanes',
   }),
   CREDIT_MAX_AUSD: amount({
     about: 'maximum credited top-up (whole AUSD)',
@@ -49,7 +49,7 @@ export const fields = {
     fallback: '10000000',
   }),
   REPAY_MAX_AUSD: amount({
-    about: 'maximum repayment (whole AUSD); above it the repayment waits',
+    about: 'maximum repayment (whole AUSD)',
     fallback: '100000',
   }),
   REPAY_DAY_MAX_AUSD: amount({
@@ -77,18 +77,16 @@ export const fields = {
     fallback: '20000000000000000',
   }),
   LANE_FLOOR_WEI: amount({
-    about:
-      'minimum balance of a lane (wei), below which it takes no new work; 11 coins on Monad, which reserves 10',
+    about: 'minimum balance of a lane for new work (wei); 11 coins on Monad, which reserves 10',
     fallback: '0',
   }),
   LANE_REFILL_WEI: amount({
-    about: 'alert when a lane holds less than this above its floor (wei)',
+    about: 'alert when a lane holds less than this above its minimum (wei)',
     fallback: '1000000000000000000',
   }),
   GAS_BUDGET_WEI: amount({
     about:
-      'gas cost of the sends and cash-outs of a wallet per UTC day, beyond which they are refused ' +
-      '(wei); the default pays about 140 at the least fee of Monad',
+      'maximum gas cost of the sends and cash-outs of a wallet per UTC day (wei); the default pays about 140 at the least fee of Monad',
     fallback: '2000000000000000000',
   }),
   BASE_FEE_CAP_WEI: amount({
@@ -104,7 +102,7 @@ export const fields = {
     fallback: '300000',
   }),
   POLL_MS: durationMs({
-    about: 'pause between two reads of the chain, about one block time',
+    about: 'interval between reads of the chain, about one block time',
     fallback: '300',
   }),
   WATCH_MS: durationMs({

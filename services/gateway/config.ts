@@ -31,7 +31,7 @@ export const fields = {
   }),
   CONSOLE_TOKEN: {
     ...text({
-      about: `access token of the console, at least ${tokenMin} characters; if empty, the console is disabled`,
+      about: `access token of the console, at least ${tokenMin} characters; empty: no console`,
       fallback: '',
       secret: true,
     }),
@@ -47,7 +47,7 @@ export const fields = {
     secret: true,
   }),
   CONSOLE_DATABASE_URL: text({
-    about: 'Postgres URL of the console, as auditor; empty: it shows no items',
+    about: 'Postgres URL of the console, as auditor; empty: no items',
     fallback: '',
     secret: true,
   }),
@@ -58,7 +58,7 @@ export const fields = {
   }),
   SANDBOX_CONTROLS_URL: {
     ...text({
-      about: 'sandbox controls of a local stack; empty: the console has no sandbox',
+      about: 'sandbox controls of a local stack; empty: none',
       fallback: '',
     }),
     type: 'URL',
@@ -75,7 +75,7 @@ export const fields = {
   }),
   LEAVE_MS: durationMs({
     about:
-      'drain time after a stop signal, in which `/ready` returns 503; longer than the load balancer needs to notice',
+      'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
   }),
   PUBLIC_URL: url({ about: 'public base URL as the app sees it' }),
@@ -128,7 +128,7 @@ export const fields = {
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
     about:
-      'maximum rechecks of all instances, and half as many links; Persona allows 300 calls a minute, Sumsub 3600',
+      'maximum rechecks of all instances, and half as many links; Persona allows 300 calls, Sumsub 3600',
     fallback: '120',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
@@ -140,16 +140,15 @@ export const fields = {
     fallback: '240',
   }),
   RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: integer({
-    about: 'signed requests per address, before the signature is checked; also health checks',
+    about: 'signed requests and health checks per address',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({
-    about: 'webhooks per address; after an outage, thousands arrive at once',
+    about: 'webhooks per address; thousands follow an outage',
     fallback: '12000',
   }),
   PUBLIC_WAITING_MAX: integer({
-    about:
-      'maximum concurrent public requests, and separately sign-ins of contract wallets; others get a 503',
+    about: 'maximum concurrent public requests, and separately sign-ins of contract wallets',
     fallback: '200',
   }),
   CORS_ORIGINS: listOrNone({
@@ -157,7 +156,7 @@ export const fields = {
     fallback: 'none',
   }),
   TRUSTED_PROXIES: networksOrNone({
-    about: 'proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8',
+    about: 'proxies whose X-Forwarded-For is trusted, e.g. 10.0.0.0/8',
     fallback: 'none',
   }),
   STREAMS_EVERY_MS: durationMs({

@@ -5,7 +5,7 @@ export const fields = {
   ...commonFields,
   ...databaseFields,
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints in order of preference, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
     secret: true,
   }),
   RPC_REQUESTS_PER_SECOND: integer({
@@ -14,14 +14,14 @@ export const fields = {
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report' }),
   GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a chain that was reset; unchecked: accept any',
+    about: 'hash of block 0, to detect a reset chain; unchecked: any',
     fallback: 'unchecked',
   }),
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),
   DEPLOY_BLOCK: integer({
-    about: 'block in which the credit line was deployed; find: search for it',
+    about: 'block in which the credit line was deployed; find: search',
   }),
   LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
   CHAIN_SHORTENS: oneOf(['no', 'yes'], {
@@ -29,7 +29,7 @@ export const fields = {
     fallback: 'no',
   }),
   POLL_MS: durationMs({
-    about: 'pause between two reads of the chain, about one block time',
+    about: 'interval between reads of the chain, about one block time',
     fallback: '300',
   }),
   LAG_MAX_MS: durationMs({

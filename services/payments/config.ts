@@ -57,7 +57,7 @@ export const fields = {
   }),
   APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox'),
   CHECKOUT_TTL_MS: checkoutTtl({
-    about: 'checkout lifetime at its locked rate; the provider requires at least 10 minutes',
+    about: 'checkout lifetime at its locked rate; at least 10 minutes',
     fallback: '900000',
   }),
   TOPUP_OPEN_MAX: integer({
@@ -65,8 +65,7 @@ export const fields = {
     fallback: '100',
   }),
   TOPUP_OPEN_MAX_USD: amount({
-    about:
-      "limit on the sum of a wallet's open top-ups (whole US dollars); they commit treasury AUSD",
+    about: "limit on the sum of a wallet's open top-ups (whole US dollars)",
     fallback: '100000',
   }),
   TOPUP_DAY_MAX_USD: amount({
@@ -78,7 +77,7 @@ export const fields = {
     fallback: '1000',
   }),
   TREASURY_READING_MAX_MS: durationMs({
-    about: 'maximum age of the treasury reading; beyond it top-ups are refused',
+    about: 'maximum age of the treasury reading for a top-up',
     fallback: '60000',
   }),
   SWEEP_AFTER_MS: durationMs({
@@ -88,12 +87,11 @@ export const fields = {
   SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   HOLD_MARGIN_MS: durationMs({
     about:
-      'check for refunds this long before a hold ends; longer than a recheck round, a provider call and a transaction together',
+      'check for refunds this long before a hold ends; longer than a recheck round, a provider call and a transaction',
     fallback: '15000',
   }),
   LIST_LATEST_EVERY_MS: durationMs({
-    about:
-      'interval between readings of the last minutes of that list, which replace polling of open checkouts',
+    about: 'interval between readings of the last minutes of that list',
     fallback: '20000',
   }),
   LIST_LATEST_MS: durationMs({

@@ -44,27 +44,23 @@ export const fields = {
   }),
   TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
   BANK_DETAILS_KEYS: detailsKeys(
-    'keys of account numbers and names: the first encrypts, all decrypt; made by openssl rand -base64 32',
+    'keys of account numbers and names: the first encrypts, all decrypt; from openssl rand -base64 32',
   ),
   BANK_ACCOUNT_LENGTHS: oneOf(['lenient', 'strict'], {
-    about:
-      "strict: account numbers must have their bank's length, unlike the sandbox's magic numbers",
+    about: "strict: account numbers must have their bank's length",
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
     about:
-      'limit on the cash-outs of a wallet, and of all wallets to one bank account, per day, UTC ' +
-      '(whole US dollars)',
+      'limit on the cash-outs of a wallet, and to one bank account, per UTC day (whole US dollars)',
     fallback: '100000',
   }),
   CASHOUT_REFUSED_DAY_MAX: integer({
-    about:
-      'number of cash-outs of a wallet refused by banks in a day, UTC, after which no more are ' +
-      'accepted',
+    about: 'number of refused cash-outs per UTC day after which a wallet gets no more',
     fallback: '3',
   }),
   CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: integer({
-    about: 'the same number for one bank account, over all wallets',
+    about: 'the same for one bank account, over all wallets',
     fallback: '3',
   }),
   BALANCE_LOW_IDR: amount({
@@ -76,11 +72,11 @@ export const fields = {
     fallback: '15000',
   }),
   BALANCE_READING_MAX_MS: durationMs({
-    about: 'maximum age of the balance reading; beyond it cash-outs are refused',
+    about: 'maximum age of the balance reading for a cash-out',
     fallback: '300000',
   }),
   CHANNELS_REFRESH_MS: durationMs({
-    about: 'maximum age of the bank list before it is refreshed',
+    about: 'maximum age of the bank list',
     fallback: '3600000',
   }),
   SWEEP_AFTER_MS: durationMs({

@@ -196,7 +196,7 @@ export const fields = {
     fallback: '100',
   }),
   RATE_DEVIATION_WIDEN_MAX_BPS: amount({
-    about: 'maximum difference between sources with a wider spread; above it no quotes',
+    about: 'maximum difference between sources with a wider spread',
     fallback: '300',
   }),
   RATE_DEVIATION_SPREAD_FACTOR: amount({
