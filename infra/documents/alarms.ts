@@ -7,7 +7,7 @@ export type LogAlarm = {
 }
 
 const fundLane =
-  'Fund the lane: in-flight transactions at their maximum fees, plus `LANE_FLOOR_WEI`, plus `LANE_REFILL_WEI`.'
+  'Fund the lane: transactions in flight at their maximum fees, plus `LANE_FLOOR_WEI` and `LANE_REFILL_WEI`.'
 
 export const logAlarms: readonly LogAlarm[] = [
   {
@@ -35,23 +35,23 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['refund or dispute undone, money is ours again'],
-    steps: 'Nothing, unless the payment is in review: then credit it or refund it.',
+    steps: 'Credit or refund a payment that is in review.',
   },
   {
     source: 'services/payments',
     lines: ['reversal undone after it was repaid: give it back to the wallet'],
-    steps: 'The user repaid money that we have again: credit the named amount to the wallet.',
+    steps: 'Credit the named amount to the wallet.',
   },
   {
     source: 'services/payments',
     lines: ['hold could not be kept, wallet frozen'],
     steps:
-      "Look the payment up in the provider's dashboard. The freeze ends once the provider reports it final.",
+      "Look the payment up in the provider's dashboard. The freeze ends when it is final there.",
   },
   {
     source: 'services/payments',
     lines: ['late payment has no exchange rate yet'],
-    steps: 'Check the rate sources: `bus micro stats pricing`. The payment is credited later.',
+    steps: 'Check the rate sources: `bus micro stats pricing`.',
   },
   {
     source: 'services/payments',
@@ -61,12 +61,12 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['wallet freeze or unfreeze failed'],
-    steps: '`dc logs chain-relayer` gives the reason; repeat it by hand with `VERIFIER_ROLE`.',
+    steps: '`dc logs chain-relayer` has the reason; repeat it by hand with `VERIFIER_ROLE`.',
   },
   {
     source: 'services/payments',
     lines: ['treasury low on AUSD', 'treasury unreadable, top-ups refused'],
-    steps: 'Send AUSD to the treasury. If it is unreadable, check chain-relayer and its endpoints.',
+    steps: 'Send AUSD to the treasury, or check chain-relayer and its endpoints.',
   },
   {
     source: 'services/payments',
@@ -76,7 +76,7 @@ export const logAlarms: readonly LogAlarm[] = [
       'unclear report from provider',
     ],
     steps:
-      "Find the object in the provider's dashboard (`payments.anomalies` names it); add a new status to `mapping.ts`.",
+      "Find the object of `payments.anomalies` in the provider's dashboard; add a new status to `mapping.ts`.",
   },
   {
     source: 'services/payments',
@@ -86,7 +86,7 @@ export const logAlarms: readonly LogAlarm[] = [
       'checkout refused by provider',
     ],
     steps:
-      'Wrong key or account, or a missing permission or channel: the line before has the code.',
+      'Wrong key or account, or missing permission or channel: see the code in the line before.',
   },
   {
     source: 'services/payments',
@@ -96,14 +96,12 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payouts',
     lines: ['provider low on rupiah', 'provider balance unreadable, cash-outs refused'],
-    steps:
-      'Fund the Indonesian account. If it is unreadable, check *Balance Read* and the IP allow-list.',
+    steps: 'Fund the Indonesian account, or check *Balance Read* and the IP allow-list.',
   },
   {
     source: 'services/payouts',
     lines: ['payout needs manual review', 'unexpected payout at provider'],
-    steps:
-      "Compare the payout in the provider's dashboard with the row; `payouts.anomalies` has the details.",
+    steps: "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`.",
   },
   {
     source: 'services/payouts',
@@ -113,7 +111,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/gateway',
     lines: ['verified flag not set on chain', 'native coin drip failed'],
-    steps: '`dc logs chain-relayer` gives the reason.',
+    steps: '`dc logs chain-relayer` has the reason.',
   },
   {
     source: 'services/gateway',
@@ -123,8 +121,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/gateway',
     lines: ['verified wallet unknown to identity provider'],
-    steps:
-      "The provider's record was deleted, or the key belongs to another account. Verify the user again.",
+    steps: 'Its record was deleted, or the key is of another account. Verify the user again.',
   },
   {
     source: 'services/gateway',
@@ -149,7 +146,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'shared',
     lines: ['provider rejected request'],
-    steps: 'The code names the fault: key, permission or IP allow-list.',
+    steps: 'See its code: key, permission or IP allow-list.',
   },
   {
     source: 'services/chain-relayer',
@@ -169,7 +166,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/chain-relayer',
     lines: ['transaction not accepted'],
-    steps: '`unfunded`: fund the lane. Otherwise the relayer corrects the transaction.',
+    steps: 'If `unfunded`, fund the lane; the relayer corrects the rest.',
   },
   {
     source: 'services/chain-relayer',
@@ -180,23 +177,22 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/chain-relayer',
     lines: ['policy refused an operation, needs manual review'],
     steps:
-      "An order above a limit. Legitimate: raise the limit in `why`, or wait for the next UTC day. Otherwise change the ordering service's password, then `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+      "An order above a limit. If it is legitimate, raise the limit in `why`, or wait for the next UTC day. Otherwise change the ordering service's password, then `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
   },
   {
     source: 'services/chain-relayer',
     lines: ['policy refused a fee bump'],
-    steps: 'A limit was lowered below a transaction in flight; raise it to have it mined soon.',
+    steps: 'Raise the limit that was lowered below a transaction in flight.',
   },
   {
     source: 'services/chain-relayer',
     lines: ['wallet exceeded its daily gas budget'],
-    steps:
-      'Its transfers keep reverting; it is refused until 00:00 UTC. Inspect the code at its address.',
+    steps: 'Inspect the code at its address; it is refused until 00:00 UTC.',
   },
   {
     source: 'services/chain-relayer',
     lines: ['base fee above its cap'],
-    steps: 'Decide whether to keep sending; stop chain-relayer to pay nothing.',
+    steps: 'Pay the higher fees, or stop chain-relayer.',
   },
   {
     source: 'services/chain-relayer',
@@ -232,12 +228,12 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/chain-relayer',
     lines: ['giveback no longer owed'],
     steps:
-      "`why` has the reason; nothing is signed. To end it: `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
+      "`why` has the reason. To end it: `update chain_relayer.operation set state = 'failed' where id = … and state = 'waiting'`.",
   },
   {
     source: 'services/pricing',
     lines: ['no free instance id'],
-    steps: '64 instances hold a lease; an id is free 30 s after a crash.',
+    steps: '64 instances hold one; an id is free 30 s after a crash.',
   },
   {
     source: 'services/pricing',
@@ -252,7 +248,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'infra/books',
     lines: ['chain or provider read failed, will retry'],
-    steps: 'The comparison is incomplete: check the RPC endpoints and the provider key.',
+    steps: 'Check the RPC endpoints and the provider key.',
   },
   {
     source: 'infra/pruning',

@@ -28,14 +28,7 @@ export const blocks: readonly Block[] = [
 ]
 
 const code = (text: string) => `\`${text}\``
-const row = (cells: readonly string[]) =>
-  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-/** Returns a Markdown table, a line for each row. */
-export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
-  row(head),
-  `|${head.map(() => '---|').join('')}`,
-  ...rows.map(row),
-]
+const codes = (texts: readonly string[]) => texts.map(code).join(', ')
 
 function retention(): string[] {
   const periods = entries.flatMap(({ names, period, why }) =>
@@ -43,24 +36,16 @@ function retention(): string[] {
   )
   const limited = periods.filter(({ kept }) => kept !== permanently)
   const byPeriod = Map.groupBy(limited, ({ kept, why }) => JSON.stringify([kept, why]))
-  return table(
-    ['Table or stream', 'Kept', 'Why'],
-    [...byPeriod.values()].map((same) => [
-      same.map(({ name }) => code(name)).join(', '),
-      same[0]!.kept,
-      same[0]!.why,
-    ]),
-  )
+  return [...byPeriod.values()].map((same) => {
+    const { kept, why } = same[0]!
+    return `- ${codes(same.map(({ name }) => name))}: ${kept}. ${why}`
+  })
 }
 
 function personal(): string[] {
-  const rows = personalData.map(({ what, places, why, how }) => [
-    what,
-    places.map(code).join(', '),
-    why,
-    how,
-  ])
-  return table(['Personal data', 'Where', 'Why', 'Protection and period'], rows)
+  return personalData.map(
+    ({ what, places, why, how }) => `- **${what}** (${codes(places)}). ${why} ${how}`,
+  )
 }
 
 /** An alert rule of Prometheus. */
@@ -100,7 +85,7 @@ function limits(): string[] {
     const byAlarm = Map.groupBy(limited, ({ alarm }) => alarm)
     return [...byAlarm].map(([alarm, same]) => {
       const [first] = same
-      const states = same.map(({ state }) => code(state)).join(', ')
+      const states = codes(same.map(({ state }) => state))
       const limit = durationText(first!.afterMs)
       return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${steps[first!.state] ?? ''}`
     })
@@ -116,8 +101,7 @@ function alarms(): string[] {
     `**${name}**`,
     '',
     ...own.map(
-      ({ lines, steps }) =>
-        `- ${lines.map((line) => code(line.replace(/: $/, ''))).join(', ')}: ${steps}`,
+      ({ lines, steps }) => `- ${codes(lines.map((line) => line.replace(/: $/, '')))}: ${steps}`,
     ),
   ])
 }
@@ -130,11 +114,9 @@ function bookRules(): string[] {
 }
 
 function operatorQuestions(): string[] {
-  const rows = questions.map(({ question, words }) => [
-    question,
-    code(`bun run ops ${words.join(' ')}`),
-  ])
-  return table(['Question', 'Command'], rows)
+  return questions.map(
+    ({ question, words }) => `- ${question} ${code(`bun run ops ${words.join(' ')}`)}`,
+  )
 }
 
 const units = [

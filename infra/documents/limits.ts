@@ -19,34 +19,34 @@ export type StateLimits = {
 }
 
 const lateRate =
-  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump if there is one ([Rates](deploy.md#6-rates)).'
+  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).'
 const holdEnd =
-  '`dc logs payments`: provider or chain cannot be read. For a longer `HOLD_SECONDS`, raise the limit in the code.'
+  '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.'
 const relayer = 'Check the relayer.'
 
 const payments: Steps<PaymentState> = {
-  opening: '`dc logs payments`, Postgres, age of the outbox. The user has seen no checkout.',
+  opening: '`dc logs payments`, Postgres, age of the outbox.',
   awaiting_payment:
-    '`dc logs payments`: does the provider respond, and is `PROVIDER_REQUESTS_PER_MINUTE` high enough?',
+    '`dc logs payments`: is the provider down, or `PROVIDER_REQUESTS_PER_MINUTE` too low?',
   expired: lateRate,
   replaced: lateRate,
   paid: relayer,
   held: holdEnd,
   repaid: holdEnd,
-  revoking: `Urgent: refunded money stays usable until this is done. ${relayer}`,
+  revoking: `Refunded money stays usable until this is done. ${relayer}`,
   refunding:
     "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days.",
 }
 
 const payouts: Steps<CashoutState> = {
-  taking: '`dc logs chain-relayer` has the reason it waits.',
+  taking: '`dc logs chain-relayer` has the reason.',
   taken: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
   paying:
     "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
   returning: `${relayer} Does the treasury hold enough AUSD?`,
 }
 
-const verdict = `A rejected user counts as verified until this is done. ${relayer}`
+const verdict = `A rejected user stays verified until this is done. ${relayer}`
 
 const identity: Steps<IdentityState> = {
   verified: verdict,

@@ -13,15 +13,13 @@ export type Personal = {
   readonly how: string
 }
 
-const permanent = 'permanently, because records of money and duties towards authorities need it'
-
 /** Every kind of personal data. A test fails for a column or field that is neither here nor `plain`. */
 export const personalData: readonly Personal[] = [
   {
     what: 'wallet address',
     places: ['*.wallet', '*.authorizer', '*.to', '*.key', '*:wallet', '*:from', '*:to'],
     why: 'Key of the user.',
-    how: `A pseudonym, public on the chain. Kept ${permanent}`,
+    how: 'A pseudonym, public on the chain. Kept permanently.',
   },
   {
     what: 'bank account: number, holder name, bank',
@@ -35,14 +33,13 @@ export const personalData: readonly Personal[] = [
     why: 'The payout is ordered again until a bank has accepted it.',
     how:
       'Sealed (AES-256-GCM) with a key outside the database; number and name are emptied ' +
-      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). In messages only ` +
-      'from gateway to payouts, never in a stream',
+      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). No stream carries them.`,
   },
   {
     what: 'bank account: keyed hash of bank and number',
     places: ['payouts.payouts.account_mark'],
     why: 'The daily limit on cash-outs also holds per bank account.',
-    how: 'HMAC with a key outside the database. Emptied with the bank account',
+    how: 'HMAC with a key outside the database. Emptied with the bank account.',
   },
   {
     what: 'signed transfer',
@@ -53,13 +50,13 @@ export const personalData: readonly Personal[] = [
       '*:text',
     ],
     why: 'Proof of the order; submitted to the chain.',
-    how: `Public on the chain. Kept ${permanent}`,
+    how: 'Public on the chain. Kept permanently.',
   },
   {
     what: 'country of residence',
     places: ['gateway.users.country'],
     why: 'Decides the currency that the app asks for.',
-    how: 'Until the user changes it or is erased',
+    how: 'Kept until the user changes it or is erased.',
   },
   {
     what: 'identity: verdict, progress, reference at the provider',
@@ -70,7 +67,7 @@ export const personalData: readonly Personal[] = [
       'gateway.identity_rechecks.progress',
     ],
     why: 'Top-ups and sends need an approval, which is rechecked permanently.',
-    how: 'Until the user is erased. Names, birthdays and documents stay with the provider',
+    how: 'Kept until the user is erased. Names, birthdays and documents stay with the provider.',
   },
   {
     what: 'payment: channel, checkout page, ids at the provider',
@@ -88,7 +85,7 @@ export const personalData: readonly Personal[] = [
       'books.provider_moves.product_id',
     ],
     why: 'Late money, refunds and chargebacks refer to a payment years later.',
-    how: `Names and cards of payers stay with the provider. The page until the user is erased, the rest ${permanent}`,
+    how: 'Names and cards of payers stay with the provider. The page is kept until the user is erased, the rest permanently.',
   },
   {
     what: 'copies of messages, chain events and commands with some of the above',
@@ -101,7 +98,7 @@ export const personalData: readonly Personal[] = [
       'webhooks.identity.>:body',
     ],
     why: 'Delivery, repair, and the record of commands.',
-    how: 'As long as their table or stream; dead letters until the user is erased. Webhooks are reduced to event, ids, reference and status before they are stored',
+    how: 'Kept as long as their table or stream; dead letters until the user is erased. Webhooks are stored with event, ids, reference and status only.',
   },
   {
     what: 'operators: names, and the reasons they gave',
@@ -115,8 +112,8 @@ export const personalData: readonly Personal[] = [
       ],
       ...['chain_relayer.giveback_request.reason', '*:by', '*:reason'],
     ],
-    why: 'Records who decided what, and why.',
-    how: `For operators only. Notes on payments, freezes and givebacks until the user is erased, the rest ${permanent}`,
+    why: 'Shows who decided what.',
+    how: 'For operators only. Notes on payments, freezes and givebacks are kept until the user is erased, the rest permanently.',
   },
 ]
 

@@ -57,7 +57,7 @@ export const journalRules: readonly Rule[] = [
     name: 'account_side',
     says: 'no account has a balance on its wrong side',
     graceMs: listGraceMs,
-    remedy: 'find the item that overdrew it; add capital, or book capital that was added',
+    remedy: 'find the item that overdrew it; add or book capital',
     sql: () => `
       select account as item, asset, sum(amount) as amount,
         format('the balance of %s is %s', account, sum(amount)) as about
@@ -99,7 +99,7 @@ export const journalRules: readonly Rule[] = [
   },
   {
     name: 'suspense',
-    says: 'no money is in suspense, unless an operator has explained it until a date',
+    says: 'no money is in suspense unless explained by an operator',
     graceMs: listGraceMs,
     remedy: 'find its owner and return it, or assign it with `reconcile explain`',
     sql: () => `

@@ -15,10 +15,10 @@ const effects = `(
 export const paymentRules: readonly Rule[] = [
   {
     name: 'payment_effect',
-    says: 'every received payment has one order and one effect on chain, which less revocations is its amount',
+    says: 'every received payment has one order, and one effect on chain of its amount less revocations',
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy: 'compare the order in chain_relayer.operation with its transaction',
+    remedy: 'compare its order in chain_relayer.operation with the transaction',
     sql: () => `
       select c.item, 'AUSD' as asset, coalesce(e.given - e.revoked, 0) - c.live_micro as amount,
         format('%s: expected %s, %s orders total %s, %s effects total %s less %s revoked', c.what,
@@ -37,7 +37,7 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'effect_twice',
-    says: 'no ref is credited or repaid twice, or revoked beyond its amount, and all parts but the last are revoked',
+    says: 'no ref takes effect twice or is revoked beyond its amount, and all parts but the last are revoked',
     graceMs: chainGraceMs,
     remedy: 'the contract rejects this: check the addresses in the configuration',
     sql: () => `
@@ -79,7 +79,7 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     name: 'payment_provider',
-    says: 'the provider lists the amounts in the row of a payment: paid, overpaid, refunded',
+    says: 'the provider lists the amounts in the row of a payment',
     graceMs: listGraceMs,
     after: 'provider',
     remedy: 'if the break stays, check the dashboard',
@@ -100,7 +100,7 @@ export const paymentRules: readonly Rule[] = [
     says: 'the chain moved the amount in the row of a payment',
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy: 'restore a row changed by hand; otherwise check its operations in the relayer',
+    remedy: 'restore a row changed by hand, or check its operations in the relayer',
     sql: () => `
       select item, asset, by_outside - by_row as amount,
         format('%s, treasury: row %s%s, journal %s, chain %s', what, by_row,

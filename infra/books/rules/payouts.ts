@@ -9,8 +9,7 @@ export const payoutRules: readonly Rule[] = [
     name: 'payout_once',
     says: 'a cash-out has at most one payout that may reach the bank',
     graceMs: listGraceMs,
-    remedy:
-      'cancel one in the dashboard while it is pending; otherwise ask the provider to return it',
+    remedy: 'cancel one in the dashboard; if it is not pending, ask the provider to return it',
     sql: () => `
       select c.item, 'IDR' as asset, sum(m.amount) as amount,
         format('%s of %s: the provider has %s payouts: %s', c.what, c.fiat_minor, count(*),
@@ -20,9 +19,9 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'payout_ordered',
-    says: 'the provider pays only ordered payouts, and only the amount of the row',
+    says: 'the provider pays only ordered payouts, in the amount of the row',
     graceMs: listGraceMs,
-    remedy: 'cancel it in the dashboard, rotate the provider key, and find out who used it',
+    remedy: 'cancel it in the dashboard, and rotate the provider key',
     sql: () => `
       select c.item, m.asset, m.amount - c.fiat_minor as amount,
         format('%s of %s: the provider has %s of %s, %s', c.what, c.fiat_minor, m.product_id,
@@ -48,9 +47,9 @@ export const payoutRules: readonly Rule[] = [
   },
   {
     name: 'provider_unknown',
-    says: 'every transaction of the provider belongs to a payment or cash-out, with a known status',
+    says: 'every provider transaction belongs to a payment or cash-out and has a known status',
     graceMs: listGraceMs,
-    remedy: 'check the dashboard; if you moved it, run `unexplained accept`, otherwise return it',
+    remedy: 'if you moved it, run `unexplained accept`; otherwise return it',
     sql: () => `
       select transaction_id as item, coalesce(currency, '-') as asset,
         coalesce(amount_minor, 0) as amount,
@@ -74,7 +73,7 @@ export const payoutRules: readonly Rule[] = [
     says: 'AUSD of a cash-out is taken and returned as in its row, once, from and to its wallet',
     graceMs: chainGraceMs,
     after: 'chain',
-    remedy: 'restore a row changed by hand; otherwise check its operations in the relayer',
+    remedy: 'restore a row changed by hand, or check its operations in the relayer',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_row as amount,
         format('%s of %s, treasury: row %s%s, journal %s, chain %s, in %s takes and %s returns, %s of them not as signed',

@@ -29,7 +29,7 @@ export const treasuryRules: readonly Rule[] = [
     name: 'treasury_balance',
     says: 'the AUSD of the treasury equals the sum of its transfers',
     graceMs: chainGraceMs,
-    remedy: 'a transfer was not read: read the chain again from the deployment block',
+    remedy: 'read the chain again from the deployment block',
     sql: ({ block, readToBlock }) => `
       select 'treasury' as item, b.asset, b.amount - moved as amount,
         format('at block %s it holds %s, its transfers sum to %s', b.block, b.amount, moved) as about

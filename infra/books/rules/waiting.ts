@@ -43,7 +43,7 @@ export const waitingRules: readonly Rule[] = [
     name: 'overdue',
     says: 'no item exceeds the time limit of its state',
     graceMs: atOnceMs,
-    remedy: 'the log of its service has an alarm with the cause',
+    remedy: 'see the alarm of its service',
     sql: () => `
       select id as item, 'AUSD' as asset, ausd_micro as amount,
         format('%s of %s has been %s since %s', kind, ausd_micro, state,
@@ -68,7 +68,7 @@ export const waitingRules: readonly Rule[] = [
   },
   {
     name: 'unsent',
-    says: 'no message waits longer than a minute to be sent',
+    says: 'no message stays unsent for a minute',
     graceMs: 60_000,
     remedy: 'check that NATS responds and that no stream is full',
     sql: () =>
