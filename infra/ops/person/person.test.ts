@@ -96,6 +96,24 @@ describe('the pages that a service returns', () => {
     expect(rows[0]!.values.leaves_micro).toMatch(/^9007199254740993?\d+$/)
   })
 
+  test('have the public record of the generation that serves, and of no other', async () => {
+    for (const [generation, state] of [
+      [1, 'retired'],
+      [2, 'serving'],
+    ] as const) {
+      await owner`insert into indexer_reader.cursors (generation, state, chain_id, contract, deploy_block,
+          block_number, block_time_seconds, sequence, complete, moved_at)
+        values (${generation}, ${state}, 1, 'c', 0, 0, 0, 0, true, now())`
+      await owner`insert into indexer_reader.events
+        values (${generation}, 1, 1, ${wallet}, 'Verified', '{}', '0x2', 1)`
+    }
+    await using database = open('indexer_reader')
+    const rows = rowsOf(await pagesOf(database, 'indexer-reader'))
+    expect(rows.map(({ table, values }) => [table, values.generation])).toEqual([
+      ['indexer_reader.events', 2],
+    ])
+  })
+
   test('leave out the notes of operators, and write times as the interface does', async () => {
     const payment = {
       ...{ id: 'pay_1', kind: 'topup', state: 'expired', wallet, pair: 'USD/IDR', currency: 'IDR' },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { personReads } from '#shared/messages/person'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, budi, headerOf, walletOf } from '../test-support/wallets'
@@ -83,13 +84,14 @@ describe('GET /me/export', () => {
     expect((await get(fixture, budi)).status).toBe(200)
   })
 
-  test('sends 4 at a time, reads on only as the client does, and takes a place back from a client that leaves', async () => {
+  test('sends 16 at a time, reads on only as the client does, and takes a place back from a client that leaves', async () => {
     const fixture = await fixtureOf({ ...quiet, 'payments.person.read': paged(1_000) })
     const open: Response[] = []
-    for (let count = 0; count < 4; count++) open.push(await get(fixture))
+    const people = Array.from({ length: 16 }, () => privateKeyToAccount(generatePrivateKey()))
+    for (const one of people) open.push(await get(fixture, one))
     expect((await get(fixture, budi)).status).toBe(503)
     const before = fixture.asked.length
-    expect(before).toBe(4 * Object.keys(personReads).length)
+    expect(before).toBe(16 * Object.keys(personReads).length)
     await open[0]!.body!.cancel()
     expect((await get(fixture, budi)).status).toBe(200)
   })

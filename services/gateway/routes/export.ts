@@ -13,10 +13,10 @@ import type { Access } from '../sign-in/access'
 
 const perDayMax = 5
 const minutesPerDay = 1_440
-/** Exports that one process sends at the same time. Each holds one page in memory. */
-const atOnceMax = 4
+/** Exports that one process sends at the same time. Each holds a page of each service in memory. */
+const atOnceMax = 16
 /** Longest time that one export may take, so that slow readers do not keep the places. */
-const deadlineMs = 60_000
+const deadlineMs = 120_000
 
 /** `GET /me/export`: everything that the services store about the wallet, read a page at a time. */
 export const exportRoute = (context: Context, access: Access) => {
