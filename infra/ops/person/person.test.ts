@@ -5,7 +5,13 @@ import { holds, personalData } from '#infra/documents/personal-data'
 import { databaseRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
 import { type Database, openDatabase } from '#shared/db/open'
-import { findPersonTables, openPersonReader, operatorNotes, type Run } from '#shared/db/person'
+import {
+  findPersonTables,
+  openPersonReader,
+  operatorNotes,
+  type Run,
+  walkPerson,
+} from '#shared/db/person'
 import { openLog } from '#shared/log'
 import type { PersonPage } from '#shared/messages/person'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -134,6 +140,37 @@ describe('the pages that a service returns', () => {
     const whole = (await readPerson(sql, wallet)).find(({ table }) => table === tables[1])
     expect(whole!.rows).toMatchObject([{ decided_by: 'olga', reason: 'same as 0xother' }])
   })
+
+  test('are read by an index, for a wallet with few rows and for one with many', async () => {
+    await owner`set session_replication_role = replica` // Without the triggers of the journal.
+    await owner`insert into payments.payments (id, kind, state, wallet, pair, currency, account, rate_minor_per_usd,
+        fiat_minor, ausd_micro, quote_id, taken_by)
+      select 'pay_' || md5(n::text), 'topup', 'expired', '0x' || lpad(to_hex(case when n % 10 = 0 then 0 else n / 4 end), 40, '0'),
+        'USD/IDR', 'IDR', 'ID', 1, 1, 1, 'quote' || n, 't' from generate_series(1, 20000) n`
+    await owner`insert into payments.journal (posting, line, event, item, account, asset, amount)
+      select md5(p.id || n), n, 'e', p.id, 'suspense', 'IDR', 1 from payments.payments p, generate_series(0, 3) n`
+    await owner`insert into chain_relayer.burnt (lane, nonce, wallet, wei)
+      select '0x1', row_number() over (), wallet, 1 from payments.payments`
+    await owner`set session_replication_role = origin`
+    await owner.unsafe('analyze')
+    const dialect = new PgDialect()
+    const scans: string[] = []
+    const filled = /Seq Scan on (payments\.(payments|journal)|chain_relayer\.burnt)/
+    const run: Run = async (statement) => {
+      const { sql: text, params } = dialect.sqlToQuery(statement)
+      const plan = await owner.unsafe(`explain (verbose) ${text}`, params as string[])
+      const lines = plan.map((row) => String(row['QUERY PLAN']))
+      scans.push(...lines.filter((line) => filled.test(line)))
+      return owner.unsafe(text, params as string[])
+    }
+    const tables = await findPersonTables(run, databaseRoles, operatorNotes)
+    for (const of of [0, 1_000].map((n) => `0x${n.toString(16).padStart(40, '0')}`)) {
+      let rows = 0
+      for await (const _ of walkPerson(run, tables, of)) rows++
+      expect(rows).toBeGreaterThan(10)
+    }
+    expect(scans).toEqual([])
+  }, 60_000)
 
   test('hide every column of a table about people that holds a name or note of an operator', async () => {
     const dialect = new PgDialect()
