@@ -39,6 +39,7 @@ const payments: Steps<PaymentState> = {
 }
 
 const payouts: Steps<CashoutState> = {
+  opening: '`dc logs payouts`, Postgres. Nothing was taken, and the user has no response.',
   taking: '`dc logs chain-relayer` has the reason.',
   taken: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
   paying:

@@ -18,7 +18,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
     table: 'payments',
     over: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded'],
   },
-  { role: 'payouts', table: 'payouts', over: ['paid', 'failed', 'returned'] },
+  { role: 'payouts', table: 'payouts', over: ['expired', 'paid', 'failed', 'returned'] },
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
 ]
 const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']

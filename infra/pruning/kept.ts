@@ -107,12 +107,6 @@ export const entries: readonly Entry[] = [
     why: 'An open dead letter needs an operator.',
   },
   {
-    names: ['payments.reservations', 'payouts.reservations'],
-    growsWith: 'payments',
-    period: 'after expiry',
-    why: 'Lasts 30 seconds; made again if missing.',
-  },
-  {
     names: ['payments.promise_parts'],
     growsWith: 'constant',
     why: 'About 64 partial sums of the committed amount, merged by a trigger.',

@@ -66,11 +66,6 @@ const outbox = (schema: Mover): Rule => ({
   reads: subjectEnded[schema].reads,
 })
 
-/** Reservations last 30 seconds; one that is used later is made again. */
-const reservations = (schema: 'payments' | 'payouts'): Rule => ({
-  ...{ table: `${schema}.reservations`, key: { quote_id: 'text' }, since: 'until', keptDays: 1 },
-})
-
 /** Rows of a retired generation of the public record. Its cursor stays. */
 const generation = (table: string, place: Rule['key']): Rule => ({
   ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
@@ -86,7 +81,7 @@ export const rules: readonly Rule[] = [
     deadLetter(schema),
     outbox(schema),
   ]),
-  ...(['payments', 'payouts'] as const).flatMap((schema) => [list(schema), reservations(schema)]),
+  ...(['payments', 'payouts'] as const).map(list),
   {
     table: 'chain_relayer.spent',
     key: { signer: 'text', identity: 'text' },

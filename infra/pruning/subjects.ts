@@ -6,7 +6,7 @@ type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]
 /** States of a payment that only an operator can end. A settlement is final after its hold. */
 export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
 /** States of a cash-out in which nothing is pending, although checks may continue for a while. */
-export const endedCashouts = ['paid', 'failed', 'returned'] as const
+export const endedCashouts = ['expired', 'paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
 /** The same states as a list in SQL. */

@@ -37,7 +37,6 @@ const cursor = (state: string, movedAt: string) =>
      block_time_seconds, sequence, complete, moved_at)
    values (1, '${state}', 1, 'c', 0, 0, 0, 0, true, ${movedAt})`
 const event = `insert into indexer_reader.events values (1, 1, 1, '0x1', 'n', '{}', '0x2', 1)`
-const reserved = (until: string) => `insert into payments.reservations values ('q', 1, ${until})`
 export const run = (whole: boolean, endedAt: string) =>
   `insert into books.runs (started_at, ended_at, whole, items, open) values (now(), ${endedAt}, ${whole}, 0, 0)`
 const spent = (createdAt: string) =>
@@ -254,8 +253,6 @@ export const cases: readonly Row[] = [
     identity('null', 'now()'),
     sent('gateway', { wallet: '0x1' }, days(31)),
   ],
-  ['a reservation that ended yesterday', 'payments.reservations', false, reserved(days(2))],
-  ['a reservation that ended just now', 'payments.reservations', true, reserved('now()')],
   ['gas paid for a wallet last year', 'chain_relayer.burnt', false, burnt(days(300))],
   ['gas paid for a wallet this week', 'chain_relayer.burnt', true, burnt(days(6))],
   ['a signature of last year', 'chain_relayer.spent', false, spent(days(300))],

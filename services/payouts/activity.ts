@@ -6,7 +6,7 @@ import type { ToldEntry } from '#shared/messages/activity'
 import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
-import { inFlightStates, limits, wordsFor } from './cashout'
+import { inFlightStates, limits, type ShownState, wordsFor } from './cashout'
 import { type Cashout, countStates, listActivity, oldestCashouts } from './cashout.store'
 import type { Context } from './context'
 import { coverFigures } from './cover/balance'
@@ -28,14 +28,15 @@ export const answerOwed = ({ database }: Context): Answering =>
   })
 
 function entryOf(cashout: Cashout): ToldEntry {
+  const state = cashout.state as ShownState
   const txHash = cashout.returnTxHash ?? cashout.takeTxHash
   return {
     id: cashout.id,
     kind: 'cashout',
-    status: cashout.state,
-    inFlight: inFlightStates.includes(cashout.state),
+    status: state,
+    inFlight: inFlightStates.includes(state),
     ...(cashout.reason && { reason: cashout.reason }),
-    ...wordsFor(cashout),
+    ...wordsFor({ ...cashout, state }),
     pair: 'USD/IDR',
     fiat: cashout.fiatMinor.toString(),
     ausd: cashout.ausdMicro.toString(),

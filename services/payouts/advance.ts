@@ -60,6 +60,12 @@ export async function takeStep(
   return after
 }
 
+/** Ends a cash-out that was not accepted. Does nothing if it was. */
+export async function expire({ database, log }: Context, id: string): Promise<void> {
+  const ended = await database.run((db) => moveCashout(db, id, 'expired', { nextCheckAt: null }))
+  if (ended) log.info({ payoutId: id }, 'cash-out expired before it was accepted')
+}
+
 /** Orders the return of the AUSD, once. Returns false if already ordered. `before` is locked. */
 export async function startReturn(
   tx: Tx,

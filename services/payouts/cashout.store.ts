@@ -22,6 +22,7 @@ import {
   text,
   unionAll,
   unique,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -57,7 +58,9 @@ import { pauses, schema } from './schema.store'
 
 /** Condition of cash-outs in progress; the partial index uses the same expression. */
 const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
-  sql`${state} in (${quotedList(inFlightStates)})`
+  sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
+/** Condition of cash-outs that were not accepted in time. Their signed transfer serves another. */
+const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
 
 /** Cash-outs: one promise per quote, and its progress. */
 export const cashouts = schema.table(
@@ -106,7 +109,9 @@ export const cashouts = schema.table(
   },
   (table) => [
     unique('payouts_quote').on(table.quoteId),
-    unique('payouts_authorization').on(table.authorizer, table.authorizationNonce),
+    uniqueIndex('payouts_authorization')
+      .on(table.authorizer, table.authorizationNonce)
+      .where(not(isExpired(table))),
     unique('payouts_provider_payout').on(table.providerPayoutId),
     index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payouts_changed').on(table.changedAt),
@@ -139,7 +144,7 @@ export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cash
   return rows[0]
 }
 
-/** Finds the rows of this quote and of this authorization: at most one each. */
+/** Finds the rows of this quote and of this authorization, unless expired: at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
     .select()
@@ -150,6 +155,7 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
         and(
           eq(cashouts.authorizer, authorizer as `0x${string}`),
           eq(cashouts.authorizationNonce, nonce),
+          not(isExpired(cashouts)),
         ),
       ),
     )
@@ -163,16 +169,19 @@ export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashou
 /** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
+/** States of cash-outs that came to nothing. */
+const undone: CashoutState[] = ['expired', 'failed', 'returned']
+
 /** Totals of cash-outs: their AUSD, and the number of those given back. */
 const totals = {
   micro: sql<string>`coalesce(sum(${cashouts.ausdMicro})
-    filter (where ${cashouts.state} not in ('failed', 'returned')), 0)::text`,
+    filter (where ${cashouts.state} not in (${quotedList(undone)})), 0)::text`,
   givenBack: sql<number>`(count(*)
     filter (where ${cashouts.state} in ('returning', 'returned')))::int`,
 }
 
 /**
- * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except failed and returned ones, and counts
+ * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except those that came to nothing, and counts
  * those whose AUSD goes back. Also returns the start of a pause of cash-outs, or null.
  */
 export async function sumToday(tx: Tx, wallet: `0x${string}`) {
@@ -187,8 +196,8 @@ export async function sumToday(tx: Tx, wallet: `0x${string}`) {
 export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${mark}`)
 
 /**
- * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except failed
- * and returned ones, and counts those whose AUSD goes back. `marks`: its keyed hashes.
+ * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except those that
+ * came to nothing, and counts those whose AUSD goes back. `marks`: its keyed hashes.
  */
 export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx
@@ -214,7 +223,7 @@ export async function sumTaking(
     .where(
       and(
         eq(cashouts.wallet, wallet),
-        eq(state, 'taking'),
+        inArray(state, ['opening', 'taking']),
         isOpen(cashouts),
         not(isOneOf(authorizationNonce, counted)),
       ),
@@ -317,7 +326,8 @@ const activity = prepared((db) => {
         isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
       })
       .from(cashouts)
-  const mine = eq(cashouts.wallet, sql.placeholder('wallet'))
+  const isShown = sql`${cashouts.state} not in ('opening', 'expired')`
+  const mine = and(eq(cashouts.wallet, sql.placeholder('wallet')), isShown)
   const page = rows(true)
     .where(and(mine, newest.afterCursor))
     .orderBy(...newest.order)

@@ -8,6 +8,8 @@ import type { Limits } from '#shared/overdue'
 export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>
 
 export const cashoutStates = [
+  'opening',
+  'expired',
   'taking',
   'taken',
   'paying',
@@ -17,9 +19,14 @@ export const cashoutStates = [
   'returned',
 ] as const
 export type CashoutState = (typeof cashoutStates)[number]
+/** States of a cash-out that was accepted; users see no others. */
+export type ShownState = Exclude<CashoutState, 'opening' | 'expired'>
 
 /** Steps from the user's signature to the bank, or back to the wallet. */
 export const lifecycle: Lifecycle<CashoutState> = {
+  // Accepted once its quote is taken; `returning` if AUSD was taken that these rows do not know of.
+  opening: ['taking', 'expired', 'returning'],
+  expired: ['returning'],
   taking: ['taken', 'failed'],
   failed: ['returning'], // No AUSD was taken, but the signed transfer can still be submitted.
   taken: ['paying'],
@@ -33,6 +40,8 @@ const minuteMs = 60_000
 
 /** Maximum time in each state before an alert. */
 export const limits: Limits<CashoutState> = {
+  opening: { afterMs: 10 * minuteMs, alarm: 'cash-out neither accepted nor ended' },
+  expired: { rests: 'it was never accepted' },
   taking: { afterMs: 15 * minuteMs, alarm: 'cash-out AUSD not taken' },
   taken: { afterMs: 10 * minuteMs, alarm: 'cash-out not ordered at provider' },
   paying: { afterMs: 120 * minuteMs, alarm: 'bank transfer outcome unknown' },
@@ -44,6 +53,9 @@ export const limits: Limits<CashoutState> = {
 
 /** States not yet final onchain or not yet confirmed by the provider. */
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
+
+/** How long a stored cash-out may wait for its quote. Longer would be a free option on the rate. */
+export const openingMaxMs = 60_000
 
 /** Texts for the user: why a cash-out did not reach the bank. */
 const reasonTexts = {
@@ -66,7 +78,7 @@ const reasonTexts = {
 export type Reason = keyof typeof reasonTexts
 
 /** Sentence and next step for each state. */
-const standing: Readonly<Record<CashoutState, Words>> = {
+const standing: Readonly<Record<ShownState, Words>> = {
   taking: { sentence: 'We are collecting your AUSD.', nextAction: 'wait' },
   taken: { sentence: 'We received your AUSD. The bank transfer is next.', nextAction: 'wait' },
   paying: { sentence: 'The bank transfer is in progress.', nextAction: 'wait' },
@@ -78,7 +90,7 @@ const standing: Readonly<Record<CashoutState, Words>> = {
 type Words = { readonly sentence: string; readonly nextAction: NextAction | null }
 
 /** Returns the words a user reads about a cash-out. */
-export function wordsFor({ state, reason }: { state: CashoutState; reason: Reason | null }): Words {
+export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }): Words {
   const { sentence, nextAction } = standing[state]
   return { sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence, nextAction }
 }

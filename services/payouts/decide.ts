@@ -71,8 +71,8 @@ export type Step =
   | { odd: Oddity }
 
 /**
- * Decides once the AUSD is in the treasury at finality. A failed cash-out is returned, not paid:
- * the user has seen the failure, and the rate is no longer locked.
+ * Decides once the AUSD is in the treasury at finality. A cash-out that failed or was never accepted
+ * is returned, not paid: its rate is no longer locked.
  */
 export function receiveTaken(
   state: CashoutState,
@@ -80,6 +80,8 @@ export function receiveTaken(
   switch (state) {
     case 'taking':
       return { next: 'taken' }
+    case 'opening':
+    case 'expired':
     case 'failed':
       return { next: 'returning', reason: 'taken_late' }
     case 'taken':
@@ -98,6 +100,8 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
   if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
     return { odd: 'payout_differs' }
   switch (cashout.state) {
+    case 'opening':
+    case 'expired':
     case 'taking':
     case 'taken':
     case 'failed':

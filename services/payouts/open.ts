@@ -1,36 +1,40 @@
 import { createHash } from 'node:crypto'
-import { Faulted, Unavailable } from '#shared/bus/ask'
+import { askOr } from '#shared/bus/ask'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { fromNow } from '#shared/db/columns'
-import { useReservation } from '#shared/db/reservation.store'
-import { Overdue, within } from '#shared/deadline'
+import type { Tx } from '#shared/db/open'
+import { within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
 import { uuidFor } from '#shared/ids'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { CashoutCreate, PayoutsPause } from '#shared/messages/payouts'
 import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { AnswerOf } from '#shared/messages/topic'
-import { ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
+import { type Answer, ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
 import { requestId } from '#shared/request-id'
-import { orderTake } from './advance'
-import type { CashoutRequest } from './cashout'
+import { expire, orderTake } from './advance'
+import { type CashoutRequest, openingMaxMs } from './cashout'
 import {
   type Cashout,
+  findCashout,
   findRivals,
   insertCashout,
   lockAccount,
   lockWallet,
+  moveCashout,
+  type NewCashout,
   sumTaking,
   sumToday,
   sumTodayTo,
 } from './cashout.store'
 import type { Context } from './context'
-import { coverCashout, uncoverCashout } from './cover/reserve'
+import type { Balance } from './cover/balance'
+import { isCovered } from './cover/reserve'
 import { checkBank, priceFloor } from './decide'
-import { pauses, reservations } from './schema.store'
+import { pauses } from './schema.store'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
@@ -38,8 +42,9 @@ type CreateAnswer = AnswerOf<typeof CashoutCreate>
 const askMs = 1_700
 
 /**
- * Accepts cash-outs: runs all checks, reserves the rupiah, counts the day's total, takes the quote
- * and stores the row. No AUSD is taken before all checks pass.
+ * Accepts cash-outs: runs all checks, stores the row, takes the quote, and orders the AUSD. A row
+ * counts from the moment it is stored, and its age bounds that of its rate. A refusal before that
+ * changes nothing; one of the quote itself ends the row, as does time.
  */
 export const answerCashouts = (context: Context): Answering =>
   answering(CashoutCreate, async (raw) => {
@@ -55,10 +60,11 @@ export const answerCashouts = (context: Context): Answering =>
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
     if (known) return known // The authorization is already used by another cash-out.
     if ('refused' in checked) return checked
-    const { quoteId } = asked
-    const covered = await coverCashout(context, { quoteId, fiatMinor: checked.fiatMinor })
-    if ('refused' in covered) return covered
-    return store(context, asked, { ...checked, takenBy })
+    const stored = await store(context, asked, { ...checked, takenBy })
+    if ('refused' in stored) return stored
+    if (stored.ok !== 'known') return accept(context, stored.ok)
+    // A concurrent request with the same quote or authorization won.
+    return (await answerFromRivals(context, asked, takenBy)) ?? refuse('quote_used')
   })
 
 /** Lets an operator pause and resume new cash-outs. */
@@ -70,17 +76,20 @@ const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget
 /** Refusals that the cash-out already using this authorization may itself have caused. */
 const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
-/** Returns the response if this quote or authorization already has a row. */
+/**
+ * Returns the response if this quote or authorization already has a row; a retry goes on with its
+ * row wherever a crash stopped it.
+ */
 async function answerFromRivals(
-  { database }: Context,
+  context: Context,
   { quoteId, authorization }: CashoutRequest,
   takenBy: string,
 ): Promise<CreateAnswer | undefined> {
   const { from, nonce } = authorization
-  const finding = database.read((db) => findRivals(db, quoteId, from, nonce))
+  const finding = context.database.read((db) => findRivals(db, quoteId, from, nonce))
   const rivals = await within(finding, askMs, 'the database')
   const same = rivals.find((row) => row.quoteId === quoteId)
-  if (same) return same.takenBy === takenBy ? ok(answerOf(same)) : refuse('quote_used')
+  if (same) return same.takenBy === takenBy ? resume(context, same) : refuse('quote_used')
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
@@ -121,36 +130,100 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
   return checkBank(asked.bank, fiatMinor, found.channel, context.accountLengths)
 }
 
-async function checkOnChain({ ask }: Context, { authorization }: CashoutRequest) {
-  try {
-    return await ask(AuthorizationCheck, { authorization }, askMs)
-  } catch (error) {
-    const unclear = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
-    if (unclear) return refuse('chain_unavailable')
-    throw error
-  }
-}
+const checkOnChain = ({ ask }: Context, { authorization }: CashoutRequest) =>
+  askOr(ask, AuthorizationCheck, { authorization }, 'chain_unavailable', askMs)
 
-/**
- * Counts the wallet's open takes and its total of the day, and that of the bank account over all
- * wallets, takes the quote and stores the row under the locks of both: concurrent
- * requests are counted one after another, and a refusal leaves the quote unused. A crash after
- * taking the quote stores nothing; the retry has the same fingerprint and can take it again.
- */
+/** Minimum age of a reading of the balance before an insufficient one is read again. */
+const askAgainMs = 5_000
+
+/** Stores the row if everything else allows it. Reads an insufficient balance once more. */
 async function store(
   context: Context,
   asked: CashoutRequest,
   terms: Terms & { takenBy: string },
-): Promise<CreateAnswer> {
+): Promise<Answer<Cashout | 'known'>> {
+  const { balance, clock } = context
+  const known = await balance.current()
+  if (!known) return refuse('provider_unavailable')
+  const stored = await storeWithin(context, asked, terms, known)
+  const isShort = 'refused' in stored && stored.refused === 'payouts_short'
+  if (!isShort || clock() - known.readAt.getTime() < askAgainMs) return stored
+  await balance.refresh()
+  const newer = balance.last()
+  return newer ? storeWithin(context, asked, terms, newer) : stored
+}
+
+/**
+ * Counts the wallet's open takes and its total of the day, that of the bank account over all
+ * wallets, and all unpaid cash-outs, and stores the row under the locks of these: concurrent
+ * requests are counted one after another.
+ */
+async function storeWithin(
+  context: Context,
+  asked: CashoutRequest,
+  terms: Terms & { takenBy: string },
+  balance: Balance,
+): Promise<Answer<Cashout | 'known'>> {
   const { quoteId, authorization, bank } = asked
-  const id = uuidFor('payout', quoteId)
-  const sealed = context.safe.seal(bank, id)
   const marks = context.safe.marksOf(bank)
-  const { free, counted = [] } = terms.holding
-  const row = {
+  const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
+  const stored = await context.database.transaction(
+    async (tx): Promise<Answer<Cashout | 'known'>> => {
+      await lockWallet(tx, asked.wallet)
+      const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
+      if (rivals.length > 0) return ok('known')
+      const ausdMicro = BigInt(authorization.value)
+      const refused =
+        (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
+        (await limitAccount(tx, context, { marks, ausdMicro }))
+      if (refused) return refused
+      if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
+      return ok((await insertCashout(tx, row)) ?? 'known')
+    },
+  )
+  if ('ok' in stored && stored.ok !== 'known') failpoint('payouts:row-stored')
+  return stored
+}
+
+/** Returns why the wallet gets no further cash-out of this amount now. Its lock is held. */
+async function limitWallet(
+  tx: Tx,
+  { givenBackMax, dayMicroMax }: Context,
+  { wallet, ausdMicro, free, counted = [] }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
+): Promise<Refusal | undefined> {
+  // One balance serves one cash-out, however many are requested before the first take is ordered.
+  const takingMicro = await sumTaking(tx, wallet, counted)
+  if (free !== undefined && takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
+  const today = await sumToday(tx, wallet)
+  if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
+  if (today.givenBack >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
+  return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
+}
+
+/** Returns why the bank account gets no further cash-out of this amount now. */
+async function limitAccount(
+  tx: Tx,
+  { givenBackMax, dayMicroMax }: Context,
+  { marks, ausdMicro }: { marks: readonly string[]; ausdMicro: bigint },
+): Promise<Refusal | undefined> {
+  await lockAccount(tx, marks[0]!)
+  const today = await sumTodayTo(tx, marks)
+  if (today.givenBack >= givenBackMax.toAccount) return refuse('cashouts_refused_too_many')
+  if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')
+  return undefined
+}
+
+function rowOf(
+  { safe }: Context,
+  { wallet, quoteId, authorization, bank }: CashoutRequest,
+  terms: Terms & { takenBy: string; accountMark: string },
+): NewCashout {
+  const id = uuidFor('payout', quoteId)
+  const sealed = safe.seal(bank, id)
+  return {
     id,
-    wallet: asked.wallet,
-    state: 'taking' as const,
+    wallet,
+    state: 'opening',
     rateMinorPerUsd: terms.rate,
     spreadBps: terms.spreadBps,
     ausdMicro: BigInt(authorization.value),
@@ -164,46 +237,45 @@ async function store(
     channelCode: bank.channelCode,
     bankDetails: sealed.box,
     bankDetailsKeyId: sealed.keyId,
-    accountMark: marks[0]!,
-    nextCheckAt: fromNow(context.sweepAfterMs),
+    accountMark: terms.accountMark,
+    nextCheckAt: fromNow(openingMaxMs),
   }
-  const { takenBy } = terms
-  const stored = await context.database.transaction(async (tx) => {
-    await lockWallet(tx, row.wallet)
-    const rivals = await findRivals(tx, quoteId, row.authorizer, row.authorizationNonce)
-    if (rivals.length > 0) return 'known'
-    // One balance serves one cash-out, however many are requested before the first take is ordered.
-    const takingMicro = await sumTaking(tx, row.wallet, counted)
-    if (free !== undefined && takingMicro + row.ausdMicro > BigInt(free))
-      return refuse('balance_too_low')
-    const today = await sumToday(tx, row.wallet)
-    if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
-    if (today.givenBack >= context.givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
-    if (today.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
-    await lockAccount(tx, row.accountMark)
-    const todayTo = await sumTodayTo(tx, marks)
-    if (todayTo.givenBack >= context.givenBackMax.toAccount)
-      return refuse('cashouts_refused_too_many')
-    if (todayTo.micro + row.ausdMicro > context.dayMicroMax) return refuse('day_limit_reached')
-    // A concurrent identical request was refused and released the reservation.
-    if (!(await useReservation(tx, reservations, quoteId))) return refuse('provider_unavailable')
-    const taken = await context.ask(QuoteTake, { quoteId, takenBy }, askMs)
-    if ('refused' in taken) return taken
-    failpoint('payouts:quote-taken')
-    const cashout = await insertCashout(tx, row)
-    if (!cashout) return 'known'
-    await orderTake(tx, cashout)
-    return 'stored'
-  })
-  if (stored !== 'stored') await uncoverCashout(context, quoteId)
-  if (typeof stored === 'object') return stored
-  // A concurrent request with the same quote or authorization won.
-  if (stored === 'known')
-    return (await answerFromRivals(context, asked, terms.takenBy)) ?? refuse('quote_used')
-  failpoint('payouts:row-stored')
-  context.poke()
-  context.log.info({ payoutId: id, wallet: row.wallet, quoteId }, 'cash-out accepted')
+}
+
+/** Goes on with the row of an earlier request, which may still be answered. */
+async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
+  const isOld = context.clock() - row.createdAt.getTime() > openingMaxMs
+  if (row.state === 'opening' && !isOld) return accept(context, row)
+  if (row.state === 'opening' || row.state === 'expired') return refuse('quote_expired')
   return ok(answerOf(row))
+}
+
+/**
+ * Takes the quote of a stored cash-out and orders its AUSD. Both may be repeated. A cash-out whose
+ * quote is refused is over; one whose pricing did not answer waits for the retry.
+ */
+async function accept(context: Context, { id, quoteId, takenBy }: Cashout): Promise<CreateAnswer> {
+  const { ask, database, sweepAfterMs, log } = context
+  const taken = await askOr(ask, QuoteTake, { quoteId, takenBy }, 'rate_unavailable', askMs)
+  if ('refused' in taken) {
+    if (taken.refused !== 'rate_unavailable') await expire(context, id)
+    return taken
+  }
+  failpoint('payouts:quote-taken')
+  const accepted = await database.transaction(async (tx) => {
+    const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(sweepAfterMs) })
+    if (row) await orderTake(tx, row)
+    return row
+  })
+  if (!accepted) {
+    // A concurrent request with the same body accepted it, or it has expired.
+    const row = await database.read((db) => findCashout(db, id))
+    return row && row.state !== 'expired' ? ok(answerOf(row)) : refuse('quote_expired')
+  }
+  failpoint('payouts:take-ordered')
+  context.poke()
+  log.info({ payoutId: id, wallet: accepted.wallet, quoteId }, 'cash-out accepted')
+  return ok(answerOf(accepted))
 }
 
 const answerOf = ({

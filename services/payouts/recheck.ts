@@ -2,7 +2,7 @@ import type { Tx } from '#shared/db/open'
 import { type Loop, startLoop } from '#shared/loop'
 import { withRequestId } from '#shared/request-id'
 import { inSpan } from '#shared/tracing/spans'
-import { repeatReturn, repeatTake } from './advance'
+import { expire, repeatReturn, repeatTake } from './advance'
 import { type Cashout, type DueCashout, endChecks, leaseDue } from './cashout.store'
 import type { Context } from './context'
 import { isWorthAsking } from './decide'
@@ -72,6 +72,8 @@ async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> 
 
 async function check(context: Context, cashout: DueCashout): Promise<void> {
   switch (cashout.state) {
+    case 'opening':
+      return expire(context, cashout.id)
     case 'taking':
       return orderAgain(context, cashout, repeatTake)
     case 'taken':
@@ -88,6 +90,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
         ? orderAgain(context, cashout, repeatTake)
         : rest(context, cashout)
     case 'returned':
+    case 'expired':
       return rest(context, cashout)
   }
 }

@@ -5,7 +5,6 @@ import { listingTable } from '#shared/db/listing.store'
 import { messagingTables } from '#shared/db/messaging'
 import type { Database, Db } from '#shared/db/open'
 import { pauseTable } from '#shared/db/pause.store'
-import { reservationTable } from '#shared/db/reservation.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
 /** Postgres schema of this service. */
@@ -14,8 +13,6 @@ export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 /** Double-entry journal of cash-outs. */
 export const journal = journalTable(schema)
-/** Rupiah reserved for cash-outs whose quote is being taken. */
-export const reservations = reservationTable(schema)
 /** Start of the current pause of cash-outs. */
 export const pauses = pauseTable(schema)
 /** Times at which the provider's transaction list was read. */

@@ -29,8 +29,6 @@ const rows: Readonly<Record<string, string>> = {
   ...journal('books'),
   'payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro, method, quote_id, taken_by, account, checkout_id, checkout_url, expires_at, payment_request_id, provider_payment_id, held, credited_at, created_at, updated_at, changed_at)': `'old' || n, 'topup', case n % 3 when 0 then 'expired' else 'credited' end, ${wallet}, 'USD/IDR', 'IDR', 16250, 50000, 3076923, 'qr', 'old' || n, 't', 'ID', 'ps-' || n, 'u', ${old}, 'pr-' || n, case n % 3 when 0 then null else 'py-' || n end, false, ${old}, ${old}, ${old}, ${old}`,
   'payments.refunds (id, payment_id, provider_payment_id, refunded_minor, status)': `'old' || n, 'old' || n, 'py-' || n, 1, 'succeeded'`,
-  'payments.reservations (quote_id, amount, until)': `'old' || n, 1, now() - interval '1 hour'`,
-  'payouts.reservations (quote_id, amount, until)': `'old' || n, 1, now() - interval '1 hour'`,
   'payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details, bank_details_key_id, provider_payout_id, paid_at, created_at, updated_at, changed_at)': `'old' || n, ${wallet}, case n % 9 when 0 then 'returned' else 'paid' end, 1, 1, 1, 'old' || n, 't', ${wallet}, 'old' || n, '{}', 'c', 'b', 'k', 'disb-' || n, ${old}, ${old}, ${old}, ${old}`,
   'pricing.quotes_taken (id, taken_by, taken_at, expires_at)': `md5('old' || n)::uuid, 'old', ${old}, ${old}`,
   'gateway.users (wallet, country)': `'0x' || lpad(to_hex(n), 40, '0'), 'ID'`,

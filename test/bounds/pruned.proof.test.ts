@@ -43,8 +43,6 @@ async function age(): Promise<void> {
     await admin`update ${admin(schema)}.inbox set done_at = done_at - ${year} where consumer <> 'books'`
     await admin`update ${admin(schema)}.outbox set published_at = published_at - ${year}`
   }
-  for (const schema of ['payments', 'payouts'])
-    await admin`update ${admin(schema)}.reservations set until = until - ${year}`
   await admin`update chain_relayer.spent set created_at = created_at - ${year}`
 }
 

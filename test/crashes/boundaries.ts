@@ -28,9 +28,9 @@ export const meanings: Readonly<Record<string, string>> = {
   'payments:before-refund': 'attempt counted, no refund requested',
   'payments:refund-answered': 'provider responded, nothing written',
   'payments:refund-learned': 'refund outcome committed',
-  'payouts:cover-reserved': 'rupiah reserved, the quote not taken',
-  'payouts:quote-taken': 'quote taken, the cash-out not stored',
-  'payouts:row-stored': 'cash-out and take stored, nothing published',
+  'payouts:row-stored': 'cash-out stored, its quote not taken',
+  'payouts:quote-taken': 'quote taken, the AUSD not ordered',
+  'payouts:take-ordered': 'take committed, not published',
   'payouts:taken': 'AUSD taken, the payout not started',
   'payouts:paying-stored': 'state paying committed, the attempt not counted',
   'payouts:before-provider': 'attempt counted, no payout requested',
@@ -105,8 +105,8 @@ export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'pa
 
 /** A cash-out, until its AUSD is in the treasury. */
 export const taken = [
-  ...['gateway:order-read', 'payouts:cover-reserved', 'pricing:quote-taken'],
-  ...['payouts:quote-taken', 'payouts:row-stored', 'gateway:order-answered'],
+  ...['gateway:order-read', 'payouts:row-stored', 'pricing:quote-taken'],
+  ...['payouts:quote-taken', 'payouts:take-ordered', 'gateway:order-answered'],
   ...[...relayed('payouts', 'take', onChain), 'payouts:published:payouts.taken'],
 ]
 /** Its payout at the provider. */

@@ -29,7 +29,7 @@ const outward: readonly (readonly [file: string, call: string, before: string, a
     'before-refund',
     'refund-answered',
   ],
-  ['services/payouts/open.ts', 'ask(QuoteTake', 'cover-reserved', 'quote-taken'],
+  ['services/payouts/open.ts', 'askOr(ask, QuoteTake', 'row-stored', 'quote-taken'],
   ['services/payouts/pay.ts', 'provider.create(', 'before-provider', 'provider-answered'],
   [
     'services/chain-relayer/transactions/broadcast.ts',
@@ -43,7 +43,7 @@ const outward: readonly (readonly [file: string, call: string, before: string, a
 ]
 
 const acts =
-  /provider\.(?:openCheckout|cancelCheckout|createRefund|create)\(|node\.sendRaw\(|(?:ask|askOr)\((?:context, )?QuoteTake|(?:await |= )publish\((?:bus,|\{)|ask\(question, order/g
+  /provider\.(?:openCheckout|cancelCheckout|createRefund|create)\(|node\.sendRaw\(|askOr\((?:context|ask), QuoteTake|(?:await |= )publish\((?:bus,|\{)|ask\(question, order/g
 
 const sources = ['services/**/*.ts', 'shared/bus/*.ts']
   .flatMap((glob) => [...new Glob(glob).scanSync(repositoryDir)])

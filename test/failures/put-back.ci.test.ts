@@ -51,7 +51,10 @@ const change: PutBack = {
     { ...promised('other-sum'), ...paid('other-sum'), paid_minor: 1_700_000n },
   ],
   paid: ['late', 'refunded'].map((id) => ({ id, facts: paid(id) })),
-  payouts: [cashout('a', 'paying'), cashout('b', 'returning'), cashout('c', 'failed')],
+  payouts: [
+    ...[cashout('a', 'paying'), cashout('b', 'returning'), cashout('c', 'failed')],
+    ...[cashout('opening', 'returning'), cashout('accepted', 'returning')],
+  ],
 }
 
 const sorted = (lines: Position) =>
@@ -78,6 +81,22 @@ test('a restore books each item once, whatever was booked before', async () => {
   await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
     values ('p', 0, 'late money came', 'late', 'provider_id', 'IDR', 1641300),
       ('p', 1, 'late money came', 'late', 'suspense', 'IDR', -1641300)`
+  for (const [id, state] of [
+    ['opening', 'opening'],
+    ['accepted', 'taking'],
+  ] as const)
+    await sql`insert into payouts.payouts ${sql({
+      ...{ id, state, wallet, rate_minor_per_usd: '16413', ausd_micro: '5000000', spread_bps: 100 },
+      ...{
+        fiat_minor: '82065',
+        quote_id: id,
+        taken_by: 'me',
+        authorizer: wallet,
+        channel_code: 'c',
+      },
+      ...{ authorization_nonce: id, authorization: sql.json({}), bank_details: 'sealed' },
+      bank_details_key_id: 'k',
+    })}`
   await putBack(sql, change)
   await putBack(sql, change)
   const db = drizzle(sql)
@@ -90,10 +109,16 @@ test('a restore books each item once, whatever was booked before', async () => {
     ...(await db.select().from(payoutJournal)),
   ]
   const said = Map.groupBy(lines, ({ item }) => item)
-  expect(rows).toHaveLength(8)
+  expect(rows).toHaveLength(10)
   for (const [id, wanted] of rows)
     expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
-  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(6)
+  expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(7)
+  const early = await sql`select id, state, bank_details as details from payouts.payouts
+    where id in ('opening', 'accepted') order by id`
+  expect([...early]).toEqual([
+    { id: 'accepted', state: 'taking', details: 'sealed' },
+    { id: 'opening', state: 'returning', details: 'sealed' },
+  ])
   expect(position(said.get('py-paid')!)).toEqual([])
   const events = new Set(lines.map(({ event }) => event))
   expect([...events].sort()).toEqual(['late money came', 'money of no payment', 'put back'])

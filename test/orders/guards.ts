@@ -49,7 +49,7 @@ export const authorizations: Guard = {
       /"payouts"\."authorization_nonce" = (\$\d+)/,
       `"payouts"."authorization_nonce" = $1 || '?'`,
     ),
-  drop: 'alter table payouts.payouts drop constraint payouts_authorization',
+  drop: 'drop index payouts.payouts_authorization',
 }
 
 /** A taken quote is a row of its own. */

@@ -52,7 +52,9 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
       !(resting.includes(state) || (state === 'repaid' && !(held && holdEndedAt === null))),
   )
   if (payment) return `${payment.kind} ${payment.id} in ${payment.state}`
-  const cashout = rows.cashouts.find(({ state }) => !['paid', 'failed', 'returned'].includes(state))
+  const cashout = rows.cashouts.find(
+    ({ state }) => !['expired', 'paid', 'failed', 'returned'].includes(state),
+  )
   if (cashout) return `cash-out ${cashout.id} in ${cashout.state}`
   const operation = rows.operations.find(({ state }) => state === 'waiting' || state === 'assigned')
   if (operation) return `${operation.kind} ${operation.id} in ${operation.state}`

@@ -30,6 +30,9 @@ const rare: Readonly<Record<string, string>> = {
   'top-up: revoked → review': 'paid again long after it was refunded',
   'settlement: refunded → review': 'paid again after it was refunded',
   'top-up: refunded → review': 'paid again after it was refunded',
+  'cash-out: opening → expired': 'not requested again for a minute',
+  'cash-out: opening → returning': 'AUSD taken for rows of a backup',
+  'cash-out: expired → returning': 'AUSD taken for rows of a backup',
 }
 
 const moments = [

@@ -28,7 +28,7 @@ export const payoutRules: readonly Rule[] = [
           m.amount, m.status) as about
       from payout_claims c join money m on m.item = c.item and m.type = 'payout'
       where m.status in ${alive} and (m.amount is distinct from c.fiat_minor or m.asset <> 'IDR'
-        or c.state in ('taking', 'taken', 'failed'))`,
+        or c.state in ('opening', 'expired', 'taking', 'taken', 'failed'))`,
   },
   {
     name: 'payout_provider',

@@ -23,6 +23,7 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ],
 ]
 const payouts: readonly [state: string, minutes: number][] = [
+  ['opening', 15],
   ['taking', 20],
   ['taken', 15],
   ['paying', 180],

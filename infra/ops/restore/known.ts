@@ -25,7 +25,10 @@ export type Known = {
   /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
   refs: Map<Hex, Named>
+  /** Accepted cash-outs. */
   payouts: Set<string>
+  /** Cash-outs that were stored but not accepted, by `authorizer:nonce` of the take. */
+  openings: Map<string, string>
   /** Payouts, by `authorizer:nonce` of the take and by nonce of the return. */
   takes: Map<string, string>
   returns: Map<Hex, { payoutId: string; wallet: string; ausdMicro: bigint }>
@@ -68,9 +71,19 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       where state = any(${[...uncreditedStates]}) and part = 0 and credited_at is null
         and created_at > now() - interval '30 days'`
     const payouts = await tx<
-      { id: string; wallet: string; ausd: string; authorizer: string; nonce: string }[]
-    >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce
-      from payouts.payouts`
+      {
+        id: string
+        wallet: string
+        ausd: string
+        authorizer: string
+        nonce: string
+        isOpening: boolean
+      }[]
+    >`select id, wallet, ausd_micro as ausd, authorizer, authorization_nonce as nonce,
+        state = 'opening' as "isOpening"
+      from payouts.payouts where state <> 'expired'`
+    const accepted = payouts.filter(({ isOpening }) => !isOpening)
+    const openings = payouts.filter(({ isOpening }) => isOpening)
     const givebacks = await tx<Omit<KnownGiveback, 'ausdMicro'>[]>`
       select cause as name, wallet, payload from chain_relayer.operation where kind = 'giveback'`
     const asked = await tx<{ wallet: string; provider: string }[]>`
@@ -92,9 +105,10 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       refs: new Map(
         payments.flatMap(({ id, part, wallet, kind }) => namesOf(id, part, wallet, kind)),
       ),
-      payouts: new Set(payouts.map(({ id }) => id)),
-      takes: new Map(payouts.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
-      returns: new Map(payouts.map((row) => [returnNonce(row.id), returnOf(row)])),
+      payouts: new Set(accepted.map(({ id }) => id)),
+      openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
+      takes: new Map(accepted.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),
+      returns: new Map(accepted.map((row) => [returnNonce(row.id), returnOf(row)])),
       givebacks: new Map(givebacks.map((row) => [givebackNonce(row.name), givebackOf(row)])),
       asked: new Set(asked.map(({ wallet }) => wallet)),
       frozen: new Set(frozen.map(({ wallet }) => wallet)),

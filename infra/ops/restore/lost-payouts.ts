@@ -3,7 +3,7 @@ import { uuidFor } from '#shared/ids'
 import { type Found, type LostPayout, minorOf, type World, wordOf } from './world'
 
 /**
- * Finds cash-outs without a row. One that was ordered at the provider continues; one that was taken
+ * Finds cash-outs without a row, or with one from before they were accepted. One that was ordered at the provider continues; one that was taken
  * but not ordered goes back, because only the lost row had its bank account.
  */
 export async function findPayouts(world: World): Promise<Found<LostPayout>> {
@@ -23,11 +23,13 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
   const references = new Set(
     listed.flatMap(({ type, reference }) => (type === 'payout' && reference ? [reference] : [])),
   )
-  for (const id of [...references, ...bus.takes.keys()]) {
+  const openings = [...known.openings].flatMap(([key, id]) => (taken.has(key) ? [id] : []))
+  for (const id of new Set([...references, ...bus.takes.keys(), ...openings])) {
     if (known.payouts.has(id) || found.rows.some((row) => row.id === id)) continue
     const [payout, ...more] = await provider.payoutsOf(id)
     const words = payout?.metadata
-    const key = `${wordOf(words, 'wallet')}:${wordOf(words, 'authorization_nonce')}`
+    const [opening] = [...known.openings].find(([, opened]) => opened === id) ?? []
+    const key = opening ?? `${wordOf(words, 'wallet')}:${wordOf(words, 'authorization_nonce')}`
     const command = bus.takes.get(id)
     const authorization = command ? canonical(command) : taken.get(key)?.authorization
     if (!authorization || more.length > 0) {

@@ -41,6 +41,7 @@ const worldOf = (
     bus?: object
     lanes?: World['lanes']
     giveBack?: string[]
+    openings?: [string, string][]
     listed?: World['listed']
   } = {},
 ): World => ({
@@ -50,6 +51,7 @@ const worldOf = (
       uncredited: new Map(),
       refs: new Map(),
       payouts: new Set(),
+      openings: new Map(given.openings),
       takes: new Map(),
     },
     ...{
@@ -157,7 +159,7 @@ describe('a payment whose row is older than its effect on chain', () => {
   })
 })
 
-describe('a cash-out without a row', () => {
+describe('a cash-out without a row, or with one from before it was accepted,', () => {
   const promised = { ...words, ausd: '5000000', authorization_nonce: nonce }
   const ordered: World['listed'] = [
     { ...paid[0]!, type: 'payout', reference: payoutId, productId: 'disb-1' },
@@ -190,6 +192,18 @@ describe('a cash-out without a row', () => {
       0,
     ],
     ['is restored as failed if it was not taken', { bus: { takes } }, ['failed 80000'], 0],
+    [
+      'is returned if it was taken and only its early row is known',
+      { lanes: taken, openings: [[`${wallet}:${nonce}`, payoutId]] },
+      ['returning 80000'],
+      0,
+    ],
+    [
+      'stays as it is if it has an early row and nothing more is known',
+      { openings: [[`${wallet}:${nonce}`, payoutId]] },
+      [],
+      0,
+    ],
     [
       'needs a decision if its payout has no metadata and the bus is lost',
       { payouts: [payout(null)], listed: ordered, lanes: taken },

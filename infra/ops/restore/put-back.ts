@@ -70,7 +70,7 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
 
 /**
  * Inserts a cash-out without bank details, which only the provider has: nothing more is ordered for
- * it.
+ * it. A row from before it was accepted keeps its own terms and takes the state.
  */
 const insertPayout = (tx: TransactionSql, row: LostPayout) => {
   const { wallet, providerPayoutId, createdAt } = row
@@ -89,7 +89,12 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     ...{ created_at: createdAt, next_check_at: new Date() },
   }
   return tx<Parameters<typeof bookPayouts>[1][number][]>`insert into payouts.payouts ${tx(values)}
-    on conflict do nothing returning id, state, fiat_minor, ausd_micro, spread_bps`
+    on conflict (id) do update set state = excluded.state, reason = excluded.reason,
+      provider_payout_id = excluded.provider_payout_id, take_tx_hash = excluded.take_tx_hash,
+      attempts = excluded.attempts, attempted_at = excluded.attempted_at,
+      next_check_at = excluded.next_check_at, checks = 0, updated_at = now()
+    where payouts.state = 'opening'
+    returning id, state, fiat_minor, ausd_micro, spread_bps`
 }
 
 /** Inserts a transaction with its operations, and moves the next nonce of its lane. */

@@ -37,7 +37,7 @@ const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 /** Final states. A state missing here is shown. */
 const over = {
   payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded', 'accepted'],
-  payout: ['paid', 'failed', 'returned'],
+  payout: ['expired', 'paid', 'failed', 'returned'],
   operation: ['settled', 'failed'],
 }
 

@@ -10,6 +10,8 @@ const row = (state: CashoutState, spreadBps = 0) => ({
 
 /** Steps that move no money, and why. */
 const silent: Readonly<Record<string, string>> = {
+  'opening → taking': 'nothing was taken',
+  'opening → expired': 'nothing was taken',
   'taking → failed': 'nothing was taken',
   'taken → paying': 'it is owed before the provider is asked, and while',
 }

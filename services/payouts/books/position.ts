@@ -21,6 +21,8 @@ export function positionOf({
     { account: 'spread', asset: 'IDR', amount: givenMinor },
   ]
   switch (state) {
+    case 'opening':
+    case 'expired':
     case 'taking':
     case 'failed':
     case 'returned':

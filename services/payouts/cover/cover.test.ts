@@ -67,12 +67,16 @@ test('security: of forty cash-outs at once, with cover for ten, ten are accepted
   for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.takenBy).toBeUndefined()
 })
 
-test('a quote that cannot be taken leaves nothing set aside', async () => {
+test('a cash-out whose quote is refused sets nothing aside; one that may be retried does', async () => {
   const balance = await balanceWith(payoutMinor)
-  const broken = fixture.request()
+  const [expiring, broken] = [fixture.request(), fixture.request()]
+  fixture.quotes.get(expiring.quoteId)!.expiresOnTake = true
+  expect(await fixture.create(expiring, { balance })).toEqual({ refused: 'quote_expired' })
   fixture.quotes.get(broken.quoteId)!.breaks = true
   expect(await fixture.create(broken, { balance })).toEqual({ refused: 'rate_unavailable' })
-  expect(await fixture.create(fixture.request(), { balance })).toHaveProperty('ok')
+  expect(await fixture.create(fixture.request(), { balance })).toEqual({ refused: 'payouts_short' })
+  delete fixture.quotes.get(broken.quoteId)!.breaks
+  expect(await fixture.create(broken, { balance })).toHaveProperty('ok')
 })
 
 describe('a balance that cannot be read', () => {

@@ -35,7 +35,7 @@ export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, un
 
 /** Returns the same as terms of a sum. */
 export function unpaidBy(readAt: Date): SQL[] {
-  const isOpen = sql`${state} in ('taking', 'taken', 'paying')`
+  const isOpen = sql`${state} in ('opening', 'taking', 'taken', 'paying')`
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), maybeSince(paidAt, readAt))!
   return [sumWhere(fiatMinor, cashouts, isOpen), sumWhere(fiatMinor, cashouts, isPaid)]
 }

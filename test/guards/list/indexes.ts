@@ -12,8 +12,6 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'payments.listings_account_window_pk':
     'the reader of the list; each of its rows is claimed in the inbox',
   'payouts.listings_account_window_pk': 'the same',
-  'payments.reservations_pkey': 'a second row of a quote reserves more, so less is promised',
-  'payouts.reservations_pkey': 'the same',
   'payments.promise_parts_pkey': 'a sequence number; the rows are summed',
   'payments.pauses_pkey': 'a second row of a pause has no effect',
   'payouts.pauses_pkey': 'the same',

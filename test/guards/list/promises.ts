@@ -239,20 +239,20 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        "same.takenBy === takenBy ? ok(answerOf(same)) : refuse('quote_used')",
-        'ok(answerOf(same))',
+        "same.takenBy === takenBy ? resume(context, same) : refuse('quote_used')",
+        'resume(context, same)',
       ),
     ],
     test: { file: payouts('open.test.ts'), name: 'keeps its quote from %s' },
   },
   {
-    guard: 'a cash-out takes its quote before its row is inserted',
+    guard: 'a cash-out takes its quote before it is accepted',
     kind: 'quote',
     edits: [
       edit(
         payouts('open.ts'),
-        'context.ask(QuoteTake, { quoteId, takenBy }, askMs)',
-        'context.ask(QuoteFind, { quoteId, takenBy }, askMs)',
+        'askOr(ask, QuoteTake, { quoteId, takenBy }',
+        'askOr(ask, QuoteFind, { quoteId, takenBy }',
       ),
     ],
     test: {
@@ -269,6 +269,7 @@ const cashouts: readonly Guard[] = [
         `        and(
           eq(cashouts.authorizer, authorizer as \`0x\${string}\`),
           eq(cashouts.authorizationNonce, nonce),
+          not(isExpired(cashouts)),
         ),
 `,
         `        sql\`\${authorizer}::text = \${nonce}::text\`,\n`,
@@ -287,7 +288,7 @@ const cashouts: readonly Guard[] = [
   {
     guard: "a wallet's cash-outs of a day are counted under its lock",
     kind: 'lock',
-    edits: [edit(payouts('open.ts'), 'await lockWallet(tx, row.wallet)', 'void lockWallet')],
+    edits: [edit(payouts('open.ts'), 'await lockWallet(tx, asked.wallet)', 'void lockWallet')],
     test: {
       file: payouts('open.test.ts'),
       name: 'security: of ten at once, with a limit of two a day, two are accepted',
@@ -296,13 +297,7 @@ const cashouts: readonly Guard[] = [
   {
     guard: "a bank account's cash-outs of a day are counted over all wallets",
     kind: 'cover',
-    edits: [
-      edit(
-        payouts('open.ts'),
-        'if (todayTo.micro + row.ausdMicro > context.dayMicroMax)',
-        'if (0)',
-      ),
-    ],
+    edits: [edit(payouts('open.ts'), 'if (today.micro + ausdMicro > dayMicroMax)', 'if (0)')],
     test: {
       file: payouts('open.test.ts'),
       name: 'of four wallets at once, two are paid to one account, and others to another',
@@ -314,7 +309,7 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        'if (free !== undefined && takingMicro + row.ausdMicro > BigInt(free))',
+        'if (free !== undefined && takingMicro + ausdMicro > BigInt(free))',
         'if (0)',
       ),
     ],
@@ -324,7 +319,7 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
-    guard: 'rupiah are reserved one at a time across all instances',
+    guard: 'rupiah are promised one at a time across all instances',
     kind: 'lock',
     edits: [edit(payouts('cover/reserve.ts'), "await lockNamed(tx, 'cover of cash-outs')", '')],
     test: {
@@ -335,10 +330,25 @@ const cashouts: readonly Guard[] = [
   {
     guard: "no cash-out is accepted that the provider's balance does not cover",
     kind: 'cover',
-    edits: [edit(payouts('cover/reserve.ts'), 'balance.minor - fiatMinor', 'balance.minor * 10n')],
+    edits: [edit(payouts('cover/reserve.ts'), '<= balance.minor', '<= balance.minor * 10n')],
     test: {
       file: payouts('cover/cover.test.ts'),
       name: 'is refused, and the same quote serves as soon as there is enough',
+    },
+  },
+  {
+    guard: 'a cash-out is accepted only within a minute after it was stored',
+    kind: 'quote',
+    edits: [
+      edit(
+        payouts('open.ts'),
+        "if (row.state === 'opening' && !isOld)",
+        "if (row.state === 'opening')",
+      ),
+    ],
+    test: {
+      file: payouts('opening.test.ts'),
+      name: 'is refused after a minute, whether or not it has ended yet',
     },
   },
 ]

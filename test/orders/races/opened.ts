@@ -204,6 +204,9 @@ const cashoutRaces: readonly Race[] = [
   }),
 ]
 
+const cashoutsOf = ({ db }: Stage, quoteId: string) =>
+  db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
+
 /** One quote for a top-up and a cash-out; each service asks an instance of pricing. */
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
@@ -228,7 +231,7 @@ const oneQuote: Race = {
         judge: async (results) => {
           const rows = [
             ...(await topupsOf(stage, [asked])).filter(({ state }) => state !== 'expired'),
-            ...(await stage.db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))),
+            ...(await cashoutsOf(stage, quoteId)).filter(({ state }) => state !== 'expired'),
           ]
           return oneOf(results, rows, 'quote_used')
         },

@@ -9,6 +9,7 @@ import { dueBy, FromNow, nothing, type StandIn } from './table'
 // Stand-in for the store of cash-outs.
 
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
+type Promises = typeof import('../../../services/payouts/cover/promise.store')
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
@@ -52,7 +53,9 @@ export const findPaidAs: StandIn<Cashouts['findPaidAs']> = async (db, providerPa
 export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) => {
   const { cashouts } = rowsOf(db)
   const ofQuote = cashouts.by('quote', quoteId)
-  const ofAuthorization = cashouts.by('authorization', `${authorizer} ${nonce}`)
+  const ofAuthorization = cashouts
+    .by('authorization', `${authorizer} ${nonce}`)
+    .filter(({ state }) => state !== 'expired')
   return [...new Set([...ofQuote, ...ofAuthorization])]
 }
 
@@ -75,12 +78,13 @@ export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
   ...{ micro: 0n, givenBack: 0 },
 })
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
+export const sumUnpaid: StandIn<Promises['sumUnpaid']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   givenBack: 0,
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)
-    .filter(({ state }) => !['failed', 'returned'].includes(state))
+    .filter(({ state }) => !['expired', 'failed', 'returned'].includes(state))
     .reduce((sum, { ausdMicro }) => sum + ausdMicro, 0n),
   pausedSince: null,
 })

@@ -1,10 +1,9 @@
 import { type InboxRow, type ListingRow, rowsOf } from './rows'
 import { FromNow, nothing, type StandIn } from './table'
 
-// Stand-in for the list readings, reservations and named locks.
+// Stand-in for the list readings and named locks.
 
 type Listings = typeof import('#shared/db/listing.store')
-type Reservations = typeof import('#shared/db/reservation.store')
 type Lock = typeof import('#shared/db/lock')
 
 const listingWindows = ['latest', 'recent', 'whole'] as const
@@ -69,11 +68,6 @@ export const findDone: StandIn<Listings['findDone']> = (database, inbox, consume
     const table = rowsOf(db).of<InboxRow>(inbox)
     return new Set(ids.filter((id) => table.get(`${consumer} ${id}`)?.done))
   })
-
-/** Grants every reservation: the sums behind cover are tested on a real Postgres. */
-export const reserveWithin: StandIn<Reservations['reserveWithin']> = async () => true
-export const useReservation: StandIn<Reservations['useReservation']> = async () => true
-export const release: StandIn<Reservations['release']> = async () => nothing
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
 
