@@ -103,7 +103,7 @@ export const personalData: readonly Personal[] = [
   {
     what: 'operators: names, and the reasons they gave',
     places: [
-      ...['*.set_by', '*.asked_by', '*.decided_by', '*.owner', '*.clear_reason', '*.said'],
+      ...['*.set_by', '*.asked_by', '*.decided_by', '*.owner', '*.said'],
       ...[
         '*.pauses.reason',
         'payments.resolutions.reason',

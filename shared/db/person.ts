@@ -15,11 +15,10 @@ export type PersonTable = {
 }
 
 /** Names of operators and their notes: only for operators, because the text can name other people. */
-export const operatorNotes: ReadonlySet<string> = new Set(
-  ['resolutions.decided_by', 'resolutions.reason', 'wallets.clear_reason'].map(
-    (column) => `payments.${column}`,
-  ),
-)
+export const operatorNotes: ReadonlySet<string> = new Set([
+  'payments.resolutions.decided_by',
+  'payments.resolutions.reason',
+])
 
 /** Columns that refer to an item of a wallet, and the schema with a table of its name that has those items. */
 const itemColumns = { payment_id: 'payments', payout_id: 'payouts' } as const

@@ -43,9 +43,7 @@ const reviews = (sql: Sql) => sql<Exception[]>`
   from payments.payments where state = 'review' order by updated_at limit ${namedMax}`
 
 const frozen = (sql: Sql) => sql<Exception[]>`
-  select 'frozen' as kind, wallet as id,
-    case when clear_requested_at is null then 'wallet frozen'
-      else 'wallet frozen, unfreeze requested' end as says, updated_at as since
+  select 'frozen' as kind, wallet as id, 'wallet frozen' as says, updated_at as since
   from payments.wallets where frozen order by updated_at limit ${namedMax}`
 
 /** How long anomalies are listed; their rows are kept, because they prevent duplicates. */

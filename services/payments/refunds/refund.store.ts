@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lte, ne, or, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, ne, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
@@ -211,17 +211,11 @@ export const wallets = schema.table(
     revision: amountColumn('revision').notNull(),
     /** Time to resend the unconfirmed order; null once the chain has confirmed it. */
     orderAgainAt: at('order_again_at'),
-    /** Time and reason of an operator's request to end the freeze. */
-    clearRequestedAt: at('clear_requested_at'),
-    clearReason: text('clear_reason'),
     ...timestamps(),
   },
   (table) => [
     index('wallets_frozen').on(table.wallet).where(sql`${table.frozen}`),
     index('wallets_due').on(table.orderAgainAt).where(sql`${table.orderAgainAt} is not null`),
-    index('wallets_clearing')
-      .on(table.clearRequestedAt)
-      .where(sql`${table.clearRequestedAt} is not null`),
   ],
 )
 export type WalletRow = typeof wallets.$inferSelect
@@ -237,7 +231,7 @@ export async function storeFreeze(
   change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; orderAgainAt: Date },
 ): Promise<WalletRow> {
   const { wallet, frozen, nowMs, orderAgainAt } = change
-  const set = { frozen, orderAgainAt, clearRequestedAt: null, updatedAt: sql`now()` }
+  const set = { frozen, orderAgainAt, updatedAt: sql`now()` }
   const rows = await tx
     .insert(wallets)
     .values({ wallet, frozen, revision: BigInt(nowMs), orderAgainAt })
@@ -256,9 +250,8 @@ export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =
     .set({ orderAgainAt: null, updatedAt: sql`now()` })
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
-/** Condition of wallets with an overdue order or an operator's request to end the freeze. */
-export const isWalletDue = (now: Date) =>
-  or(lte(wallets.orderAgainAt, now), isNotNull(wallets.clearRequestedAt))!
+/** Condition of wallets with an overdue order. */
+export const isWalletDue = (now: Date) => lte(wallets.orderAgainAt, now)
 
 /** Finds due wallets, longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>

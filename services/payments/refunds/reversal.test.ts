@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
 import { lockWallet, notePayment } from '../payment.store'
 import { outbox } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
-import { wallets as walletsTable } from './refund.store'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -266,21 +265,6 @@ describe('a frozen wallet', () => {
     await refund(id)
     await isFrozen(wallet)
     expect(await missingOf(wallet)).toBe(3_076_923n)
-  })
-
-  test('is freed by an operator, who gives up what is missing', async () => {
-    const wallet = await frozen()
-    const asked = { clearRequestedAt: new Date(), clearReason: 'bank error, ticket 12' }
-    await fixture.database.run((db) =>
-      db
-        .update(walletsTable)
-        .set(asked)
-        .where(eq(walletsTable.wallet, wallet as `0x${string}`)),
-    )
-    await fixture.recheck()
-    expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: false, clearRequestedAt: null })
-    expect(await missingOf(wallet)).toBe(0n)
-    expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false])
   })
 
   test('is freed once by two operators at once, and whoever asks again is told', async () => {

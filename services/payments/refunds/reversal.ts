@@ -119,9 +119,7 @@ function smaller(a: bigint, b: bigint): bigint {
 
 const rowsMax = 50
 
-/**
- * Ends freezes cleared by operators and resends unconfirmed orders. Returns true if any was due.
- */
+/** Resends unconfirmed orders. Returns true if any was due. */
 export async function recheckWallets(context: Context): Promise<boolean> {
   const { database, clock, sweepAfterMs } = context
   const now = new Date(clock())
@@ -130,9 +128,7 @@ export async function recheckWallets(context: Context): Promise<boolean> {
     await database.transaction(async (tx) => {
       await lockWallet(tx, wallet)
       const row = await findWallet(tx, wallet)
-      if (!row) return
-      if (row.clearRequestedAt) return endFreeze(tx, context, row)
-      if (!row.orderAgainAt || row.orderAgainAt > now) return
+      if (!row?.orderAgainAt || row.orderAgainAt > now) return
       await planOrder(tx, wallet, new Date(clock() + sweepAfterMs * 4))
       await orderFreeze(tx, row, clock())
     })
@@ -158,17 +154,13 @@ export async function clearWallet(
     const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
     if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
-    await endFreeze(tx, context, { ...row, clearReason: `${by}: ${reason}` })
+    for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
+    await storeAndOrder(tx, context, wallet, false)
+    context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
   })
   context.poke()
   return outcome
-}
-
-async function endFreeze(tx: Tx, context: Context, { wallet, clearReason }: WalletRow) {
-  for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
-  await storeAndOrder(tx, context, wallet, false)
-  context.log.info({ wallet, reason: clearReason }, 'wallet freeze cleared by operator')
 }
 
 async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {

@@ -28,9 +28,6 @@ export const erasure = withDeadLetters(
       sql`update ${resolutions} set reason = ${erasedNote}
         where payment_id in (select id from ${payments} where wallet = ${wallet})
           and ${isBefore('decided_at', erasedAt)}`,
-      sql`update ${wallets} set clear_reason = ${erasedNote}
-        where wallet = ${wallet} and clear_reason is not null
-          and ${isBefore('clear_requested_at', erasedAt)}`,
     ],
   },
 )

@@ -195,14 +195,13 @@ const dueAt = (rows: Rows, now: Date): PaymentRow[] =>
 
 export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   const rows = rowsOf(db)
-  const isWalletDue = ({ orderAgainAt, clearRequestedAt }: WalletTimes) =>
-    (orderAgainAt !== null && orderAgainAt <= now) || clearRequestedAt !== null
+  const isWalletDue = ({ orderAgainAt }: { readonly orderAgainAt: Date | null }) =>
+    orderAgainAt !== null && orderAgainAt <= now
   return {
     payments: dueAt(rows, now).length > 0,
     wallets: rows.wallets.by('open', 'open').some(isWalletDue),
   }
 }
-type WalletTimes = { readonly orderAgainAt: Date | null; readonly clearRequestedAt: Date | null }
 
 const holds = ['held', 'repaid', 'revoking']
 const kindOf = ({ state }: PaymentRow): CheckKind => {

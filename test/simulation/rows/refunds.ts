@@ -124,7 +124,7 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
   const revision = !known || next < BigInt(nowMs) ? BigInt(nowMs) : next
   const now = rows.now()
   const row: WalletRow = {
-    ...{ wallet, frozen, revision, orderAgainAt, clearRequestedAt: null, clearReason: null },
+    ...{ wallet, frozen, revision, orderAgainAt },
     ...{ createdAt: known?.createdAt ?? now, updatedAt: now },
   }
   return rows.wallets.set(wallet, row)
@@ -139,10 +139,7 @@ export const confirmFreeze: StandIn<Refunds['confirmFreeze']> = async (tx, walle
 export const findDueWallets = async (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   rowsOf(db)
     .wallets.by('open', 'open')
-    .filter(
-      ({ orderAgainAt, clearRequestedAt }) =>
-        (orderAgainAt !== null && orderAgainAt <= now) || clearRequestedAt !== null,
-    )
+    .filter(({ orderAgainAt }) => orderAgainAt !== null && orderAgainAt <= now)
     .slice(0, rowsMax)
 
 export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, orderAgainAt) => {

@@ -56,8 +56,7 @@ const ofRefunds = {
 }
 const ofReversals = { wallet: ({ wallet }: Reversal) => wallet }
 const ofWallets = {
-  open: ({ orderAgainAt, clearRequestedAt }: WalletRow) =>
-    orderAgainAt === null && clearRequestedAt === null ? undefined : 'open',
+  open: ({ orderAgainAt }: WalletRow) => (orderAgainAt === null ? undefined : 'open'),
 }
 const ofCashouts = {
   quote: ({ quoteId }: Cashout) => quoteId,
