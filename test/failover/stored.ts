@@ -41,9 +41,11 @@ async function* idsOf(admin: NatsConnection, stream: string): AsyncGenerator<str
   const consumer = await admin.jetstream().consumers.get(stream)
   while (left > 0) {
     const messages = await consumer.fetch({ max_messages: Math.min(left, 500), expires: 5_000 })
+    const before = left
     for await (const message of messages) {
       left -= 1
       yield message.headers?.get('Nats-Msg-Id') ?? ''
     }
+    expecting(left < before, `${left} messages of ${stream} cannot be read`)
   }
 }

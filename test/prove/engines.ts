@@ -53,6 +53,13 @@ export const engines: readonly Engine[] = [
     run: ['test/fuzz/run.ts'],
   },
   {
+    name: 'powercut',
+    proves:
+      'Postgres and JetStream lose nothing acknowledged in a power cut, and notice a changed byte',
+    minutes: 3,
+    run: ['test/powercut/run.ts'],
+  },
+  {
     name: 'campaign',
     proves:
       'under faults of every kind, an audit from outside finds every unit and no leaked secret',

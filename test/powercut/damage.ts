@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expecting } from '#infra/compose/rehearse/report'
+import type { Stack } from '#infra/local/stack'
+import { serviceNames } from '#shared/messages/topic'
+import { startLoad } from '../failover/load'
+import { booksClose } from '../support/books'
+import { query } from '../support/database'
+import { copy, takeBaseBackup } from '../support/engines/base-backup'
+import type { Machine } from './machine'
+
+const pageBytes = 8_192
+
+/** Changes one bit in the middle of a file, or of its first `within` bytes. */
+function flip(file: string, within = statSync(file).size): void {
+  const bytes = readFileSync(file)
+  bytes[Math.floor(within / 2)]! ^= 1
+  writeFileSync(file, bytes)
+}
+
+/** A byte of a table changes on the disk: Postgres must name the table's page, and the backup helps. */
+export async function damagePage(machine: Machine, stack: Stack): Promise<string> {
+  await stopServices(stack)
+  using backup = await takeBaseBackup(machine)
+  const [found] = await query<{ path: string }>(
+    stack,
+    `select pg_relation_filepath('payments.payments') as path`,
+  )
+  await machine.stop('postgres')
+  flip(join(machine.dataDir, found!.path), pageBytes)
+  await machine.start('postgres')
+  const said = await query(stack, 'select * from payments.payments').then(
+    () => 'nothing',
+    (error: Error) => error.message,
+  )
+  expecting(said.startsWith('invalid page in block 0'), `a read of the damaged page said ${said}`)
+  await machine.stop('postgres')
+  rmSync(machine.dataDir, { recursive: true })
+  await copy(backup.copied, machine.dataDir)
+  await machine.start('postgres')
+  await worksAgain(stack)
+  return `"${said}"; restored from the backup`
+}
+
+/**
+ * A byte of a stream changes on the disk. nats-server 2.14.0 does not become ready, or drops the
+ * messages from there on; an empty store helps, because the rows know what is still to be done.
+ */
+export async function damageStream(
+  machine: Machine,
+  stack: Stack,
+  audit: () => Promise<unknown>,
+): Promise<string> {
+  await stopServices(stack)
+  await machine.stop('nats-server')
+  flip(blockOf(machine.storeDir, 'COMMANDS'))
+  const noticed = await machine.start('nats-server', 15_000).then(
+    () =>
+      audit().then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+    () =>
+      `not ready after ${machine
+        .logOf('nats-server')
+        .match(/Starting restore for stream '.*'/g)
+        ?.at(-1)}`,
+  )
+  expecting(noticed !== undefined, 'nothing notices the damaged message')
+  await machine.stop('nats-server')
+  rmSync(machine.storeDir, { recursive: true })
+  await machine.start('nats-server')
+  await stack.provision()
+  await worksAgain(stack)
+  return `${noticed}; provisioned an empty store`
+}
+
+const stopServices = (stack: Stack) =>
+  Promise.all(serviceNames.map((name) => stack.process(name).stop('SIGTERM')))
+
+async function worksAgain(stack: Stack): Promise<void> {
+  for (const name of serviceNames) stack.process(name).start()
+  const load = await startLoad(stack)
+  await load.nextCredited(60_000)
+  await load[Symbol.asyncDispose]()
+  await booksClose(stack)
+}
+
+/** The last block of a stream: it exists only in the folder of the account APP. */
+function blockOf(storeDir: string, stream: string): string {
+  const dir = join(storeDir, 'jetstream/APP/streams', stream, 'msgs')
+  const blocks = readdirSync(dir).filter((name) => name.endsWith('.blk'))
+  return join(
+    dir,
+    blocks.toSorted((left, right) => parseInt(left, 10) - parseInt(right, 10)).at(-1)!,
+  )
+}
