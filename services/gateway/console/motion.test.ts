@@ -24,6 +24,7 @@ describe('a message is told in a few words', () => {
     ['relay.take.failed', { ...outcome, cause: payoutId }, 'out', 'treasury failed', payoutId],
     ['relay.verify', { wallet, verified: true, revision: '1' }, 'users', 'flag ordered', undefined],
     ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
+    ['identity.erased', { wallet, erasedAt: 'x' }, 'users', 'personal data erased', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
     const motion = motionOf(subjectOf(ending), payload)
     expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })

@@ -1,4 +1,5 @@
 import { topics } from '#shared/messages/catalogue'
+import { IdentityErased } from '#shared/messages/identity'
 import type { Topic } from '#shared/messages/topic'
 
 /** Direction of money, or topic of a message; the page filters by it. */
@@ -86,7 +87,7 @@ type Words = Pick<Motion, 'flow' | 'says' | 'odd'>
 function wordsOf(topic: Topic, fields: Fields): Words {
   const [owner = '', what = '', outcome] = topic.subject.split('.')
   if (topic.publishers.includes('gateway') && topic.stream === 'EVENTS')
-    return { flow: 'users', says: identityWords(fields), odd: false }
+    return { flow: 'users', says: identityWords(topic, fields), odd: false }
   if (topic.stream === 'COMMANDS' || outcome !== undefined) {
     const order = orders[what] ?? what
     const says = outcome === undefined ? `${order} ordered` : `${order} ${outcomes[outcome]}`
@@ -113,8 +114,10 @@ const events: Readonly<Record<string, string>> = {
 const flowOf = (kind: string): Flow =>
   inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'users'
 
-const identityWords = ({ verified }: Fields): string =>
-  verified === true ? 'identity approved' : 'identity approval withdrawn'
+function identityWords({ subject }: Topic, { verified }: Fields): string {
+  if (subject === IdentityErased.subject) return 'personal data erased'
+  return verified === true ? 'identity approved' : 'identity approval withdrawn'
+}
 
 /** Reads the kind and our own reference of a delivery, and nothing else from its body. */
 function deliveryOf(subject: string, delivery: Fields): Motion {
