@@ -15,10 +15,9 @@ export type PersonTable = {
 }
 
 /** Names of operators and their notes: only for operators, because the text can name other people. */
-export const operatorNotes: ReadonlySet<string> = new Set([
-  'payments.resolutions.decided_by',
-  'payments.resolutions.reason',
-])
+export const operatorNotes: ReadonlySet<string> = new Set(
+  ['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
+)
 
 /** Columns that refer to an item of a wallet, and the schema with a table of its name that has those items. */
 const itemColumns = { payment_id: 'payments', payout_id: 'payouts' } as const
