@@ -46,3 +46,22 @@ test('a capability counts once all instances have it, and the last one without i
   nowMs = 121_000
   await waitUntil('a minute without it', () => watched.allCan())
 })
+
+test('a service of which no instance responds yet is polled without a warning', async () => {
+  await using bus = await open()
+  const lines: string[] = []
+  const watching = openLog('suite', 'info', { write: (line) => void lines.push(line) })
+  await using watched = watchAbility(bus, name, 'bundles', { log: watching, clock: () => 0 })
+  await using other = await openBus({
+    ...{ url: server.url, user: 'admin', password: server.passwords.admin, name: 'admin', log },
+    onFatal: () => {},
+  })
+  let polls = 0
+  const subscription = other.nc.subscribe(`$SRV.PING.${name}`)
+  void (async () => {
+    for await (const _ of subscription) polls++
+  })()
+  await waitUntil('two polls', () => polls > 1, 60_000)
+  expect(lines).toEqual([])
+  expect(watched.allCan()).toBe(false)
+})

@@ -1,4 +1,4 @@
-import { RequestStrategy } from 'nats'
+import { ErrorCode, type NatsError, RequestStrategy } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import type { Clock } from '#shared/clock'
 import type { Log } from '#shared/log'
@@ -15,8 +15,8 @@ const rememberMs = 60_000
 const lookMs = 1_500
 
 /**
- * Whether all instances of a service have a capability, polled every 3 s. False until the first
- * poll.
+ * Whether all instances of a service have a capability, polled every 3 s. False until an
+ * instance has responded.
  */
 export type Abilities = Loop & { readonly allCan: () => boolean }
 
@@ -36,9 +36,14 @@ export function watchAbility(
   const look = async () => {
     const could = allCan()
     const client = bus.nc.services.client({ strategy: RequestStrategy.Timer, maxWait: lookMs })
-    for await (const { metadata } of await client.ping(service))
-      if (!metadata?.abilities?.split(' ').includes(ability)) lackedAt = clock()
-    looked = true
+    try {
+      for await (const { metadata } of await client.ping(service)) {
+        if (!metadata?.abilities?.split(' ').includes(ability)) lackedAt = clock()
+        looked = true
+      }
+    } catch (error) {
+      if ((error as NatsError).code !== ErrorCode.NoResponders) throw error
+    }
     if (could !== allCan()) log.info({ ability, allCan: allCan() }, 'instance capabilities changed')
   }
   const loop = startLoop({ name: 'capability poll', everyMs, log, work: look })
