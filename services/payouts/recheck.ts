@@ -95,11 +95,12 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
   }
 }
 
-/** Time after which a taken cash-out counts as delayed; it is normally paid within a second. */
+/** Age from which a taken cash-out is looked up before it is paid; it is normally paid in seconds. */
 const lateMs = 60_000
 
-const isLate = ({ updatedAt, leasedAt }: DueCashout) =>
-  leasedAt.getTime() - updatedAt.getTime() > lateMs
+/** Goes by the creation, which no step of ours renews: a row from a backup may have been paid. */
+const isLate = ({ createdAt, leasedAt }: DueCashout) =>
+  leasedAt.getTime() - createdAt.getTime() > lateMs
 
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs

@@ -226,13 +226,14 @@ export async function openFixture(
         db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
       ),
     /** Resets the row to `taken` an hour ago, like a restored backup. */
-    putBack: (id: string) =>
+    putBack: (id: string, state: 'taking' | 'taken') =>
       database.run((db) =>
         db
           .update(cashouts)
           .set({
-            ...{ state: 'taken', providerPayoutId: null, providerStatus: null, paidAt: null },
+            ...{ state, providerPayoutId: null, providerStatus: null, paidAt: null },
             ...{ attempts: 0, attemptedAt: null, checks: 0, nextCheckAt: sql`now()` },
+            createdAt: sql`now() - interval '1 hour'`,
             updatedAt: sql`now() - interval '1 hour'`,
           })
           .where(eq(cashouts.id, id)),
