@@ -131,7 +131,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('recheck.test.ts'),
-      name: 'is not paid again, although the provider has forgotten its key',
+      name: 'as %s is not paid again, although the provider has forgotten its key',
     },
   },
   {
