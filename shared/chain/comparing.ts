@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '#shared/loop'
 
 const everyMs = 500
 const deadlineMs = 2_000
-/** Pause after a rate limit response, and after a failed identification. */
+/** Pause after a failed comparison, and after a rate limit response. */
 const closedMs = 2_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 

@@ -161,10 +161,16 @@ export function openRpcEndpoints(options: {
         turns.next({ methods, among: of.map(({ url }) => url), patienceMs: waitMs, urgency })
       const best = Math.min(...among.map(rankOf))
       const fit = among.filter((one) => rankOf(one) === best)
-      const { url, waited } = await next(fit, Math.min(patienceMs, preferredMs)).catch((spent) => {
-        if (!(spent instanceof BudgetSpent)) throw spent
-        return next(among, patienceMs)
-      })
+      const askedAt = clock()
+      const preferred = async () => {
+        // Without others to turn to, a call keeps its place in the queue.
+        if (fit.length === among.length) return undefined
+        return next(fit, Math.min(patienceMs, preferredMs)).catch((spent) => {
+          if (!(spent instanceof BudgetSpent)) throw spent
+        })
+      }
+      const { url, waited } =
+        (await preferred()) ?? (await next(among, patienceMs - (clock() - askedAt)))
       const endpoint = among.find((one) => one.url === url)!
       const ethCalls = ethCallsIn(methods)
       endpoint.counts.requests += methods.length
