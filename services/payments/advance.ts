@@ -90,17 +90,16 @@ export async function takeDecided(
   set: Change = {},
 ): Promise<PaymentRow | undefined> {
   if ('stay' in step) return undefined
-  const restart =
-    'remainderMicro' in step
-      ? restartOf(payment, step.remainderMicro)
-      : 'undone' in step
-        ? restartOf(payment, 0n)
-        : 'leftMicro' in step
-          ? { leftMicro: step.leftMicro }
-          : step.next === 'refunded'
-            ? { refundAppliedMinor: payment.refundedMinor }
-            : {}
-  return takeStep(tx, context, payment, step, { ...set, ...restart })
+  return takeStep(tx, context, payment, step, { ...set, ...changeOf(payment, step) })
+}
+
+/** Returns what a step changes besides the state. */
+function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Change {
+  if ('remainderMicro' in step) return restartOf(payment, step.remainderMicro)
+  if ('undone' in step) return restartOf(payment, 0n)
+  if ('leftMicro' in step) return { leftMicro: step.leftMicro }
+  if (step.next === 'refunded') return { refundAppliedMinor: payment.refundedMinor }
+  return {}
 }
 
 const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Change => ({

@@ -38,13 +38,19 @@ import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'
 
-type OpenColumns = Record<'state' | 'reason' | 'held' | 'holdEndedAt', SQLWrapper>
+type ExpectedColumns = Record<'state' | 'held' | 'holdEndedAt', SQLWrapper>
+type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
+
+const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
+  sql`${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
+/** Condition of payments in progress, without late ones: those of which money is expected or on hold. */
+export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
 
 /**
  * Condition of open payments, those in review included; the partial index uses the same expression.
  */
-export const isOpen = ({ state, reason, held, holdEndedAt }: OpenColumns): SQL =>
-  sql`(${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null) or ${reason} = 'awaiting_rate')`
+export const isOpen = (columns: OpenColumns): SQL =>
+  sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
 /** Condition of payments whose wallet is frozen because their hold could not be kept. */
 export const isLostHold = ({

@@ -1,13 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
-import { payments } from '../payment.store'
+import { isExpected, payments } from '../payment.store'
 import { wallets } from '../refunds/refund.store'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './review.store'
-
-/** States in which money has come or may come any moment; that of a late payment is not expected. */
-const isOpen = sql`(state in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding')
-  or state = 'repaid' and held and hold_ended_at is null)`
 
 /** Empties checkout pages and operators' notes. Ids at the provider stay: late money is matched by them. */
 export const erasure = withDeadLetters(
@@ -18,12 +14,12 @@ export const erasure = withDeadLetters(
   {
     lock: (wallet) => `wallet:${wallet}`,
     onItsWay: (wallet) => sql`select 'payment ' || id || ' is ' || state as why
-      from ${payments} where wallet = ${wallet} and ${isOpen}
+      from ${payments} where wallet = ${wallet} and ${isExpected(payments)}
       union all select 'the wallet is frozen for a loss' from ${wallets}
         where wallet = ${wallet} and frozen`,
     empty: (wallet, erasedAt) => [
       sql`update ${payments} set checkout_url = null
-        where wallet = ${wallet} and checkout_url is not null and not ${isOpen}
+        where wallet = ${wallet} and checkout_url is not null and not ${isExpected(payments)}
           and ${isBefore('created_at', erasedAt)}`,
       sql`update ${resolutions} set reason = ${erasedNote}
         where payment_id in (select id from ${payments} where wallet = ${wallet})
