@@ -113,10 +113,10 @@ export async function openFixture(laneCount = 1) {
   const chain = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)
-  const { ausd, creditLine, genesisHash } = deployment
+  const { ausd, creditLine } = deployment
   const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls: [endpoint.url] }), chainId })
   const treasury = privateKeyToAccount(actorKeys.treasury)
-  const expected = { chainId, genesisHash, ausd, creditLine, treasury }
+  const expected = { chainId, ausd, creditLine, treasury }
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store

@@ -24,10 +24,10 @@ type Looking = {
 }
 
 /**
- * Takes a chain snapshot with two calls, at most once per `POLL_MS`. An endpoint that lags does not
- * make the finalized block older, unless all did for ten seconds: the chain itself lost blocks. Transactions are concluded
- * only up to the snapshot's finalized block, so each is reflected either in a lane's balance or in
- * its open transactions.
+ * Takes a chain snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only
+ * up to the snapshot's finalized block, so each is reflected either in a lane's balance or in its
+ * open transactions. A lagging endpoint does not make that block older, unless every one lags for ten
+ * seconds: then the chain itself has lost blocks.
  */
 export async function lookAt(
   { node, clock, memory, settings }: Looking,

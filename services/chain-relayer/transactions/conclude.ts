@@ -203,9 +203,8 @@ async function isFinal(
   for (const number of ancestors.keys()) if (number < oldest) ancestors.delete(number)
   ancestors.set(head.number, Promise.resolve(head))
   let at = head
-  for (const number of numbersFrom(head.number - 1n, block.blockNumber)) remember(number)
-  for (const number of numbersFrom(head.number - 1n, block.blockNumber)) {
-    const parent = await remember(number)
+  for (const reading of numbersFrom(head.number - 1n, block.blockNumber).map(remember)) {
+    const parent = await reading
     if (parent.hash !== at.parentHash) {
       ancestors.clear()
       throw new Error(`the endpoint has another block than ${at.parentHash}`)
