@@ -15,7 +15,7 @@ const paymentClaims = `
       'provider_' || lower(p.account) as provider_account,
       own + p.overpaid_minor - second_refunded + won as fiat, second_refunded,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
-        else p.fiat_minor - p.refunded_minor end as exchanged_minor,
+        else p.fiat_minor - p.refunded_minor end - beyond_minor as exchanged_minor, beyond,
       worth, p.offset_micro, p.waived_micro, given,
       case when p.credited_at is null then greatest(worth - p.offset_micro, 0) else 0 end as promised,
       p.held is true and p.hold_ended_at is null as may_be_taken,
@@ -33,10 +33,14 @@ const paymentClaims = `
             'sender_unverified', 'excess_refused')) as exchanged,
       case when p.provider_payment_id is null or p.reason = 'currency_differs' then 0
         else coalesce(p.paid_minor, p.fiat_minor) - p.refunded_minor end as own,
+      case when p.provider_payment_id is null or coalesce(p.reason, '') = 'currency_differs' then 0
+        else greatest(p.refunded_minor - coalesce(p.paid_minor, p.refunded_minor), 0) end
+        + greatest(p.overpaid_refunded_minor - p.overpaid_minor, 0) as beyond_minor,
       p.overpaid_refunded_minor as second_refunded, p.won_minor as won) as a
     cross join lateral (select
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,
+      div(p.ausd_micro * beyond_minor + p.fiat_minor - 1, p.fiat_minor) as beyond,
       case when exchanged and p.credited_at is not null then p.live_micro else 0 end as given) as b;
   create unique index on payment_claims (item);
   analyze payment_claims;`
@@ -135,7 +139,7 @@ const rowLines = `
         ('credit_line', 'AUSD', given),
         (case when may_be_taken then 'in hold' else 'out of hold' end, 'AUSD', -given),
         ('clawback', 'AUSD',
-          case when exchanged then given + promised - worth - waived_micro else 0 end),
+          beyond + case when exchanged then given + promised - worth - waived_micro else 0 end),
         ('waived', 'AUSD', case when exchanged then waived_micro else 0 end)
       ) as line (account, asset, amount) where amount <> 0
       union all

@@ -146,10 +146,8 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   const { id: paymentId, kind, state, reason } = payment
   if (state === 'review') {
     log.error({ paymentId, kind, reason, alarm: true }, 'payment needs manual review')
-    await noteReversal(tx, context, payment)
-    return
-  }
-  log.info({ paymentId, kind, state }, 'payment state changed')
+  } else log.info({ paymentId, kind, state }, 'payment state changed')
+  await noteReversal(tx, context, payment)
 }
 
 /** Returns the events and orders that follow from the payment's state. */

@@ -10,7 +10,13 @@ import {
   nextCheck,
   waiverOf,
 } from './decide'
-import { mayBecome, type PaymentFacts, type PaymentState, paymentStates } from './payment'
+import {
+  type BackFacts,
+  mayBecome,
+  type PaymentFacts,
+  type PaymentState,
+  paymentStates,
+} from './payment'
 import type { Charge } from './provider'
 
 const open: PaymentFacts = {
@@ -24,6 +30,7 @@ const paid: PaymentFacts = {
   ...open,
   ...{ state: 'paid', providerPaymentId: 'py-1', held: false, liveMicro: 3_076_923n },
 }
+const exact = { paidMinor: 50_000n, overpaidRefundedMinor: 0n }
 const charge: Charge = {
   ...{ account: 'ID', paymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'r' },
   ...{ currency: 'IDR', paidMinor: 50_000n, paidAt: null },
@@ -263,7 +270,9 @@ describe('a refund or a second payment while', () => {
 
 describe('what is lost by a payment that was taken back', () => {
   const credited = { ...paid, state: 'credited', creditedAt: then } as const
+  const revoked = { ...credited, state: 'revoked' } as const
   const all = { refundedMinor: 50_000n } as const
+  const twice = { refundedMinor: 100_000n } as const
   test.each([
     ['all of it, after the credit', { ...credited, ...all }, 3_076_923n],
     ['a part of it, rounded up', { ...credited, refundedMinor: 20_000n }, 1_230_770n],
@@ -304,8 +313,23 @@ describe('what is lost by a payment that was taken back', () => {
       { ...credited, ...all, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
       1_846_153n,
     ],
+    ['all of it twice, refunded and disputed', { ...credited, ...twice }, 6_153_846n],
+    ['as much again, when it was revoked', { ...revoked, ...twice }, 3_076_923n],
+    ['one sen again, rounded up', { ...revoked, refundedMinor: 50_001n }, 62n],
+    [
+      'as much again, when it was never credited',
+      { ...paid, ...twice, state: 'refunded' },
+      3_076_923n,
+    ],
+    [
+      'a second payment that went back twice',
+      { ...credited, overpaidMinor: 20_000n, overpaidRefundedMinor: 40_000n },
+      1_230_770n,
+    ],
+    ['nothing of an inexact amount', { ...revoked, ...twice, paidMinor: null }, 0n],
+    ['nothing in another currency', { ...paid, ...twice, reason: 'currency_differs' }, 0n],
   ] as const)('%s', (_, payment, micro) => {
-    expect(lostMicro(payment as PaymentFacts)).toBe(micro)
+    expect(lostMicro({ ...exact, ...(payment as PaymentFacts & BackFacts) })).toBe(micro)
   })
 })
 
@@ -318,7 +342,7 @@ describe('a refund that we ordered', () => {
     ['of a repaid settlement', { ...given, kind: 'settlement', state: 'repaid' }],
     ['whose revocation was given up while on hold', { ...onHold, state: 'review' }],
   ] as const)('%s loses nothing', (_, payment) => {
-    const refunded = { ...payment, refundedMinor: 50_000n }
+    const refunded = { ...exact, ...payment, refundedMinor: 50_000n }
     expect(lostMicro(refunded)).toBe(3_076_923n)
     expect(lostMicro({ ...refunded, ...waiverOf(payment, 50_000n) })).toBe(0n)
   })

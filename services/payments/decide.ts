@@ -1,6 +1,9 @@
 import type { ChannelKind } from '#shared/messages/activity'
 import {
+  atLeastZero,
   awaitsRate,
+  type BackFacts,
+  beyondCeil,
   isOnHold,
   mayBecome,
   needsHold,
@@ -195,14 +198,14 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
 
 /**
  * Returns the AUSD (10⁻⁶, rounded up) credited for money that was reversed after the chain could no
- * longer reverse it; 0 while it still can, or if nothing was credited.
+ * longer reverse it, and the value of what went back beyond the payment.
  */
-export function lostMicro(payment: PaymentFacts): bigint {
+export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
+  const beyondMicro = beyondCeil(payment)
   const given = payment.creditedAt !== null || payment.offsetMicro > 0n
-  if (!given || !isBeyondRevoking(payment)) return 0n
+  if (!given || !isBeyondRevoking(payment) || !hasOpenRefund(payment)) return beyondMicro
   const { liveMicro, offsetMicro, waivedMicro } = payment
-  const missing = liveMicro + offsetMicro - waivedMicro - remainderFloor(payment)
-  return missing > 0n && hasOpenRefund(payment) ? missing : 0n
+  return beyondMicro + atLeastZero(liveMicro + offsetMicro - waivedMicro - remainderFloor(payment))
 }
 
 /**

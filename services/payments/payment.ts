@@ -200,6 +200,33 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
+/** What was paid for a promise and went back; null if the amount paid is inexact. */
+export type BackFacts = RemainderFacts &
+  Pick<PaymentFacts, 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
+    readonly paidMinor: bigint | null
+    readonly overpaidRefundedMinor: bigint
+  }
+
+/**
+ * Returns the money that went back beyond what was paid, in the currency's smallest unit: the
+ * provider pays both a refund and a dispute of one charge.
+ */
+export function beyondMinor(payment: BackFacts): bigint {
+  const { providerPaymentId, reason, paidMinor, refundedMinor } = payment
+  const isCounted =
+    providerPaymentId !== null && paidMinor !== null && reason !== 'currency_differs'
+  const ownMinor = isCounted ? atLeastZero(refundedMinor - paidMinor) : 0n
+  return ownMinor + atLeastZero(payment.overpaidRefundedMinor - payment.overpaidMinor)
+}
+
+/** Returns its value at the payment's rate (10⁻⁶ AUSD, rounded up). */
+export function beyondCeil(payment: BackFacts): bigint {
+  const { ausdMicro, fiatMinor } = payment
+  return (ausdMicro * beyondMinor(payment) + fiatMinor - 1n) / fiatMinor
+}
+
+export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
+
 /** Returns the id its chain ref is derived from; a payment that is applied again gets a new one. */
 export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
   part === 0 ? id : `${id}.${part}`

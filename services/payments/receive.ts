@@ -301,7 +301,7 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   await notePayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')
-  await countBeside(tx, after)
+  await countBeside(tx, context, after)
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 

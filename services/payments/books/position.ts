@@ -1,7 +1,15 @@
 import { providerOf } from '#shared/ledger/chart'
 import { type Line, type Position, position } from '#shared/ledger/position'
 import { keptFloor } from '#shared/ledger/spread'
-import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
+import {
+  atLeastZero,
+  beyondCeil,
+  beyondMinor,
+  type PaymentFacts,
+  type Reason,
+  remainderFloor,
+  wasGiven,
+} from '../payment'
 import type { PaymentRow } from '../payment.store'
 
 // The book position of a payment, computed from its row alone. Each change of the row is booked as
@@ -52,8 +60,9 @@ function fiatLines(payment: Booked): Line[] {
   const { overpaidMinor, overpaidRefundedMinor, wonMinor } = payment
   const secondMinor = overpaidMinor - overpaidRefundedMinor
   const heldMinor = ownMinorOf(payment) + secondMinor + wonMinor
-  const exchangedMinor =
-    isExchanged(payment) && refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
+  const leftMinor = isExchanged(payment) ? atLeastZero(fiatMinor - refundedMinor) : 0n
+  // What went back beyond the payment was exchanged for a claim on the wallet.
+  const exchangedMinor = leftMinor - beyondMinor(payment)
   return [
     { account: providerOf[account], asset: currency, amount: heldMinor },
     { account: 'exchange', asset: currency, amount: -exchangedMinor },
@@ -73,7 +82,12 @@ function ownMinorOf(payment: Booked): bigint {
 
 function ausdLines(payment: Booked): Line[] {
   const { liveMicro, offsetMicro, waivedMicro, creditedAt, spreadBps } = payment
-  if (!isExchanged(payment)) return []
+  const beyondMicro = beyondCeil(payment)
+  const claim: Line[] = [
+    { account: 'exchange', asset: 'AUSD', amount: -beyondMicro },
+    { account: 'clawback', asset: 'AUSD', amount: beyondMicro },
+  ]
+  if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
   const onChainMicro = creditedAt === null ? 0n : liveMicro
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - offsetMicro) : 0n
@@ -91,7 +105,10 @@ function ausdLines(payment: Booked): Line[] {
     ['clawback', owedMicro - offsetMicro],
     ['waived', waivedMicro],
   ]
-  return lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
+  return [
+    ...claim,
+    ...lines.map(([account, amount]) => ({ account, asset: 'AUSD' as const, amount })),
+  ]
 }
 
 /** Returns its account in the contract: collateral or repayment, on hold or not. */
@@ -100,5 +117,3 @@ function placeOf({ kind, held, holdEndedAt }: Booked) {
   if (kind === 'topup') return mayBeTaken ? 'collateral_held' : 'collateral'
   return mayBeTaken ? 'repaid_held' : 'repaid'
 }
-
-const atLeastZero = (micro: bigint): bigint => (micro > 0n ? micro : 0n)

@@ -6,6 +6,7 @@ import type { Context } from '../context'
 import { decideRefunded, waiverOf } from '../decide'
 import { needsHold } from '../payment'
 import { findByProviderIds, lockPayment, notePayment, type PaymentRow } from '../payment.store'
+import { findSeconds } from '../review/review.store'
 import { anomalyId, findAnomaly } from '../schema.store'
 import {
   endVoid,
@@ -86,7 +87,7 @@ export async function followReports(
   // Without a charge of its own nothing is decided: its reports are counted with the charge.
   if (!payment || payment.providerPaymentId === null) return undefined
   if (payment.providerPaymentId !== providerPaymentId) {
-    await countBeside(tx, payment)
+    await countBeside(tx, context, payment)
     return undefined
   }
   const reports = await findReports(tx, providerPaymentId)
@@ -117,8 +118,8 @@ export async function followReports(
 }
 
 /** Counts the refunds of second payments, which were never credited. */
-export async function countBeside(tx: Tx, payment: PaymentRow): Promise<void> {
-  const { id, providerPaymentId, overpaidMinor } = payment
+export async function countBeside(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { id, providerPaymentId } = payment
   if (providerPaymentId === null) return
   const seconds = new Map<string, StoredReport[]>()
   for (const report of await findReportsBeside(tx, id, providerPaymentId))
@@ -127,9 +128,14 @@ export async function countBeside(tx: Tx, payment: PaymentRow): Promise<void> {
       report,
     ])
   let overpaidRefundedMinor = 0n
-  for (const reports of seconds.values())
-    overpaidRefundedMinor += backOf(reports, overpaidMinor).goneMinor
+  // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
+  for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))
+    if (minor !== null && currency === payment.currency)
+      overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor
   if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return
   await notePayment(tx, id, { overpaidRefundedMinor })
-  await bookChange(tx, payment, { ...payment, overpaidRefundedMinor }, 'second payment refunded')
+  const after = { ...payment, overpaidRefundedMinor }
+  await bookChange(tx, payment, after, 'second payment refunded')
+  await shrinkReversal(tx, context, after)
+  await noteReversal(tx, context, after)
 }

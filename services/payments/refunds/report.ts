@@ -69,9 +69,9 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const isInexact = gone.some(({ minor }) => minor === null)
   const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
   return {
-    goneMinor:
-      takenMinor +
-      voids.filter(isGone).reduce((most, one) => larger(most, one.minor ?? paidMinor), 0n),
+    goneMinor: voids
+      .filter(isGone)
+      .reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor),
     isOpen: [...moves, ...nameless, ...disputes, ...voids].some(isOpen),
   }
 }

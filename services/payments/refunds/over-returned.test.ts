@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Fixture, newWallet, openFixture } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  // Later than any reading of the list that an earlier test has shared.
+  fixture.time.aheadMs += 10_000
+})
+
+type Kind = 'topup' | 'settlement'
+const kinds = [['topup'], ['settlement']] as const
+async function opened(kind: Kind = 'topup'): Promise<string> {
+  const asked = { wallet: newWallet(), quoteId: fixture.quote() }
+  const answer =
+    kind === 'topup'
+      ? await fixture.topup({ ...asked, amount: '50000', method: 'qr' })
+      : await fixture.settlement(asked)
+  return answer.ok!.paymentId
+}
+/** Paid without a webhook, found by the list and final on the chain. */
+async function given(channel: string, kind: Kind = 'topup'): Promise<string> {
+  const id = await opened(kind)
+  await fixture.control(`sessions/${id}/pay`, { channel_code: channel, force: true })
+  await fixture.list()
+  await fixture.becomes(id, { state: 'paid' })
+  await fixture.settle(kind === 'topup' ? 'credit' : 'repay', id)
+  return id
+}
+const holdFor = (seconds: number) => {
+  const until = Math.floor(fixture.context.clock() / 1_000) + seconds
+  fixture.chain.hold = { state: 'held', until }
+}
+const refund = async (id: string, more: object = {}) =>
+  (await fixture.control(`payments/${id}/refund`, more)).id
+const dispute = async (id: string, more: object = {}) =>
+  (await fixture.control(`payments/${id}/chargeback`, more)).id
+const pay = (session: string, channel = 'QRIS') =>
+  fixture.control(`sessions/${session}/pay`, { channel_code: channel, force: true })
+/** A top-up of 50,000 through a channel that is never held. */
+async function paidAgain(wallet: `0x${string}`): Promise<void> {
+  const asked = { wallet, quoteId: fixture.quote(), amount: '50000', method: 'qr' } as const
+  const id = (await fixture.topup(asked)).ok!.paymentId
+  await pay(id)
+  await fixture.list()
+  await fixture.becomes(id, { state: 'credited' })
+}
+/** Amount that the payment's wallet has to repay (10⁻⁶ AUSD). */
+const missingOf = async (id: string) =>
+  (await fixture.reversals())
+    .filter(({ paymentId }) => paymentId === id)
+    .reduce((sum, { lostMicro, madeGoodMicro }) => sum + lostMicro - madeGoodMicro, 0n)
+const isFrozen = async (id: string) =>
+  (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
+
+describe('a refund and a dispute of the same charge, of which the provider pays both,', () => {
+  test.each(kinds)(
+    'freeze the wallet of a %s that was revoked, until the dispute is won',
+    async (kind) => {
+      const id = await given('CARDS', kind)
+      holdFor(600)
+      await refund(id)
+      await fixture.list()
+      await fixture.becomes(id, { state: 'revoking' })
+      await fixture.settle('revoke', id)
+      const { fiatMinor } = await fixture.becomes(id, { state: 'revoked' })
+      const made = await dispute(id)
+      await fixture.list()
+      await fixture.becomes(id, { refundedMinor: 2n * fiatMinor })
+      expect(await isFrozen(id)).toBe(true)
+      await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
+      await fixture.list()
+      await fixture.becomes(id, { refundedMinor: fiatMinor })
+      expect(await isFrozen(id)).toBe(false)
+    },
+  )
+
+  test.each([
+    ['after its credit', [refund, dispute]],
+    ['in two disputes', [dispute, dispute]],
+  ])('%s, freeze it until top-ups have repaid both', async (_, ways) => {
+    const id = await given('QRIS')
+    const { wallet } = (await fixture.row(id))!
+    for (const way of ways) await way(id)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', refundedMinor: 100_000n })
+    expect(await missingOf(id)).toBe(6_153_846n)
+    await paidAgain(wallet)
+    expect(await isFrozen(id)).toBe(true)
+    await paidAgain(wallet)
+    expect(await isFrozen(id)).toBe(false)
+  })
+
+  test('freeze it when they came before the credit', async () => {
+    const id = await opened()
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+    await refund(id)
+    await dispute(id)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'refunded', refundedMinor: 100_000n })
+    expect(await missingOf(id)).toBe(3_076_923n)
+    expect(await isFrozen(id)).toBe(true)
+  })
+
+  test('freeze it when they are of a second payment', async () => {
+    const quoteId = fixture.quote()
+    const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId } as const
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorAfterAccept: 1 } })
+    await fixture.topup(asked)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    const { sessions } = (await fixture.control('book')) as unknown as {
+      sessions: { reference_id: string; payment_session_id: string }[]
+    }
+    const paid: string[] = []
+    for (const { reference_id: reference, payment_session_id: session } of sessions)
+      if (reference === id) paid.push((await pay(session)).payment_id)
+    await fixture.list()
+    const { providerPaymentId } = await fixture.becomes(id, { overpaidMinor: 50_000n })
+    const second = paid.find((one) => one !== providerPaymentId)!
+    await refund(second)
+    await fixture.list()
+    await fixture.becomes(id, { overpaidRefundedMinor: 50_000n })
+    expect(await isFrozen(id)).toBe(false)
+    await dispute(second)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 100_000n })
+    expect(await missingOf(id)).toBe(3_076_923n)
+    expect(await isFrozen(id)).toBe(true)
+  })
+})
