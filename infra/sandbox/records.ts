@@ -112,6 +112,8 @@ export type Chargeback = {
   readonly referenceId: string
   readonly channelCode: string
   readonly amountMinor: bigint
+  /** What its row in the list names besides our reference; absent: nothing. */
+  readonly names?: 'payment' | 'request'
   /** Currency of the dispute; absent: that of the account. */
   readonly currency?: string
   readonly status: TransactionStatus

@@ -9,7 +9,11 @@ export async function callPerson(
   { log }: Context,
   kind: Extract<
     AnomalyKind,
-    'status_unknown' | 'amount_unknown' | 'sender_unverified' | 'charge_doubtful'
+    | 'status_unknown'
+    | 'amount_unknown'
+    | 'sender_unverified'
+    | 'charge_doubtful'
+    | 'charge_ambiguous'
   >,
   about: {
     account: PaymentRow['account']

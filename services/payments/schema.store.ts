@@ -28,6 +28,7 @@ export const anomalyKinds = [
   'sender_unverified', // Sender verification failed after the credit.
   'amount_unknown', // Refund without an exact amount.
   'charge_doubtful', // A charge that we counted reads otherwise than succeeded.
+  'charge_ambiguous', // A refund or dispute names a promise that several charges paid.
   'repaid_needlessly', // A loss was undone after a top-up had covered it.
   'dispute_won', // Chargeback reversed.
   'look_up_refused', // The provider refused to look up our own object; its state is unknown.

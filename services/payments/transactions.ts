@@ -25,6 +25,7 @@ import type { FetchedCharge, FetchedRefund, RefundStatus } from './provider'
 import { findRefunded as findRefundedCharge } from './providers/look-up'
 import {
   fetchCheckout,
+  type PricedCharge,
   type ReceivedRefund,
   receiveCharge,
   receiveCheckout,
@@ -34,6 +35,7 @@ import {
 import { endDoubt, receiveDoubt } from './refunds/follow'
 import { findReportsById } from './refunds/refund.store'
 import { chargebackId, listedId, voidId } from './refunds/report'
+import { findSeconds } from './review/review.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from './schema.store'
 
 // The provider's transaction list shows our money even if a webhook was lost. Each row names an
@@ -195,7 +197,8 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const refund = productId
     ? await provider.findRefund(account, productId).catch(noneOfItsForm)
     : undefined
-  const fetched = await withRate(context, await chargeOf(context, account, row, refund))
+  const { charge, isNamed } = await chargeOf(context, account, row, refund)
+  const fetched = await withRate(context, charge)
   if (!fetched) return noteMissing(context, account, row)
   const { paymentRequestId, paymentId } = fetched.charge
   // A row without an id of its own names no refund: all refunds of its payment are read instead.
@@ -205,6 +208,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const objectId = refund?.refundId ?? null
   await database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
+    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
     await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
     // Which of the two is right decides a person; until then the money counts as gone.
@@ -214,10 +218,12 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
 }
 
 async function receiveChargebackRow(context: Context, account: ProviderAccount, row: Listed) {
-  const fetched = await withRate(context, await chargeOf(context, account, row))
+  const { charge, isNamed } = await chargeOf(context, account, row)
+  const fetched = await withRate(context, charge)
   if (!fetched) return noteMissing(context, account, row)
   await context.database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
+    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
     if (row.status === 'reversed')
       await recordAnomaly(tx, {
@@ -267,24 +273,39 @@ export async function receiveRowsOf(
   await receiveRows(paymentListing(context), account, own)
 }
 
-/** Fetches the charge of a refund or chargeback with our own key. */
+/** Fetches the charge of a refund or chargeback with our own key; without an id, by our reference. */
 async function chargeOf(
   context: Context,
   account: ProviderAccount,
   row: Listed,
   refund?: FetchedRefund,
-): Promise<FetchedCharge | undefined> {
+): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean }> {
   const { provider } = context
   const named = await findRefundedCharge(provider, account, {
-    paymentId: refund?.paymentId ?? null,
+    paymentId: row.type === 'chargeback' ? row.productId : (refund?.paymentId ?? null),
     paymentRequestId: refund?.paymentRequestId ?? row.paymentRequestId,
   })
-  if (named) return named
+  if (named) return { charge: named, isNamed: true }
   const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
-  if (known) return provider.findCharge(account, known)
-  if (owner?.checkoutId) return (await fetchCheckout(context, account, owner.checkoutId)).fetched
-  return undefined
+  if (known) return { charge: await provider.findCharge(account, known), isNamed: false }
+  const checkout =
+    owner?.checkoutId && (await fetchCheckout(context, account, owner.checkoutId)).fetched
+  return { charge: checkout || undefined, isNamed: false }
+}
+
+/** Alerts a person if the reference of a row leads to several charges: it counts against the first. */
+async function noteAmbiguous(
+  tx: Tx,
+  context: Context,
+  account: ProviderAccount,
+  { row, fetched }: { row: Listed; fetched: Pick<PricedCharge, 'match'> },
+) {
+  const paymentId = fetched.match?.id
+  if (!paymentId || (await findSeconds(tx, paymentId)).length === 0) return
+  await callPerson(tx, context, 'charge_ambiguous', {
+    ...{ account, object: row.transactionId, paymentId },
+  })
 }
 
 /** Finds the payment of a row by the provider's ids, else by our reference. */

@@ -122,10 +122,11 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
-  const currency = optionalText(body, 'currency')
+  const [currency, names] = [optionalText(body, 'currency'), optionalText(body, 'names')]
   return openChargeback(context, payment, {
     ...{ amountMinor, status: statusOf(body) ?? 'SUCCESS' },
     ...(currency === null ? {} : { currency }),
+    ...(names === 'payment' || names === 'request' ? { names } : {}),
   })
 }
 

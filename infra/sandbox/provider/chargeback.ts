@@ -25,7 +25,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
 export function openChargeback(
   { book }: Context,
   payment: Payment,
-  ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency'>,
+  ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency' | 'names'>,
 ): Chargeback {
   const now = nowText()
   return book.save('chargebacks', {

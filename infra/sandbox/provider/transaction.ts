@@ -148,6 +148,10 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
   referenceId: chargeback.referenceId,
   amountMinor: chargeback.amountMinor,
   ...(chargeback.currency ? { currency: chargeback.currency } : {}),
+  ...(chargeback.names === 'payment' ? { productId: chargeback.paymentId } : {}),
+  ...(chargeback.names === 'request'
+    ? { productData: { payment_request_id: chargeback.requestId } }
+    : {}),
 })
 
 const fromPayout = (payout: Payout): Transaction => ({

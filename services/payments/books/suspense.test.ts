@@ -222,6 +222,7 @@ const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   amount_unknown: 'unknown: the list of transactions has the sum',
   look_up_refused: 'unknown: the provider does not say',
   charge_doubtful: 'unknown: its money counts as ours until the provider says that it is void',
+  charge_ambiguous: 'none: it is counted against the charge that counts',
   repaid_needlessly: 'a negative clawback: what we owe the wallet',
   dispute_won: 'no money: its chargeback is no longer counted',
 }

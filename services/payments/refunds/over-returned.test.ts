@@ -107,7 +107,8 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  test('freeze it when they are of a second payment', async () => {
+  /** Opens a promise that two charges pay; returns its id and that of the second charge. */
+  async function paidTwice() {
     const quoteId = fixture.quote()
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId } as const
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorAfterAccept: 1 } })
@@ -122,15 +123,29 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
       if (reference === id) paid.push((await pay(session)).payment_id)
     await fixture.list()
     const { providerPaymentId } = await fixture.becomes(id, { overpaidMinor: 50_000n })
-    const second = paid.find((one) => one !== providerPaymentId)!
+    return { id, second: paid.find((one) => one !== providerPaymentId)! }
+  }
+
+  test.each(['payment', 'request'])('freeze it when a row names the second %s', async (names) => {
+    const { id, second } = await paidTwice()
     await refund(second)
     await fixture.list()
     await fixture.becomes(id, { overpaidRefundedMinor: 50_000n })
     expect(await isFrozen(id)).toBe(false)
-    await dispute(second)
+    await dispute(second, { names })
     await fixture.list()
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 100_000n })
     expect(await missingOf(id)).toBe(3_076_923n)
     expect(await isFrozen(id)).toBe(true)
+  })
+
+  test('call a person when the dispute does not say of which of two payments it is', async () => {
+    const { id, second } = await paidTwice()
+    await dispute(second)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n, overpaidRefundedMinor: 0n })
+    expect(await fixture.anomalies()).toContainEqual(
+      expect.objectContaining({ kind: 'charge_ambiguous', paymentId: id }),
+    )
   })
 })
