@@ -172,17 +172,19 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
 /** States of cash-outs that came to nothing. */
 const undone: CashoutState[] = ['expired', 'failed', 'returned']
 
-/** Totals of cash-outs: their AUSD, and the number of those given back. */
+/** Totals of cash-outs: their AUSD, and the number of those given back and in progress. */
 const totals = {
   micro: sql<string>`coalesce(sum(${cashouts.ausdMicro})
     filter (where ${cashouts.state} not in (${quotedList(undone)})), 0)::text`,
   givenBack: sql<number>`(count(*)
     filter (where ${cashouts.state} in ('returning', 'returned')))::int`,
+  inProgress: sql<number>`(count(*)
+    filter (where ${cashouts.state} in ('taking', 'taken', 'paying')))::int`,
 }
 
 /**
  * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except those that came to nothing, and counts
- * those whose AUSD goes back. Also returns the start of a pause of cash-outs, or null.
+ * those whose AUSD goes back and those in progress. Also returns the start of a pause of cash-outs, or null.
  */
 export async function sumToday(tx: Tx, wallet: `0x${string}`) {
   const [row] = await tx
@@ -197,7 +199,7 @@ export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${ma
 
 /**
  * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except those that
- * came to nothing, and counts those whose AUSD goes back. `marks`: its keyed hashes.
+ * came to nothing, and counts those whose AUSD goes back and those in progress. `marks`: its keyed hashes.
  */
 export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx

@@ -196,7 +196,9 @@ async function limitWallet(
   if (free !== undefined && takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
   const today = await sumToday(tx, wallet)
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
-  if (today.givenBack >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
+  // After one refusal, those in progress may be refused too.
+  const refused = today.givenBack && today.givenBack + today.inProgress
+  if (refused >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
   return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
 }
 

@@ -75,13 +75,13 @@ export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
 /** The sums behind these limits are tested on a real Postgres. */
 export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
-  ...{ micro: 0n, givenBack: 0 },
+  ...{ micro: 0n, givenBack: 0, inProgress: 0 },
 })
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
 export const sumUnpaid: StandIn<Promises['sumUnpaid']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
-  givenBack: 0,
+  ...{ givenBack: 0, inProgress: 0 },
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)
     .filter(({ state }) => !['expired', 'failed', 'returned'].includes(state))

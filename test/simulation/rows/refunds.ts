@@ -169,7 +169,7 @@ export const findAnomalies = async (db: Db, ids: readonly string[]): Promise<Set
   new Set(ids.filter((id) => rowsOf(db).anomalies.get(`payments ${id}`)))
 
 export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, anomaly) => {
-  const { kind, account, object, paymentId = null, amountMinor = null } = anomaly
-  const row = { kind, object, paymentId, amountMinor }
+  const { kind, account, object, paymentId = null, currency = null, amountMinor = null } = anomaly
+  const row = { kind, object, paymentId, currency, amountMinor }
   return rowsOf(db).anomalies.insert(`payments ${kind}:${account}:${object}`, row)
 }

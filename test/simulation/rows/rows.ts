@@ -14,6 +14,7 @@ export type AnomalyRow = {
   readonly kind: string
   readonly object: string
   readonly paymentId?: string | null
+  readonly currency?: string | null
   readonly amountMinor?: bigint | null
 }
 type LaneStore = typeof import('../../../services/chain-relayer/lanes/lane.store')
