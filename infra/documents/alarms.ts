@@ -40,7 +40,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['reversal undone after it was repaid: give it back to the wallet'],
-    steps: 'Credit the named amount to the wallet.',
+    steps: 'Pay the named amount to the person, then `wallets given-back <payment>`.',
   },
   {
     source: 'services/payments',

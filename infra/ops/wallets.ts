@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/ops/deed.store'
 import { among, changing, type Found, reading } from '#infra/ops/verb'
-import { WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
 /** A wallet that was frozen after a reversal. */
@@ -34,12 +34,32 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
     ...payments,
   ].join('  ')
 
+/** What a wallet repaid (10⁻⁶ AUSD) for a loss that was undone, and has not been given back. */
+export type NeedlessRepayment = { wallet: string; paymentId: string; micro: string }
+
+/** Lists needless repayments, oldest first; with `paymentId`, only that of this payment. */
+export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
+  sql<NeedlessRepayment[]>`
+    select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro
+    from payments.reversals
+    where made_good_micro > lost_micro and ${paymentId} in ('', payment_id) order by updated_at`
+
 const list = reading({
-  ...{ does: 'list frozen wallets, longest frozen first', usage: 'wallets list' },
+  ...{
+    does: 'list frozen wallets, longest frozen first, and needless repayments',
+    usage: 'wallets list',
+  },
   read: async (_, { sql }): Promise<Found> => {
-    const frozen = await listFrozen(sql)
-    const text = frozen.map(lineOf).join('\n') || 'no frozen wallets'
-    return { text, data: { frozen }, ok: frozen.length === 0 }
+    const [frozen, needless] = [await listFrozen(sql), await listNeedless(sql)]
+    const lines = [
+      ...frozen.map(lineOf),
+      ...needless.map(
+        ({ wallet, paymentId, micro }) =>
+          `${wallet}  repaid ${moneyText(micro, 'AUSD')} needlessly for ${paymentId}`,
+      ),
+    ]
+    const text = lines.join('\n') || 'no frozen wallets, and no needless repayments'
+    return { text, data: { frozen, needless }, ok: lines.length === 0 }
   },
 })
 
@@ -87,4 +107,21 @@ const clear = changing({
   },
 })
 
-export const wallets = among('frozen wallets: list, clear', { list, clear })
+const givenBack = changing({
+  does: 'record that a needless repayment was given back',
+  usage: 'wallets given-back <payment> --reason <why> [--by <who>]',
+  takes: 1,
+  change: async ({ words: [paymentId = ''], reason, by }, operator) => {
+    const micro = (await listNeedless(operator.sql, paymentId))[0]?.micro ?? '0'
+    const cause = `${micro} repaid needlessly`
+    const deed = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
+    const ask = (id: string) =>
+      askOutcome(operator, LossGivenBack, { deed: id, by, reason, paymentId, micro })
+    return [await perform(operator, deed, ask)]
+  },
+})
+
+export const wallets = among('frozen wallets: list, clear, given-back', {
+  ...{ list, clear },
+  'given-back': givenBack,
+})

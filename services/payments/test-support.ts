@@ -240,6 +240,8 @@ export async function openFixture() {
     /** An operator lifts a freeze. */
     clear: async (of: `0x${string}`, by = 'sari', seen?: Seen) =>
       deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
+    giveBack: (paymentId: string, micro: string) =>
+      deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     freezeOf,
     /** An operator pauses or resumes top-ups. */
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>

@@ -48,6 +48,7 @@ export const questions: readonly Question[] = [
   payments.ReviewResolve,
   payments.TopupsPause,
   payments.WalletClear,
+  payments.LossGivenBack,
   payouts.PayoutsTerms,
   payouts.CashoutCreate,
   payouts.PayoutsActivity,

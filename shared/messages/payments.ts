@@ -113,6 +113,16 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
   repeat: 'once by its key',
 })
 
+/**
+ * Records that `micro` (10⁻⁶ AUSD) was given back to a wallet outside of this service: it had repaid
+ * a loss of this payment that was undone. Refused unless that is what it repaid needlessly.
+ */
+export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
+  request: Type.Object({ ...deedFields, paymentId: Type.String(), micro: Amount }),
+  answer: DeedOutcome,
+  repeat: 'once by its key',
+})
+
 /** While paused, new top-ups are refused. Settlements are not: a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 

@@ -6,6 +6,7 @@ import { difference, type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { Listed } from '#shared/provider/transactions'
+import { atLeastZero } from '../payment'
 import type { PaymentRow } from '../payment.store'
 import type { Charge } from '../provider'
 import { findReports, type Reversal } from '../refunds/refund.store'
@@ -95,19 +96,24 @@ export const bookListed = (
 /** Returns the journal item of the waived part of a reversal. */
 export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
-/** Returns lines for the waived part of a reversal; none while it may still be repaid. */
-export function givenUpLines({ lostMicro, madeGoodMicro, clearedAt }: Reversal): Position {
-  const amount = clearedAt === null ? 0n : lostMicro - madeGoodMicro
+/**
+ * Returns lines for the waived part of a reversal, none while it may still be repaid, and for what
+ * the owner gave back of a needless repayment.
+ */
+export function givenUpLines(reversal: Reversal): Position {
+  const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
+  const waived = clearedAt === null ? 0n : atLeastZero(lostMicro - madeGoodMicro)
   return position([
-    { account: 'waived', asset: 'AUSD', amount },
-    { account: 'clawback', asset: 'AUSD', amount: -amount },
+    { account: 'waived', asset: 'AUSD', amount: waived },
+    { account: 'capital', asset: 'AUSD', amount: -givenBackMicro },
+    { account: 'clawback', asset: 'AUSD', amount: givenBackMicro - waived },
   ])
 }
 
-/** Books the waived part of a reversal under its own item. */
+/** Books the waived part of a reversal, and what was given back of it, under its own item. */
 export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
   bookTo(tx, journal, {
-    event: reversal.clearedAt === null ? 'asked for again' : 'given up',
+    event: reversal.clearedAt === null ? 'asked for again, or given back' : 'given up',
     item: givenUpItem(reversal),
     lines: givenUpLines(reversal),
   })

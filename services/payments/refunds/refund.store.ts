@@ -111,7 +111,10 @@ export const reversals = schema.table(
     paymentId: text('payment_id').primaryKey(),
     wallet: addressColumn('wallet').notNull(),
     lostMicro: amountColumn('lost_micro').notNull(),
+    /** Repaid by top-ups. More than the loss, once part of that was undone. */
     madeGoodMicro: amountColumn('made_good_micro').notNull().default(sql`0`),
+    /** Repaid needlessly, and given back by an operator. */
+    givenBackMicro: amountColumn('given_back_micro').notNull().default(sql`0`),
     /** Time at which an operator waived the rest. */
     clearedAt: at('cleared_at'),
     ...timestamps(),
@@ -121,7 +124,7 @@ export const reversals = schema.table(
     index('reversals_missing').on(table.wallet).where(isMissing(table)),
     check(
       'reversals_amounts',
-      sql`${table.lostMicro} >= 0 and ${table.madeGoodMicro} >= 0 and ${table.madeGoodMicro} <= ${table.lostMicro}`,
+      sql`${table.lostMicro} >= 0 and ${table.madeGoodMicro} >= 0 and ${table.givenBackMicro} >= 0`,
     ),
   ],
 )
@@ -135,20 +138,21 @@ export async function findReversal(db: Db, paymentId: string): Promise<Reversal 
 
 /**
  * Stores the loss of a payment. A larger one than before is due again, even if an operator waived
- * the smaller one. It never falls below the part that is already repaid.
+ * the smaller one.
  */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
 ): Promise<Reversal> {
-  const lost = sql`greatest(excluded.lost_micro, ${reversals.madeGoodMicro})`
   const cleared = sql`case when excluded.lost_micro > ${reversals.lostMicro} then null else ${reversals.clearedAt} end`
   const rows = await tx
     .insert(reversals)
     .values(reversal)
     .onConflictDoUpdate({
       target: reversals.paymentId,
-      set: { lostMicro: lost, clearedAt: cleared, updatedAt: sql`now()` },
+      set: {
+        ...{ lostMicro: sql`excluded.lost_micro`, clearedAt: cleared, updatedAt: sql`now()` },
+      },
     })
     .returning()
   return rows[0]!
@@ -171,6 +175,21 @@ export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
       updatedAt: sql`now()`,
     })
     .where(eq(reversals.paymentId, paymentId))
+
+/** Moves what a loss was repaid needlessly to the part given back. */
+export async function moveGivenBack(tx: Tx, paymentId: string): Promise<Reversal> {
+  const { madeGoodMicro, lostMicro, givenBackMicro } = reversals
+  const rows = await tx
+    .update(reversals)
+    .set({
+      madeGoodMicro: sql`${lostMicro}`,
+      givenBackMicro: sql`${givenBackMicro} + ${madeGoodMicro} - ${lostMicro}`,
+      updatedAt: sql`now()`,
+    })
+    .where(eq(reversals.paymentId, paymentId))
+    .returning()
+  return rows[0]!
+}
 
 /** Waives a wallet's outstanding losses. */
 export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>

@@ -5,7 +5,8 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import { bookGivenUp } from '../books/book'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
-import { lockWallet, notePayment, type PaymentRow } from '../payment.store'
+import { atLeastZero } from '../payment'
+import { lockPayment, lockWallet, notePayment, type PaymentRow } from '../payment.store'
 import { outbox, recordAnomaly } from '../schema.store'
 import {
   addMadeGood,
@@ -15,7 +16,9 @@ import {
   findReversal,
   findWallet,
   hasLostHold,
+  moveGivenBack,
   planOrder,
+  type Reversal,
   storeFreeze,
   storeReversal,
   type WalletRow,
@@ -51,14 +54,13 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
   if (!before || before.lostMicro <= lost) return
   const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
   await bookGivenUp(tx, after)
-  if (after.lostMicro > lost) {
-    const needlessMicro = String(after.lostMicro - lost)
-    const anomaly = { kind: 'repaid_needlessly', account, object: paymentId, paymentId } as const
-    if (await recordAnomaly(tx, anomaly))
-      context.log.error(
-        { paymentId, wallet, needlessMicro, alarm: true },
-        'reversal undone after it was repaid: give it back to the wallet',
-      )
+  const needlessMicro = needlesslyRepaid(after)
+  if (needlessMicro > 0n) {
+    await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
+    context.log.error(
+      { paymentId, wallet, needlessMicro: String(needlessMicro), alarm: true },
+      'reversal undone after it was repaid: give it back to the wallet',
+    )
   }
   await followFreeze(tx, context, wallet)
 }
@@ -161,6 +163,35 @@ export async function clearWallet(
   })
   context.poke()
   return outcome
+}
+
+/** Returns what top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
+const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint =>
+  atLeastZero(madeGoodMicro - lostMicro)
+
+/**
+ * Records at an operator's request that `micro` (10⁻⁶ AUSD), which a wallet had repaid needlessly,
+ * was given back to it. If the loss comes about after all, it is due again. A retry changes nothing.
+ */
+export async function noteGivenBack(
+  context: Context,
+  paymentId: string,
+  { by, reason, micro }: { by: string; reason: string; micro: string },
+): Promise<{ done: string } | { refused: string }> {
+  return context.database.transaction(async (tx) => {
+    if (!(await lockPayment(tx, paymentId))) return { refused: `there is no payment ${paymentId}` }
+    const loss = await findReversal(tx, paymentId)
+    const needless = loss ? needlesslyRepaid(loss) : 0n
+    if (needless === 0n && loss && loss.givenBackMicro > 0n)
+      return { done: `${loss.givenBackMicro} of ${paymentId} were given back` }
+    if (!loss || needless === 0n)
+      return { refused: `nothing of ${paymentId} was repaid needlessly` }
+    if (String(needless) !== micro)
+      return { refused: `what was repaid needlessly for ${paymentId} has changed: look again` }
+    await bookGivenUp(tx, await moveGivenBack(tx, paymentId))
+    context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
+    return { done: `${micro} of ${paymentId} were given back` }
+  })
 }
 
 async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {

@@ -1,11 +1,11 @@
 import { answerErasure } from '#shared/bus/erasing'
 import { answerPause } from '#shared/bus/pausing'
 import { type Answering, answering } from '#shared/bus/serve'
-import { TopupsPause, WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
-import { clearWallet } from '../refunds/reversal'
+import { clearWallet, noteGivenBack } from '../refunds/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolutions } from './resolve'
@@ -15,6 +15,9 @@ export const answerDeeds = (context: Context): Answering[] => [
   answerResolutions(context),
   answering(WalletClear, async ({ wallet, ...asked }) =>
     ok(await clearWallet(context, wallet, asked)),
+  ),
+  answering(LossGivenBack, async ({ paymentId, ...asked }) =>
+    ok(await noteGivenBack(context, paymentId, asked)),
   ),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
   answerErasure(context, personErasures.payments, erasure),

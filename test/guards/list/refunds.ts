@@ -80,18 +80,18 @@ export const refundGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'the loss of a payment never falls below what was repaid of it',
+    guard: 'what was given back of a repaid loss is missing again if the loss comes about',
     kind: 'guarded update',
     edits: [
       edit(
         at('refunds/refund.store.ts'),
-        `greatest(excluded.lost_micro, \${reversals.madeGoodMicro})`,
-        'excluded.lost_micro',
+        `madeGoodMicro: sql\`\${lostMicro}\`,`,
+        `madeGoodMicro: sql\`\${madeGoodMicro}\`,`,
       ),
     ],
     test: {
-      file: at('refunds/refund.store.test.ts'),
-      name: 'that grew is missing in what was not repaid, and one that shrank is not',
+      file: at('refunds/given-back.test.ts'),
+      name: 'security: a dispute that is lost again freezes the wallet if its repayment was given back',
     },
   },
   {

@@ -3,7 +3,6 @@ import type {
   StoredReport,
   WalletRow,
 } from '../../../services/payments/refunds/refund.store'
-import { larger } from '../../../services/payments/refunds/report'
 import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
@@ -76,14 +75,20 @@ export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given
   const now = rows.now()
   const known = rows.reversals.get(paymentId)
   if (known) {
-    const { madeGoodMicro, clearedAt } = known
+    const { clearedAt } = known
     return rows.reversals.update(paymentId, {
-      lostMicro: larger(lostMicro, madeGoodMicro),
+      lostMicro,
       clearedAt: lostMicro > known.lostMicro ? null : clearedAt,
       updatedAt: now,
     })!
   }
-  const fresh = { madeGoodMicro: 0n, clearedAt: null, createdAt: now, updatedAt: now }
+  const fresh = {
+    madeGoodMicro: 0n,
+    givenBackMicro: 0n,
+    clearedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  }
   return rows.reversals.set(paymentId, { ...given, ...fresh })
 }
 
