@@ -23,13 +23,26 @@ describe.each(['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/gu
       expect(bytes.byteLength).toBeLessThan(text.length * 0.7)
       expect(new TextDecoder().decode(gunzipSync(bytes))).toBe(text)
     })
-    test.each(['identity', 'gzip;q=0', 'gzip; q=0.0', 'br'])(
+    test.each(['identity', 'gzip;q=0', 'gzip; q=0.0', 'br', 'gzip;q=x', 'gzipped', ''])(
       'is not compressed for Accept-Encoding: %s',
       async (accepted) => {
         const answer = await get(path, { 'accept-encoding': accepted })
         expect(answer.headers.get('content-encoding')).toBeNull()
       },
     )
+    test.each(['GZIP', 'br, gzip', 'x-gzip', 'gzip ; Q=0.001', 'gzip;q=1.000'])(
+      'is compressed for Accept-Encoding: %s',
+      async (accepted) => {
+        const answer = await get(path, { 'accept-encoding': accepted })
+        expect(answer.headers.get('content-encoding')).toBe('gzip')
+      },
+    )
+    // In quadratic time it would take an hour.
+    test('security: reads an Accept-Encoding header in linear time', async () => {
+      const weight = `gzip;q=0.${'1'.repeat(500_000)}`
+      for (const accepted of [weight, `${weight}x`, `gzip${' '.repeat(500_000)}x`])
+        expect((await get(path, { 'accept-encoding': accepted })).status).toBe(200)
+    })
     test('returns 304 without a body while the caller has the current one', async () => {
       const etag = (await get(path)).headers.get('etag')!
       for (const accepted of ['gzip', 'identity']) {

@@ -51,8 +51,8 @@ async function prepare(type: string, read: Content['read']): Promise<Prepared> {
 }
 
 const takesGzip = (accepted: string | null): boolean =>
-  (accepted ?? '')
-    .split(',')
-    .some((coding) =>
-      /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.\d*[1-9]\d*)\s*)?$/i.test(coding),
-    )
+  (accepted ?? '').split(',').some((coding) => {
+    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase())
+    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2) ?? '1'
+    return (name === 'gzip' || name === 'x-gzip') && Number(quality) > 0
+  })

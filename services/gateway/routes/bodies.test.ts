@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { Bank } from '#shared/messages/fields'
+import { readerOf } from '#shared/schema'
 import { type BodyPath, bank, goodBodies, spoilt } from '../test-support/bodies'
 import { errorOf, fixtureOf, okay } from '../test-support/fixture'
 import { ana, headerOf } from '../test-support/wallets'
@@ -132,9 +134,24 @@ describe('the account holder name of a cash-out', () => {
     '2 Fast',
     'Toko １２３',
     '  Sari Dewi\t',
+    '\nSari Dewi\n',
+    `${' '.repeat(60_000)}Sari Dewi`,
+    'ꦏꦿꦶꦁ ꦢꦺꦮꦶ',
+    'Nguye\u0302\u0303n',
     'x'.repeat(100),
   ])('may be %j', async (name) => {
     expect((await named(name)).status).toBe(200)
+  })
+  // In quadratic time it would take an hour.
+  test.each([
+    ['blanks before it', `${' '.repeat(500_000)}Sari=`],
+    ['blanks after it', `Sari${' '.repeat(500_000)}=`],
+    ['blanks in it', `${'Sari '.repeat(100_000)}=`],
+    ['letters', `${'x'.repeat(500_000)}=`],
+    ['marks', `${'\u0301'.repeat(500_000)}=`],
+  ])('security: is read in linear time with 500,000 %s', (_, name) => {
+    const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: name }
+    expect(readerOf(Bank)(bank)).toHaveProperty('fault')
   })
   test.each([
     ['a NUL', 'Sari\0Dewi'],
@@ -150,6 +167,11 @@ describe('the account holder name of a cash-out', () => {
     ['a letter beyond the Basic Multilingual Plane', `Sari ${'\u{1d400}'}`],
     ['an emoji', 'Sari 😀'],
     ['a no-break space', 'Sari\u00a0Dewi'],
+    ['a letter that shows nothing', 'Sari\u3164Dewi'],
+    ['only letters that show nothing', '\u3164\u115f\uffa0'],
+    ['a variation selector', 'Sari\ufe0f'],
+    ['a grapheme joiner', 'Sari\u034fDewi'],
+    ['five marks on a letter', `Sari${'\u0301'.repeat(5)}`],
     ['digits alone', '1234567890'],
     ['signs alone', '.-.'],
     ['a formula of a spreadsheet', "=cmd|'/c calc'!A1"],
