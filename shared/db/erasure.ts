@@ -38,9 +38,10 @@ export const withDeadLetters = (
   onItsWay: (wallet) => sql`${onItsWay(wallet)}
     union all select 'dead letter ' || d.message_id || ' is open' from ${deadLetters} d
     where d.redriven_at is null and ${naming(words(wallet))}`,
+  // First, because the other statements empty ids by which a message names the user.
   empty: (wallet, erasedAt) => [
-    ...empty(wallet, erasedAt),
     sql`update ${deadLetters} d set payload = '{}' where d.redriven_at is not null
       and ${naming(words(wallet))}`,
+    ...empty(wallet, erasedAt),
   ],
 })
