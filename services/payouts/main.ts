@@ -17,6 +17,7 @@ import type { Context } from './context'
 import { openBalance, watchBalance } from './cover/balance'
 import { answerCashouts, answerPayoutsPause } from './open'
 import { answerErase } from './person/erase'
+import { unsealWith } from './person/unseal'
 import { openXendit } from './providers/xendit/client'
 import { figuresOf } from './readings'
 import { startRechecking } from './recheck'
@@ -55,8 +56,7 @@ await runService(name, fields, async (config, runtime) => {
     accountLengths: config.bankAccountLengths,
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
     givenBackMax: givenBackMaxOf(config),
-    sweepAfterMs: config.sweepAfterMs,
-    reversalWatchMs: config.reversalWatchMs,
+    ...{ sweepAfterMs: config.sweepAfterMs, reversalWatchMs: config.reversalWatchMs },
   }
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)
@@ -72,7 +72,7 @@ await runService(name, fields, async (config, runtime) => {
   await using _messages = consume({ ...messages, reactions })
   const asked = [answerTerms, answerCashouts, answerActivity, answerOwed]
   const answers = [...asked, answerPayoutsPause, answerErase].map((answer) => answer(context))
-  const figures = figuresOf(context)
+  const figures = { ...figuresOf(context), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await aliveUntilStopped(config, runtime)

@@ -11,7 +11,7 @@ import type { Bus } from '#shared/bus/open'
 import { decideDeadLetter } from '#shared/bus/redrive'
 import { endOfTurn } from '#shared/bus/turn'
 import { Malformed } from '#shared/bus/verdict'
-import { openPersonReader } from '#shared/db/person'
+import { openPersonReader, type Unseal } from '#shared/db/person'
 import { within } from '#shared/deadline'
 import { shareFigures } from '#shared/figures'
 import type { Log } from '#shared/log'
@@ -57,6 +57,8 @@ export type Served<F extends object = Record<string, unknown>> = {
   /** The same figures as `/metrics` readings. */
   readings?: (figures: F) => readonly Reading[]
   log: Log
+  /** Decrypts what it stores encrypted, for the export of its owner. */
+  unseal?: Unseal
 } & Partial<Keeping>
 
 /** Storage of its dead letters, which operators decide about. */
@@ -76,9 +78,13 @@ function answersToOperators({
 }
 
 /** Returns the handler that reads the rows about a wallet, for every service with such rows. */
-function answersAboutPeople({ name, database }: Pick<Served, 'name' | 'database'>): Answering[] {
+function answersAboutPeople({
+  name,
+  database,
+  unseal,
+}: Pick<Served, 'name' | 'database' | 'unseal'>): Answering[] {
   if (!database || !Object.hasOwn(personReads, name)) return []
-  const read = openPersonReader(database, name)
+  const read = openPersonReader(database, name, unseal)
   return [
     answering(personReads[name as keyof typeof personReads], async ({ wallet, after }) =>
       ok(await read({ wallet, ...(after && { after }) })),

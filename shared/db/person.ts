@@ -12,7 +12,12 @@ export type PersonTable = {
   readonly name: string
   readonly columns: readonly Column[]
   readonly of: (wallet: string) => SQL
+  /** Decrypts `bank_details`; by default only that there are some is shown. */
+  readonly unseal?: Unseal
 }
+
+/** Decrypts the `bank_details` of a row for the export of its owner; only the service with the key can. */
+export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
 /** Names of operators and their notes: only for operators, because the text can name other people. */
 export const operatorNotes: ReadonlySet<string> = new Set(
@@ -68,18 +73,18 @@ export async function findPersonTables(
 }
 
 /** Reads a column as the interface writes it: amounts as text, times in UTC with milliseconds. */
-function shown({ name, type }: Column): SQL {
+function shown({ name, type }: Column, isOpened: boolean): SQL {
   const column = sql`t.${sql.identifier(name)}`
   const value = /^(numeric|bigint)$/.test(type)
     ? sql`${column}::text`
     : type.startsWith('timestamp')
       ? sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-      : name === sealed
+      : name === sealed && !isOpened
         ? sql`case when ${column} <> '' then 'sealed' else '' end`
         : column
   return sql`${value} as ${sql.identifier(name)}`
 }
-/** Encrypted bank details: only that there are some is shown. */
+/** Encrypted bank details. */
 const sealed = 'bank_details'
 
 const rowsMax = 50
@@ -87,7 +92,7 @@ const rowsMax = 50
 /** Reads the next rows of one table in the order of its key, each with its place. */
 async function readRows(
   run: Run,
-  { name, columns, of }: PersonTable,
+  { name, columns, of, unseal }: PersonTable,
   wallet: string,
   after: readonly string[] | undefined,
 ) {
@@ -103,7 +108,7 @@ async function readRows(
     : sql``
   const rows = (await run(sql`
     select to_jsonb(r) - 'key of the row' as values, r."key of the row" as key from (
-      select ${listed(columns.map(shown))},
+      select ${listed(columns.map((column) => shown(column, unseal !== undefined)))},
         array[${listed(keyColumns.map((column) => sql`${column}::text`))}] as "key of the row"
       from ${sql.raw(name)} t where ${of(wallet)}${from}
       order by ${listed(keyColumns)} limit ${rowsMax}) r`)) as unknown as readonly {
@@ -111,7 +116,7 @@ async function readRows(
     key: string[]
   }[]
   return rows.map((row) => ({
-    row: { table: name, values: row.values },
+    row: { table: name, values: unseal ? unseal(row.values) : row.values },
     place: { table: name, key: row.key },
   }))
 }
@@ -161,7 +166,11 @@ export type PersonReader = (asked: {
 }) => Promise<PersonPage>
 
 /** Opens a reader of a service's own tables, which it looks up at its first use. */
-export function openPersonReader(database: Database, service: string): PersonReader {
+export function openPersonReader(
+  database: Database,
+  service: string,
+  unseal?: Unseal,
+): PersonReader {
   const run: Run = (statement) => database.read(async (db) => [...(await db.execute(statement))])
   let found: Promise<readonly PersonTable[]> | undefined
   return async (asked) => {
@@ -170,6 +179,9 @@ export function openPersonReader(database: Database, service: string): PersonRea
       found = undefined
       throw error
     })
-    return readPersonPage(run, tables, asked)
+    const opened = tables.map((table) =>
+      unseal && table.columns.some(({ name }) => name === sealed) ? { ...table, unseal } : table,
+    )
+    return readPersonPage(run, opened, asked)
   }
 }

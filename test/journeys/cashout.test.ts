@@ -23,7 +23,8 @@ const payoutsOf = async (payoutId: string) =>
 describe('a cash-out', () => {
   test('returns at once, ends paid, and leaves inFlight', async () => {
     const person = await newUser(stack, has)
-    const order = okOf(await person.api.cashOut(await cashoutBody(stack, person)))
+    const body = await cashoutBody(stack, person)
+    const order = okOf(await person.api.cashOut(body))
     expect(order).toMatchObject({ ausd: '5000000', fiat: '81250' })
     const item = await person.api.waitFor(order.payoutId, { everyMs: 100 })
     expect(item.status).toBe('paid')
@@ -32,6 +33,14 @@ describe('a cash-out', () => {
       { amount: 81_250, status: 'SUCCEEDED', channel_code: 'ID_BCA' },
     ])
     expect(okOf(await person.api.activity()).inFlight).toEqual([])
+    const { accountNumber, accountHolderName } = body.bank
+    expect(okOf(await person.api.exportData()).rows).toContainEqual({
+      table: 'payouts.payouts',
+      values: expect.objectContaining({
+        id: order.payoutId,
+        bankDetails: { accountNumber, accountHolderName },
+      }),
+    })
   })
 
   test.each([

@@ -58,10 +58,9 @@ export const exportRoute = (context: Context, access: Access) => {
       ...operation({
         summary: 'Export everything stored about the wallet',
         description:
-          'All rows about the wallet and its payments and cash-outs, from every service. Bank account ' +
-          'number and holder name are stored encrypted and appear as `sealed`. Names and documents of ' +
-          'the identity verification are only at its provider. At most 5 exports a day; a response that ' +
-          'ends early is not valid JSON.',
+          'All rows about the wallet and its payments and cash-outs, from every service, with the bank ' +
+          'accounts. Names and documents of the identity verification are only at its provider. At ' +
+          'most 5 exports a day; a response that ends early is not valid JSON.',
         tag: 'account',
         security: 'session',
         ok: { description: 'Every stored row.', schema: GetExport.answer, example },
