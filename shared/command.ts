@@ -19,7 +19,7 @@ export async function runCommand(
 ): Promise<void> {
   let redact = (text: string) => text
   const fail = (error: unknown): number => {
-    console.error(redact(wordsOf(error)))
+    console.error(shown(redact(wordsOf(error))))
     return error instanceof Misconfigured ? 2 : 1
   }
   for (const failure of ['unhandledRejection', 'uncaughtException'] as const) {
@@ -27,12 +27,20 @@ export async function runCommand(
   }
   try {
     redact = redactorOf(secrets().flatMap(secretWordsOf))
-    const code = await work((text) => console.log(redact(text)))
+    const code = await work((text) => console.log(shown(redact(text))))
     process.exitCode = code ?? process.exitCode ?? 0
   } catch (error) {
     process.exitCode = fail(error)
   }
 }
+
+/** Writes the characters that a terminal obeys as their codes: a text from outside may contain some. */
+const shown = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 function wordsOf(error: unknown): string {
   const words: string[] = []

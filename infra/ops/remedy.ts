@@ -16,9 +16,18 @@ type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
 export const commandFor = (one: Of): string =>
   `bun run ops ${verbFor({ ...one, id: shellWord(one.id) }, shellWord(one.item))}`
 
-/** Returns a text as one word of a shell command; an item can be text from outside. */
-export const shellWord = (text: string): string =>
-  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+/**
+ * Returns a text as one word of a shell command; an item can be text from outside. Characters that a
+ * terminal obeys when they are pasted, such as Ctrl-C or the end of a pasted text, are written as numbers.
+ */
+export function shellWord(text: string): string {
+  if (/^[\w.:-]+$/.test(text)) return text
+  if (!/[\p{C}\u2028\u2029]/u.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
+  const numbers = [...new TextEncoder().encode(text)].map((byte) =>
+    byte.toString(8).padStart(3, '0'),
+  )
+  return `"$(printf '%b' '${numbers.map((number) => `\\0${number}`).join('')}')"`
+}
 
 function verbFor({ id, rule, item: name, amount }: Of, item: string): string {
   const form = formOf(name)

