@@ -6,13 +6,11 @@ import { pause } from '#shared/deadline'
 import { newUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 import { waitUntil } from '../support/wait'
-import { openSlowReaders } from './slow-readers'
+import { largePathsOf, openSlowReaders } from './slow-readers'
 
 const readers = 1_000
 /** Growth of the gateway beside so many: sockets and requests, but no copies of the answers. */
 const grownMaxMb = 150
-/** Answers below this fit into the socket's own buffer. */
-const largeBytes = 16_384
 const honestRequests = 12
 
 let stack: Stack
@@ -47,21 +45,6 @@ async function honest(): Promise<number> {
   return slowestMs
 }
 
-/** Every public path with a large answer: the documentation and what it loads, and the configuration. */
-async function largePaths(): Promise<string[]> {
-  const read = async (path: string) =>
-    (
-      await fetch(`${stack.info.gateway}${path}`, { headers: { 'x-forwarded-for': '10.2.0.1' } })
-    ).text()
-  const linked = (text: string) =>
-    [...text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, path]) => path!)
-  const pages = await Promise.all(['/docs', '/docs/guide'].map(read))
-  const paths = new Set([...pages.flatMap(linked), '/docs/client.tgz', '/llms.txt', '/config'])
-  const found: string[] = []
-  for (const path of paths) if ((await read(path)).length > largeBytes) found.push(path)
-  return found
-}
-
 async function flood(path: string, headersOf: (connection: number) => string) {
   const port = Number(new URL(stack.info.gateway).port)
   const before = memoryMb()
@@ -88,7 +71,7 @@ describe('security: 1,000 connections that request and take nothing leave honest
   test('from 1,000 addresses, on every path with a large answer', async () => {
     const address = (connection: number) => `10.1.${connection >> 8}.${connection & 255}`
     const headersOf = (connection: number) => `X-Forwarded-For: ${address(connection)}\r\n`
-    const paths = await largePaths()
+    const paths = await largePathsOf(stack.info.gateway)
     expect(paths).toContain('/docs/swagger-ui-bundle.js')
     expect(paths).toContain('/openapi.json')
     for (const path of paths) {

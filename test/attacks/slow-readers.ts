@@ -67,3 +67,19 @@ export function openSlowReaders(
     },
   }
 }
+
+/** Answers below this fit into the socket's own buffer. */
+const largeBytes = 16_384
+
+/** Every public path with a large answer: the documentation and what it loads, and the configuration. */
+export async function largePathsOf(gateway: string): Promise<string[]> {
+  const headers = { 'x-forwarded-for': '10.2.0.1' }
+  const read = async (path: string) => (await fetch(`${gateway}${path}`, { headers })).text()
+  const linked = (text: string) =>
+    [...text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, path]) => path!)
+  const pages = await Promise.all(['/docs', '/docs/guide'].map(read))
+  const paths = new Set([...pages.flatMap(linked), '/docs/client.tgz', '/llms.txt', '/config'])
+  const found: string[] = []
+  for (const path of paths) if ((await read(path)).length > largeBytes) found.push(path)
+  return found
+}

@@ -3,6 +3,7 @@ import { benchBackfill } from './backfill/backfill'
 import { layGround } from './backfill/ground'
 import type { Run } from './backfill/reader'
 import type { Figure } from './figure'
+import { benchFloods } from './floods/floods'
 import { heedSignals, unlessInterrupted } from './interrupt'
 import { machineText, thisMachine } from './machine'
 import { type Options, readOptions, usage } from './options'
@@ -44,6 +45,7 @@ async function main(options: Options): Promise<void> {
     ...(await benchStack(options, say)),
     ...(await benchSending(options)),
     ...(await unlessInterrupted(benchWebhook(options))),
+    ...(await unlessInterrupted(benchFloods(options, say))),
   ]
   const date = new Date().toISOString().slice(0, 10)
   const args = process.argv.slice(2)
