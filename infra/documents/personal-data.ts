@@ -98,7 +98,7 @@ export const personalData: readonly Personal[] = [
       'webhooks.identity.>:body',
     ],
     why: 'Delivery, repair, and the record of commands.',
-    how: 'Kept as long as their table or stream; dead letters until the user is erased. Webhooks are stored with event, ids, reference and status only.',
+    how: 'Kept as long as their table or stream, also after an erasure; dead letters until the user is erased. Webhooks are stored with event, ids, reference and status only.',
   },
   {
     what: 'operators: names, and the reasons they gave',
