@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { encodeFunctionData, numberToHex } from 'viem'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd } from '#test/support/contract-actions'
-import { fixtureTerms, openContractsFixture } from '#test/support/contracts'
+import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
-const fixture = await openContractsFixture({ holdSeconds: 200_000 })
+const fixture = await openContractsFixture({ holdSeconds: 200_000 }, ['--order', 'fifo'])
 const { act, answer, now, at, until } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
@@ -65,12 +67,11 @@ describe('the dates of a cycle', () => {
     expect(await answer('markDefault')).toBe('accepted')
   })
 
-  test('during a pause the due date moves with the clock, and TermsExtended reports by how much', async () => {
+  test('a pause moves the due date by its length when it ends, as TermsExtended reports', async () => {
     await at(openedAt + 100n)
     await act('pause')
-    expect(await dates()).toEqual(datesOf(openedAt))
     await until(openedAt + 600n)
-    expect(await dates()).toEqual(datesOf(openedAt, 500n))
+    expect(await dates()).toEqual(datesOf(openedAt))
     await at(openedAt + 1_100n)
     const sent = await act('unpause')
     expect(eventOf(sent, 'TermsExtended')).toMatchObject({ seconds_: 1_000n })
@@ -126,5 +127,91 @@ describe('the dates of a cycle', () => {
     const sent = await act('revokeRepayment', 2)
     expect(await dates()).toEqual(datesOf(openedAt))
     expect(eventOf(sent, 'CycleRedated')).toBeUndefined()
+  })
+})
+
+/** Dates of ana's open cycle, from the events alone. */
+async function datesFromEvents() {
+  let open = none
+  const { creditLine: address } = fixture.deployment
+  const events = await fixture.client.getContractEvents({
+    ...{ abi: creditLineAbi, address, fromBlock: 0n, strict: true },
+  })
+  for (const { eventName, args } of events) {
+    if ('account' in args && args.account !== actors.ana.address) continue
+    if (eventName === 'CycleOpened' || eventName === 'CycleRedated')
+      open = { ...args, defaultsAt: args.dueAt + grace }
+    else if (eventName === 'CycleClosed') open = none
+    else if (eventName === 'TermsExtended' && open !== none)
+      open = {
+        ...open,
+        dueAt: open.dueAt + args.seconds_,
+        defaultsAt: open.defaultsAt + args.seconds_,
+      }
+  }
+  const { openedAt, dueAt, defaultsAt } = open
+  return { openedAt, dueAt, defaultsAt }
+}
+
+describe('the events report each change of the dates', () => {
+  const wait = (seconds: number) => () => fixture.warp(seconds)
+  const pause = () => act('pause')
+  const unpause = () => act('unpause')
+  const settle = () => act('repayFor', 2, ausd('50'))
+  const revoke = () => act('revokeRepayment', 2)
+  /** Leaves a younger cycle open, into which a revocation brings the dates of the first. */
+  const redraw = [
+    ...[() => act('repayFor', 2, ausd('10')), () => act('repay', ausd('40'))],
+    ...[wait(600), () => act('draw', ausd('15'))],
+  ]
+
+  test.each([
+    ['for a pause', [pause, wait(500), unpause, wait(100)]],
+    ['for two pauses', [pause, wait(500), unpause, wait(100), pause, wait(60), unpause]],
+    ['if a revocation reopens a cycle during a pause', [settle, pause, wait(500), revoke, unpause]],
+    [
+      'if a revocation reopens a cycle in the second pause',
+      [settle, pause, wait(40), unpause, wait(9), pause, wait(500), revoke, wait(30), unpause],
+    ],
+    [
+      'if a revocation gives the open cycle older dates during a pause',
+      [...redraw, pause, wait(500), revoke, wait(70), unpause],
+    ],
+    [
+      'if a cycle is reopened, closed and reopened during a pause',
+      [
+        ...[settle, pause, wait(50), () => act('revokeRepayment', 2, ausd('20'))],
+        ...[wait(50), () => act('repay', ausd('30')), revoke, wait(50), unpause],
+      ],
+    ],
+    [
+      'if a cycle reopened during a pause is paid back after it',
+      [settle, pause, wait(50), revoke, wait(50), unpause, () => act('repay', ausd('50'))],
+    ],
+  ])('%s', async (_case, steps) => {
+    for (const step of steps) {
+      await step()
+      expect(await datesFromEvents()).toEqual(await dates())
+    }
+  })
+
+  test('if a pause and a revocation in it take no time', async () => {
+    await settle()
+    const { creditLine: to } = fixture.deployment
+    const calls = [
+      ['admin', { functionName: 'pause' }],
+      ['relayer', { functionName: 'revokeRepayment', args: [refOf(2), 0n] }],
+      ['admin', { functionName: 'unpause' }],
+    ] as const
+    for (const [from, call] of calls) {
+      const data = encodeFunctionData({ abi: creditLineAbi, ...call })
+      const sent = { from: actors[from].address, to, data, gas: numberToHex(1_000_000) }
+      await fixture.request({ method: 'eth_sendTransaction', params: [sent] })
+    }
+    await fixture.client.mine({ blocks: 1 })
+    const { transactions } = await fixture.client.getBlock()
+    expect(transactions).toHaveLength(calls.length)
+    expect(await dates()).toEqual(datesOf(openedAt))
+    expect(await datesFromEvents()).toEqual(await dates())
   })
 })

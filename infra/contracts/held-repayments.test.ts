@@ -168,6 +168,7 @@ describe('accountOf.available', () => {
   test.each([
     ['is 0 while the account is not verified', () => act('setVerified', false), 0n],
     ['is 0 while the account is frozen', () => act('setFrozen', true), 0n],
+    ['is 0 during a pause', () => act('pause'), 0n],
     ['is 0 once the cycle is past its term', () => fixture.warp(1_800), 0n],
     ['is 0 once the account is defaulted', makeDefault, 0n],
     ['is limited by the free limit', () => act('withdraw', ausd('20')), ausd('10')],

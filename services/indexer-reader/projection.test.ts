@@ -117,7 +117,6 @@ describe('a record', () => {
         outcome,
         openedAtSeconds: 1_003,
         dueAtSeconds: 1_003 + term,
-        datedAtSeconds: 1_003,
         closedAtSeconds: 1_006,
         peakDrawnMicro: 150n,
         totalRepaidMicro: 150n,

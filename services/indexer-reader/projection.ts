@@ -10,10 +10,8 @@ export type Cycle = {
   readonly number: number
   readonly outcome: Outcome | null
   readonly openedAtSeconds: number
-  /** Due date when the cycle was last open, without a pause that has not ended. */
+  /** Due date when the cycle was last open. */
   readonly dueAtSeconds: number
-  /** Time at which the contract reported that date. */
-  readonly datedAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
   /** Net of revoked repayments. */
@@ -138,7 +136,7 @@ function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycle
   const open: Cycle = {
     number,
     outcome: null,
-    ...datesOf(event, args),
+    ...datesOf(args),
     closedAtSeconds: null,
     peakDrawnMicro: 0n,
     totalRepaidMicro: 0n,
@@ -153,24 +151,20 @@ function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycle
 function redate(standing: Standing, event: ChainEvent, args: EventArgs['CycleRedated']) {
   const open = openIn(standing, event)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
-  return { ...standing, open: { ...open, ...datesOf(event, args) } }
+  return { ...standing, open: { ...open, ...datesOf(args) } }
 }
 
-const datesOf = (event: ChainEvent, args: { openedAt: string; dueAt: string }) => ({
+const datesOf = (args: { openedAt: string; dueAt: string }) => ({
   openedAtSeconds: Number(args.openedAt),
   dueAtSeconds: Number(args.dueAt),
-  datedAtSeconds: event.atSeconds,
 })
 
-/**
- * Moves the due date of an open cycle by a pause that has ended, or by the part of it after a date
- * that was reported during the pause, which included the part before.
- */
-function extendTerm(standing: Standing, { args, atSeconds }: ChainEvent<'TermsExtended'>) {
+/** Moves the due date of an open cycle by a pause that has ended. */
+function extendTerm(standing: Standing, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
-  const moved = Math.min(Number(args.seconds_), atSeconds - open.datedAtSeconds)
-  return { ...standing, open: { ...open, dueAtSeconds: open.dueAtSeconds + moved } }
+  const dueAtSeconds = open.dueAtSeconds + Number(args.seconds_)
+  return { ...standing, open: { ...open, dueAtSeconds } }
 }
 
 function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): Standing {

@@ -43,7 +43,6 @@ export const cycles = schema.table(
     outcome: text('outcome', { enum: outcomes }),
     openedAtSeconds: bigint('opened_at_seconds', { mode: 'number' }).notNull(),
     dueAtSeconds: bigint('due_at_seconds', { mode: 'number' }).notNull().default(0),
-    datedAtSeconds: bigint('dated_at_seconds', { mode: 'number' }).notNull().default(0),
     closedAtSeconds: bigint('closed_at_seconds', { mode: 'number' }),
     peakDrawnMicro: amountColumn('peak_drawn_micro').notNull(),
     totalRepaidMicro: amountColumn('total_repaid_micro').notNull(),
@@ -153,36 +152,28 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
   if (rows.length === 0) return
   await tx.execute(sql`
     insert into ${cycles} (generation, wallet, number, outcome, opened_at_seconds,
-      due_at_seconds, dated_at_seconds, closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after, open_tx_hash,
-      close_tx_hash)
+      due_at_seconds, closed_at_seconds, peak_drawn_micro, total_repaid_micro, score_after,
+      open_tx_hash, close_tx_hash)
     select ${generation}, r.wallet, r.number, r.outcome, r."openedAtSeconds",
-      r."dueAtSeconds", r."datedAtSeconds", r."closedAtSeconds", r."peakDrawnMicro", r."totalRepaidMicro", r."scoreAfter",
-      r."openTxHash", r."closeTxHash"
+      r."dueAtSeconds", r."closedAtSeconds", r."peakDrawnMicro", r."totalRepaidMicro",
+      r."scoreAfter", r."openTxHash", r."closeTxHash"
     from json_to_recordset(${JSON.stringify(rows)}::json) as r (wallet text, number int,
-      outcome text, "openedAtSeconds" bigint, "dueAtSeconds" bigint, "datedAtSeconds" bigint,
+      outcome text, "openedAtSeconds" bigint, "dueAtSeconds" bigint,
       "closedAtSeconds" bigint, "peakDrawnMicro" numeric,
       "totalRepaidMicro" numeric, "scoreAfter" numeric, "openTxHash" text, "closeTxHash" text)
     on conflict (generation, wallet, number) do update set
       outcome = excluded.outcome, opened_at_seconds = excluded.opened_at_seconds,
-      due_at_seconds = excluded.due_at_seconds, dated_at_seconds = excluded.dated_at_seconds,
-      closed_at_seconds = excluded.closed_at_seconds,
+      due_at_seconds = excluded.due_at_seconds, closed_at_seconds = excluded.closed_at_seconds,
       peak_drawn_micro = excluded.peak_drawn_micro,
       total_repaid_micro = excluded.total_repaid_micro, score_after = excluded.score_after,
       open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
 
 /** Moves the due dates of all open cycles, as `evolve` moves that of one. */
-export const extendTerms = (
-  tx: Tx,
-  generation: number,
-  { args, atSeconds }: ChainEvent<'TermsExtended'>,
-) =>
+export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'TermsExtended'>) =>
   tx
     .update(cycles)
-    .set({
-      dueAtSeconds: sql`${cycles.dueAtSeconds}
-        + least(${args.seconds_}::bigint, ${atSeconds}::bigint - ${cycles.datedAtSeconds})`,
-    })
+    .set({ dueAtSeconds: sql`${cycles.dueAtSeconds} + ${args.seconds_}::bigint` })
     .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**

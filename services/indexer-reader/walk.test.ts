@@ -107,6 +107,8 @@ test.each(holds)(
       for (const user of users) {
         const { fromEvents, fromContract } = await recordFromChain(placeOf(chain), user)
         expect(fromEvents).toEqual(fromContract)
+        const { open } = await standingOf(chain, user)
+        expect(open?.dueAtSeconds ?? 0).toBe(Number(fromContract.dueAt))
       }
     } finally {
       await chain.close()

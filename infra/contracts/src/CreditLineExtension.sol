@@ -239,7 +239,7 @@ contract CreditLineExtension is CreditLineBase {
         view
         returns (uint256 free)
     {
-        if (!line.verified || line.defaulted || line.frozen || used >= limit) return 0;
+        if (!line.verified || line.defaulted || line.frozen || used >= limit || paused()) return 0;
         if (line.openedAt != 0 && block.timestamp > _dueAt(line)) return 0;
         free = limit - used;
         uint256 lendable = _liquidity();

@@ -44,7 +44,8 @@ abstract contract CreditLineTypes {
         /// Amount that one `draw` can borrow now, within limit and pool.
         uint256 available;
         /// Opening time of the open cycle, its due date, and the last second before `markDefault`
-        /// may default it; 0 if no cycle is open. The dates move while the contract is paused.
+        /// may default it; 0 if no cycle is open. A pause moves the latter two by its length when it
+        /// ends; until then no cycle becomes late or can be defaulted.
         uint256 openedAt;
         uint256 dueAt;
         uint256 defaultsAt;
@@ -196,7 +197,7 @@ abstract contract CreditLineTypes {
         uint256 dueAt,
         uint256 sequence
     );
-    /// @notice A pause ended: the due dates of all open cycles moved by `seconds_`.
+    /// @notice A pause ended: the due dates of all open cycles moved by its length.
     event TermsExtended(uint256 seconds_, uint256 sequence);
     /// @notice `totalRepaid` includes collateral seized by a default, and excludes revoked amounts.
     event CycleClosed(

@@ -63,20 +63,21 @@ abstract contract Cycles is Holds {
     }
 
     function _startClock() internal {
-        uint40 paused = uint40(block.timestamp) - _pool.pausedSince;
+        uint40 paused = uint40(_currentPause());
         (_pool.pausedSeconds, _pool.pausedSince) = (_pool.pausedSeconds + paused, 0);
         emit TermsExtended(paused, _next());
     }
 
-    function _stoodStill() private view returns (uint256 total) {
-        Pool memory pool = _pool;
-        total = pool.pausedSeconds;
-        if (pool.pausedSince != 0) total += block.timestamp - pool.pausedSince;
+    /// @dev Length of the current pause so far; 0 without one.
+    function _currentPause() private view returns (uint256) {
+        uint256 since = _pool.pausedSince;
+        return since == 0 ? 0 : block.timestamp - since;
     }
 
-    /// @dev Due date of the open cycle in real time.
+    /// @dev Due date of the open cycle. A pause moves it at its end, so that an event reports each
+    /// change.
     function _dueAt(Line storage line) internal view returns (uint256) {
-        return line.dueAt + _stoodStill();
+        return line.dueAt + _pool.pausedSeconds;
     }
 
     function _ratioBpsOf(Line storage line, uint256 rewards)
@@ -134,7 +135,7 @@ abstract contract Cycles is Holds {
     function _addDebt(address account, uint256 amount) internal returns (uint256 drawnAfter) {
         Line storage line = _lineOf(account);
         if (line.openedAt == 0) {
-            _open(account, line, block.timestamp, block.timestamp + _termSeconds - _stoodStill());
+            _open(account, line, block.timestamp, block.timestamp + _termSeconds - _pool.pausedSeconds);
         } else {
             if (block.timestamp > _dueAt(line)) revert TermPassed(account);
             _count(line);
@@ -197,7 +198,7 @@ abstract contract Cycles is Holds {
 
     /// @dev Late is decided by the time of the latest payment, not by when it was relayed.
     function _outcomeOf(Line storage line) private view returns (Outcome) {
-        if (line.paidAt > _dueAt(line)) return Outcome.Late;
+        if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;
         if (line.reversed) return Outcome.Reversed;
         bool tooSoon = block.timestamp - line.openedAt < _minCycleSeconds;
         return tooSoon || line.debtSeconds < _minDebt * _minCycleSeconds

@@ -17,7 +17,7 @@ abstract contract LendingPool is CollateralPool {
         uint96 free;
         /// Number of events of all accounts.
         uint64 sequence;
-        /// Total paused time, and start of the current pause; 0 if not paused.
+        /// Total length of the pauses that ended, and start of the current one; 0 if not paused.
         uint40 pausedSeconds;
         uint40 pausedSince;
     }

@@ -30,21 +30,16 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
   const to = await finalizedBlock(node)
   const all = await eventsOf(node, place, to)
   const line = { address: place.creditLine, abi: creditLineAbi, blockNumber: to } as const
-  const [account, sequence, holdSeconds, initialRatioBps, isPaused, { timestamp }] =
-    await Promise.all([
-      node.readContract({ ...line, functionName: 'accountOf', args: [wallet] }),
-      node.readContract({ ...line, functionName: 'sequence' }),
-      node.readContract({ ...line, functionName: 'holdSeconds' }),
-      node.readContract({ ...line, functionName: 'initialRatioBps' }),
-      node.readContract({ ...line, functionName: 'paused' }),
-      node.getBlock({ blockNumber: to }),
-    ])
-  const own = all.filter(({ args }) => 'account' in args && args.account === getAddress(wallet))
-  const events = own.filter(({ eventName }) => eventName !== 'Paused')
-  const timed = [...events, ...all.filter(({ eventName }) => movesTerms(eventName))]
-  const secondsOf = await timesOf(node, timed)
+  const [account, sequence, holdSeconds, initialRatioBps, { timestamp }] = await Promise.all([
+    node.readContract({ ...line, functionName: 'accountOf', args: [wallet] }),
+    node.readContract({ ...line, functionName: 'sequence' }),
+    node.readContract({ ...line, functionName: 'holdSeconds' }),
+    node.readContract({ ...line, functionName: 'initialRatioBps' }),
+    node.getBlock({ blockNumber: to }),
+  ])
+  const events = all.filter(({ args }) => 'account' in args && args.account === getAddress(wallet))
+  const secondsOf = await timesOf(node, events)
   const history = historyOf(events, secondsOf)
-  const clock = { isPaused, now: timestamp }
   return {
     record: {
       account: getAddress(wallet),
@@ -78,7 +73,7 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       defaulted: history.defaulted,
       drawn: drawnAfter(events),
       openedAt: history.cycles.find(({ closedAt }) => closedAt === null)?.openedAt ?? '0',
-      dueAt: dueAtOf(all, events, secondsOf, clock),
+      dueAt: dueAtOf(all, events),
     },
     missing: missingIn(all, sequence),
     sequence: Number(sequence),
@@ -122,32 +117,15 @@ async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Ev
   return (event) => times.get(String(event.blockNumber))!
 }
 
-const movesTerms = (name: Event['eventName']) => name === 'TermsExtended' || name === 'Paused'
-
-/**
- * Returns the due date of the open cycle, 0 without one. A pause moves it second by second, so a
- * date that was reported during a pause includes its part before.
- */
-function dueAtOf(
-  all: readonly Event[],
-  own: readonly Event[],
-  secondsOf: (event: Event) => string,
-  { isPaused, now }: { isPaused: boolean; now: bigint },
-): string {
+/** Returns the due date of the open cycle, which each pause since moved; 0 without one. */
+function dueAtOf(all: readonly Event[], own: readonly Event[]): string {
   const opened = own.findLast(
     (event) => event.eventName === 'CycleOpened' || event.eventName === 'CycleRedated',
   ) as Named<'CycleOpened' | 'CycleRedated'> | undefined
   const closed = last(own, 'CycleClosed')
   if (!opened || (closed && closed.args.number === opened.args.number)) return '0'
-  const dated = BigInt(secondsOf(opened))
-  const since = all.slice(all.indexOf(opened))
-  const moved = named(since, 'TermsExtended').reduce((sum, event) => {
-    const rest = BigInt(secondsOf(event)) - dated
-    return sum + (rest < event.args.seconds_ ? rest : event.args.seconds_)
-  }, 0n)
-  if (!isPaused) return String(opened.args.dueAt + moved)
-  const paused = BigInt(secondsOf(last(all, 'Paused')!))
-  return String(opened.args.dueAt + moved + now - (paused > dated ? paused : dated))
+  const since = named(all.slice(all.indexOf(opened)), 'TermsExtended')
+  return String(since.reduce((sum, { args }) => sum + args.seconds_, opened.args.dueAt))
 }
 
 function historyOf(events: readonly Event[], secondsOf: (event: Event) => string) {

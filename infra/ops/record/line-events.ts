@@ -1,24 +1,11 @@
-import {
-  type AbiEvent,
-  encodeEventTopics,
-  type Hex,
-  parseEventLogs,
-  type RpcLog,
-  toEventSelector,
-} from 'viem'
+import { type AbiEvent, type Hex, parseEventLogs, type RpcLog, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/**
- * First topics of the events that a record needs. Every event that changes state has a `sequence`;
- * `Paused` has none, but due dates move from then on.
- */
-export const eventTopics: Hex[] = [
-  ...(creditLineAbi as readonly { type: string }[])
-    .filter((item): item is AbiEvent => item.type === 'event')
-    .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
-    .map(toEventSelector),
-  encodeEventTopics({ abi: creditLineAbi, eventName: 'Paused' })[0] as Hex,
-]
+/** First topics of the events that a record needs: every one that changes state has a `sequence`. */
+export const eventTopics: Hex[] = (creditLineAbi as readonly { type: string }[])
+  .filter((item): item is AbiEvent => item.type === 'event')
+  .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
+  .map(toEventSelector)
 
 export const parseEvents = (logs: RpcLog[]) =>
   parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })

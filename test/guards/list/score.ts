@@ -98,7 +98,11 @@ export const scoreGuards: readonly Guard[] = [
     guard: 'a late cycle gives no reward',
     kind: 'contract',
     edits: [
-      edit(source('Cycles'), '        if (line.paidAt > _dueAt(line)) return Outcome.Late;\n', ''),
+      edit(
+        source('Cycles'),
+        '        if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;\n',
+        '',
+      ),
     ],
     test: {
       file: test('revocation'),

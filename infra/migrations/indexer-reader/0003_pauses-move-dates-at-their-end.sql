@@ -1,0 +1,1 @@
+ALTER TABLE "indexer_reader"."cycles" DROP COLUMN "dated_at_seconds";
