@@ -65,13 +65,15 @@ describe('the outcome Late', () => {
   })
 
   test('a payment of an earlier cycle does not make a cycle late', async () => {
-    await until(due + hour)
-    expect(closedAs(await act('repayFor', 2, ausd('50'), { paidAt: due + hour }))).toBe('Late')
-    await act('draw', ausd('50'))
-    await fixture.warp(100)
-    expect(closedAs(await act('repayFor', 3, ausd('50'), { paidAt: await now() }))).toBe(
-      'Qualified',
-    )
+    await at(due - 10n)
+    await act('repayFor', 2, ausd('50'), { paidAt: due - 10n })
+    await act('draw', ausd('5'))
+    await at(due + 20n)
+    await act('repay', ausd('5'))
+    // Opens a cycle with the due date of the first, before the last payment.
+    await act('revokeRepayment', 2)
+    const sent = await act('repayFor', 3, ausd('50'), { paidAt: due - 5n })
+    expect(closedAs(sent)).toBe('Qualified')
   })
 
   test('a payment by the account itself is judged by the block time', async () => {
@@ -224,6 +226,8 @@ describe('the least debt-time of a cycle', () => {
       ],
     ],
   ] as const)('a cycle with %s closes as %s', async (_case, outcome, parts) => {
+    // The debt-time of this cycle must not count in the next one.
+    await at(openedAt + 10n)
     await act('repay', ausd('50'))
     let time = (await now()) + 10n
     let owed = 0n
