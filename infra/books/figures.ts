@@ -49,7 +49,7 @@ const paymentClaims = `
 const payoutClaims = `
   create temporary table payout_claims on commit drop as
     select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
-      lower(p.authorizer || ':' || p.authorization_nonce) as take_key,
+      lower(p.authorizer || ':' || p.authorization_nonce) || ':' || p.ausd_micro as take_key,
       p.ausd_micro, p.fiat_minor, p.provider_payout_id, p.updated_at,
       case when p.state in ('taken', 'paying', 'paid', 'returning') then p.ausd_micro else 0 end
         as on_chain,

@@ -45,8 +45,8 @@ export const chainMoves = schema.table(
     movedAt: at('moved_at').notNull(),
     kind: text('kind', { enum: chainMoveKinds }).notNull(),
     /**
-     * Identifying key: the ref of the credit line, or `authorizer:nonce` of a signed transfer, in
-     * lower case; null for a plain transfer.
+     * Identifying key: the ref of the credit line, or `authorizer:nonce:amount` of a signed
+     * transfer, in lower case; null for a plain transfer.
      */
     key: text('key'),
     /** Account of the credit line, or the other side of a transfer with the treasury. */

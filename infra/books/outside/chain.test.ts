@@ -97,10 +97,10 @@ describe('movements read from the chain', () => {
     await read()
     const wallet = ana.toLowerCase()
     const budi = actors.budi.address.toLowerCase()
-    const keyOf = (from: string) => `${from}:${nonce}`.toLowerCase()
+    const keyOf = (from: string, micro: bigint) => `${from}:${nonce}:${micro}`.toLowerCase()
     expect(await told(since)).toEqual([
-      { kind: 'in', key: keyOf(ana), wallet, held: false, ausd: 7n },
-      { kind: 'out', key: keyOf(treasury), wallet, held: false, ausd: 2n },
+      { kind: 'in', key: keyOf(ana, 7n * oneAusd), wallet, held: false, ausd: 7n },
+      { kind: 'out', key: keyOf(treasury, 2n * oneAusd), wallet, held: false, ausd: 2n },
       { kind: 'in', key: null, wallet: budi, held: false, ausd: 1n },
       { kind: 'out', key: null, wallet, held: false, ausd: 3n },
     ])

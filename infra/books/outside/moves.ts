@@ -130,15 +130,25 @@ function transferMoveOf(log: RpcLog, { treasury }: Places): Move | undefined {
 }
 
 /**
- * Adds to a transfer the data of the log right before it: its authorization as `authorizer:nonce`,
- * or the user who sent AUSD from the credit line to the treasury.
+ * Returns the key of a signed transfer, in lower case. It has the amount in 10⁻⁶ AUSD, because a nonce
+ * may move another amount than was agreed: its owner can sign it twice.
+ */
+export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint | string) =>
+  `${authorizer}:${nonce}:${ausdMicro}`.toLowerCase()
+
+/**
+ * Adds to a transfer the data of the log right before it: its key, if it was signed, or the user who
+ * sent AUSD from the credit line to the treasury.
  */
 export function named(move: Move, logs: readonly RpcLog[], { ausd, creditLine }: Contracts): Move {
   const before = logs.find((log) => placeIn(log) === move.logIndex - 1)
   const topic = before?.topics[0]
   if (!before || !topic) return move
   if (lower(before.address) === lower(ausd) && topic === usedTopic)
-    return { ...move, key: lower(`${addressOf(before.topics[1])}:${before.topics[2]}`) }
+    return {
+      ...move,
+      key: transferKey(addressOf(before.topics[1]), before.topics[2]!, move.ausdMicro),
+    }
   if (lower(before.address) === lower(creditLine) && chosenTopics.includes(topic))
     return { ...move, wallet: addressOf(before.topics[1]) }
   return move

@@ -40,8 +40,8 @@ test('a cash-out is found by the authorizations of its take and its return, in l
   })
   await readNames(fixture.copy())
   expect(await namesOf('out_1')).toEqual([
-    ['take', 0, `${authorizer}:${nonce}`.toLowerCase()],
-    ['return', 0, `${actors.treasury.address}:${refOf('return:out_1')}`.toLowerCase()],
+    ['take', 0, `${authorizer}:${nonce}:5`.toLowerCase()],
+    ['return', 0, `${actors.treasury.address}:${refOf('return:out_1')}:5`.toLowerCase()],
   ])
 })
 

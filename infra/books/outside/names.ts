@@ -4,6 +4,7 @@ import type { BooksContext } from '../context'
 import { movesOfKeys } from './chain-move.store'
 import { findCheckpoint, noteRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
+import { transferKey } from './moves'
 import { type Name, noteNames } from './name.store'
 import { bookMoves } from './treasury'
 
@@ -32,7 +33,8 @@ export async function readNames(context: BooksContext): Promise<void> {
   await readSource(context, {
     name: 'names:payouts',
     next: (at, id) => sql<CashoutRow[]>`
-      select id, authorizer, authorization_nonce as nonce, ${asText(sql)} as at from payouts.payouts
+      select id, authorizer, authorization_nonce as nonce, ausd_micro as ausd, ${asText(sql)} as at
+      from payouts.payouts
       where (changed_at, id) > (${at}::text::timestamptz, ${id}) order by changed_at, id limit ${rowsMax}`,
     namesOf: (row) => namesOfCashout(row, place.treasury),
   })
@@ -69,7 +71,11 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
 }
 
 type PaymentRow = Row & { readonly part: number }
-type CashoutRow = Row & { readonly authorizer: Address; readonly nonce: string }
+type CashoutRow = Row & {
+  readonly authorizer: Address
+  readonly nonce: string
+  readonly ausd: string
+}
 
 /** Returns the refs of a payment: one for itself, and one for each time it was applied again. */
 const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
@@ -80,7 +86,10 @@ const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
 /**
  * Returns the keys of a cash-out: the user's signature for its take, the treasury's for its return.
  */
-const namesOfCashout = ({ id: item, authorizer, nonce }: CashoutRow, treasury: string): Name[] => [
-  { key: `${authorizer}:${nonce}`.toLowerCase(), kind: 'take', item },
-  { key: `${treasury}:${refOf(`return:${item}`)}`.toLowerCase(), kind: 'return', item },
+const namesOfCashout = (
+  { id: item, authorizer, nonce, ausd }: CashoutRow,
+  treasury: string,
+): Name[] => [
+  { key: transferKey(authorizer, nonce, ausd), kind: 'take', item },
+  { key: transferKey(treasury, refOf(`return:${item}`), ausd), kind: 'return', item },
 ]

@@ -20,12 +20,12 @@ export const insertPayment = (admin: Sql, id: string, change: { account?: 'ID' |
 export const insertCashout = (
   admin: Sql,
   id: string,
-  { authorizer, nonce }: { authorizer: string; nonce: string },
+  { authorizer, nonce, micro = 5n }: { authorizer: string; nonce: string; micro?: bigint },
 ) =>
   admin`
     insert into payouts.payouts ${admin({
       ...{ id, wallet: authorizer.toLowerCase(), state: 'taking', rate_minor_per_usd: '1' },
-      ...{ ausd_micro: '1', fiat_minor: '1', quote_id: `quote ${id}`, taken_by: 'x' },
+      ...{ ausd_micro: `${micro}`, fiat_minor: '1', quote_id: `quote ${id}`, taken_by: 'x' },
       ...{
         authorizer: authorizer.toLowerCase(),
         authorization_nonce: nonce,

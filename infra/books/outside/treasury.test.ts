@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
+import { unexplainedMoves } from '#shared/standing/unexplained'
 import { actors } from '#test/support/contracts'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'
@@ -110,9 +111,29 @@ describe('books of the treasury', () => {
     expect(await booked(item)).toHaveLength(2)
   })
 
+  test('a signed transfer of another amount than its cash-out is unexplained, and is given back', async () => {
+    const nonce = nonceOf('another sum')
+    await insertCashout(fixture.admin, 'another sum', { authorizer: ana, nonce, micro: 5n })
+    await moveSigned(fixture, 'ana', treasury, { micro: 4n, nonce })
+    await read()
+    const item = await newest()
+    await read({ afterMs: laterMs })
+    expect(await booked(item)).toEqual([unexplained(item, 4n)])
+    const listed = () =>
+      fixture.admin`select name from (${unexplainedMoves(fixture.admin)}) u where name = ${item}`
+    expect(await listed()).toHaveLength(1)
+    const back = refOf(`giveback:${item}`)
+    await moveSigned(fixture, 'treasury', actors.ana.address, { micro: 4n, nonce: back })
+    await read()
+    const [out] = await fixture.admin`
+      select n.kind, n.item from books.chain_moves m join books.names n on n.key = m.key
+      where m.tx_hash = ${(await newest()).split(':')[0]!}`
+    expect(out).toEqual({ kind: 'giveback', item })
+  })
+
   test('a suspense posting has the id of the transfer that would return it', async () => {
     const item = await transferIn(4n)
-    const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
+    const key = `${treasury}:${refOf(`giveback:${item}`)}:4`.toLowerCase()
     const [name] = await fixture.admin`select kind, item from books.names where key = ${key}`
     expect(name).toEqual({ kind: 'giveback', item })
     const nonce = refOf(`giveback:${item}`)
@@ -176,7 +197,7 @@ describe('an operator accepts as capital', () => {
     const item = await newest()
     await read({ afterMs: laterMs })
     await accept(item)
-    await insertCashout(fixture.admin, 'accepted', { authorizer: ana, nonce })
+    await insertCashout(fixture.admin, 'accepted', { authorizer: ana, nonce, micro: 8n })
     await read({ afterMs: laterMs })
     const sums = new Map<string, bigint>()
     for (const { lines } of await booked(item))

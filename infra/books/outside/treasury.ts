@@ -5,6 +5,7 @@ import { bookItems } from './booking'
 import { type ChainMove, type LogPlace, movesBehind } from './chain-move.store'
 import { findCheckpoint, noteBlock } from './checkpoint.store'
 import { withJournal } from './journal.store'
+import { transferKey } from './moves'
 import { namedAmong, noteNames } from './name.store'
 import { booksOfMove, itemOf } from './positions'
 
@@ -75,6 +76,6 @@ export async function bookMoves(
 /** Returns the key of the transfer that would return this movement to its sender. */
 export function givebackOf(move: ChainMove, treasury: string) {
   const item = itemOf(move)
-  const key = `${treasury}:${refOf(`giveback:${item}`)}`.toLowerCase()
+  const key = transferKey(treasury, refOf(`giveback:${item}`), move.ausdMicro)
   return { key, kind: 'giveback' as const, item }
 }

@@ -83,8 +83,8 @@ export const payoutRules: readonly Rule[] = [
       cross join lateral (
         select count(*) filter (where named = 'take') as takes,
           count(*) filter (where named = 'return') as returns,
-          count(*) filter (where named = 'take' and (wallet <> c.authorizer or key <> c.take_key or kind <> 'in'
-            or ausd_micro <> c.ausd_micro) or named = 'return' and (wallet <> c.wallet
+          count(*) filter (where named = 'take' and (wallet <> c.authorizer or key <> c.take_key
+            or kind <> 'in') or named = 'return' and (wallet <> c.wallet
             or kind <> 'out' or ausd_micro <> c.ausd_micro)) as wrong
         from moves m where m.item = f.item) m
       where f.place = 'treasury' and f.known and (
