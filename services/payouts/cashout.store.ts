@@ -273,8 +273,12 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
  * version does not know its key and reference. Before the first attempt it is the version of new
  * orders.
  */
-export const apiOf = ({ attempts, payoutApi }: Cashout, forNew: PayoutApi): PayoutApi =>
-  attempts === 0 ? forNew : (payoutApi ?? 'v2')
+export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi =>
+  triedApiOf(cashout) ?? forNew
+
+/** Returns the API version of the first attempt that the row knows of. */
+export const triedApiOf = ({ attempts, payoutApi }: Cashout): PayoutApi | undefined =>
+  attempts === 0 ? undefined : (payoutApi ?? 'v2')
 
 /** A row whose check is due, and the time of its lease by the database's clock. */
 export type DueCashout = Cashout & { readonly leasedAt: Date }

@@ -95,8 +95,7 @@ export function receiveTaken(
 
 /** Decides on evidence from the provider, whatever way it arrived. */
 export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
-  if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)
-    return { odd: 'paid_twice' }
+  if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }
   if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
     return { odd: 'payout_differs' }
   switch (cashout.state) {
@@ -105,7 +104,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
     case 'taking':
     case 'taken':
     case 'failed':
-      return { odd: 'payout_unexpected' } // Not ordered by us: we store `paying` first.
+      return { odd: 'payout_unexpected' } // This row did not order it: `paying` is stored first.
     case 'paying':
       return whilePaying(evidence)
     case 'paid':
@@ -115,6 +114,26 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
       return onceReturning(cashout, evidence)
   }
 }
+
+/** Returns true if the provider has a payout of the cash-out that reached the bank or still may. */
+export const mayBePaid = ({ providerPayoutId, lastStatus }: CashoutFacts): boolean =>
+  providerPayoutId !== null && (lastStatus === null || !isFailure(lastStatus))
+
+/**
+ * Returns true if this is the payout of the cash-out, or may take the place of a stored one that did
+ * not fit, or that failed before the cash-out has followed it.
+ */
+export function mayBeIts(
+  { providerPayoutId, lastStatus, state }: CashoutFacts,
+  { payoutId }: Evidence,
+): boolean {
+  if (providerPayoutId === null || providerPayoutId === payoutId || lastStatus === null) return true
+  return !isFollowed(state) && isFailure(lastStatus)
+}
+
+/** Returns true once the cash-out has followed a payout, or has ended without one. */
+export const isFollowed = (state: CashoutState): boolean =>
+  state === 'paid' || state === 'returning' || state === 'returned'
 
 function whilePaying({ status, reason }: Evidence): Step {
   switch (status) {
@@ -162,8 +181,9 @@ export function decisive(found: readonly Evidence[]): readonly Evidence[] {
   return alive.length > 0 ? alive : found
 }
 
-export const hasFailed = ({ status }: Evidence): boolean =>
-  status === 'refused' || status === 'reversed'
+export const hasFailed = ({ status }: Evidence): boolean => isFailure(status)
+
+const isFailure = (status: PayoutStatus): boolean => status === 'refused' || status === 'reversed'
 
 /** Refusals about the order itself; only these prove anything. */
 const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([

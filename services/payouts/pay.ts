@@ -13,28 +13,27 @@ import {
 import type { Context } from './context'
 import { aboutOf, believeRefusal, decisive } from './decide'
 import type { Evidence, PayoutOrder } from './provider'
-import { decisiveOf, receiveEvidence } from './receive'
+import { decisiveOf, findPayouts, receiveEvidence } from './receive'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
  * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so
  * that after any crash we know that a call may have been made. Throws on an unclear response: the
  * row stays `paying` and is retried later under the same key.
+ *
+ * One that is late is looked up first: its row may come from a backup, and the provider does not
+ * document how long it remembers a key.
  */
-export async function payTaken(context: Context, cashout: Cashout): Promise<void> {
+export async function payTaken(
+  context: Context,
+  cashout: Cashout,
+  { isLate = false } = {},
+): Promise<void> {
   failpoint('payouts:taken')
   const started = await startPaying(context, cashout)
-  if (started) await attempt(context, started)
-}
-
-/**
- * Pays a cash-out that was taken a while ago, by the slow path: payment was delayed, or the row was
- * restored from a backup. Looks it up first, since the provider does not document how long it
- * remembers a key.
- */
-export async function payLate(context: Context, cashout: Cashout): Promise<void> {
-  const started = await startPaying(context, cashout)
-  if (started) await payAgain(context, started)
+  if (!started) return
+  const pay = isLate || started.providerPayoutId !== null ? payAgain : attempt
+  await pay(context, started)
 }
 
 /** Moves the cash-out to `paying`. Returns undefined if another instance already did. */
@@ -49,22 +48,21 @@ async function startPaying({ database, sweepAfterMs }: Context, { id }: Cashout)
  * Looks up the payout, then retries if there is none: a key may be forgotten, a reference is not.
  */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
-  const { provider } = context
-  if (cashout.providerPayoutId !== null) {
-    const evidence = await provider.find(cashout.providerPayoutId)
+  const { providerPayoutId } = cashout
+  if (providerPayoutId !== null) {
+    const evidence = await context.provider.find(providerPayoutId)
     failpoint('payouts:payout-found')
-    if (evidence) return learn(context, evidence)
-    return callPerson(context, cashout, 'payout_lost', cashout.providerPayoutId)
+    if (!evidence) return callPerson(context, cashout, 'payout_lost', providerPayoutId)
+    return learnAll(context, await decisiveOf(context, [evidence]))
   }
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
 }
 
 /** Receives the provider's payouts with our reference. Returns false if it has none. */
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
-  const api = apiOf(cashout, context.provider.api)
-  const found = await context.provider.findByReference(cashout.id, api)
+  const found = await findPayouts(context, cashout)
   failpoint('payouts:payout-looked-up')
-  for (const evidence of decisive(found)) await learn(context, evidence)
+  await learnAll(context, decisive(found))
   return found.length > 0
 }
 
@@ -74,7 +72,10 @@ type Attempt = {
   readonly sincePreviousMs: number
 }
 
-/** Counts an attempt before it is made. Returns undefined if there is nothing to pay. */
+/**
+ * Counts an attempt before it is made. Returns undefined if there is nothing to pay, or if a payout
+ * became known since the look-up.
+ */
 export const beginAttempt = (
   { database, provider }: Context,
   id: string,
@@ -82,6 +83,7 @@ export const beginAttempt = (
   database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
     if (before?.state !== 'paying') return undefined
+    if (before.providerPayoutId !== null) return undefined
     const cashout = await countAttempt(tx, before, provider.api)
     const sincePreviousMs = before.attemptedAt
       ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
@@ -98,7 +100,7 @@ async function attempt(context: Context, before: Cashout): Promise<void> {
   failpoint('payouts:provider-answered')
   if ('refused' in answer) return refused(context, counted, answer.refused)
   if (answer.ok.referenceId !== before.id) throw new Error('the provider returned another payout')
-  for (const evidence of await decisiveOf(context, [answer.ok])) await learn(context, evidence)
+  await learnAll(context, await decisiveOf(context, [answer.ok]))
 }
 
 async function refused(
@@ -148,6 +150,10 @@ export async function noteRefusal(
 ): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
   await callPerson(context, cashout, 'provider_refuses', error.refusal.code)
+}
+
+async function learnAll(context: Context, found: readonly Evidence[]): Promise<void> {
+  for (const evidence of found) await learn(context, evidence)
 }
 
 async function learn(context: Context, evidence: Evidence): Promise<void> {

@@ -7,10 +7,18 @@ import { requestId, withRequestId } from '#shared/request-id'
 import { inSpan } from '#shared/tracing/spans'
 import { announceFact, startReturn, takeStep } from './advance'
 import { bookFitting, bookOdd } from './books/book'
-import { apiOf, type Cashout, findCashout, lockCashout, noteCashout } from './cashout.store'
+import { type Cashout, findCashout, lockCashout, noteCashout, triedApiOf } from './cashout.store'
 import type { Context } from './context'
-import { decisive, hasFailed, receivePayoutStatus, type Step } from './decide'
-import type { Evidence, PayoutStatus } from './provider'
+import {
+  type CashoutFacts,
+  decisive,
+  hasFailed,
+  isFollowed,
+  mayBeIts,
+  receivePayoutStatus,
+  type Step,
+} from './decide'
+import { type Evidence, type PayoutApi, type PayoutStatus, payoutApis } from './provider'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /**
@@ -33,21 +41,45 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 }
 
 /**
- * Returns the decisive payouts among those named. If all failed and ours is not known yet, another
- * with our reference may still reach the bank, so all of them are fetched.
+ * Finds the provider's payouts with our reference. A row that knows of no attempt may come from a
+ * backup, from a time with another version of the API, so every version is asked. Throws unless each
+ * response is conclusive.
+ */
+export async function findPayouts(
+  context: Context,
+  cashout: Cashout,
+): Promise<readonly Evidence[]> {
+  const tried = triedApiOf(cashout)
+  const apis = tried ? [tried] : payoutApis
+  const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
+  return (await Promise.all(apis.map(find))).flat()
+}
+
+/**
+ * Returns the decisive payouts among those named. If all failed and the row has not followed one yet,
+ * another with our reference may still reach the bank, so all of them are fetched.
  */
 export async function decisiveOf(
-  { database, provider }: Context,
+  context: Context,
   named: readonly Evidence[],
 ): Promise<readonly Evidence[]> {
   const [first] = named
   if (!first || !named.every(hasFailed)) return decisive(named)
-  const own = await database.read((db) => findCashout(db, first.referenceId))
+  const own = await context.database.read((db) => findCashout(db, first.referenceId))
   // Regardless of its state, which may be `paying` by the time the evidence is received.
-  if (own?.providerPayoutId !== null) return named
-  const found = await provider.findByReference(own.id, apiOf(own, provider.api))
+  if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named
+  const found = await findPayouts(context, own)
   const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
   return decisive([...named, ...found.filter((one) => !isNamed(one))])
+}
+
+/** Returns the facts about a cash-out on which decisions are made. */
+export const factsOf = ({ provider }: Context, cashout: Cashout): CashoutFacts & Cashout => {
+  const { providerStatus } = cashout
+  return {
+    ...cashout,
+    lastStatus: providerStatus === null ? null : provider.statusOf(providerStatus),
+  }
 }
 
 async function receiveOfKnown(
@@ -56,19 +88,24 @@ async function receiveOfKnown(
   cashout: Cashout,
   evidence: Evidence,
 ): Promise<Step> {
-  const { providerStatus } = cashout
-  const lastStatus = providerStatus === null ? null : context.provider.statusOf(providerStatus)
-  const step = receivePayoutStatus({ ...cashout, lastStatus }, evidence)
-  if ('odd' in step) {
-    await reportOddity(tx, context, step.odd, evidence, cashout.id)
-    await bookOdd(tx, evidence, cashout)
-    return step
-  }
+  const facts = factsOf(context, cashout)
+  const { lastStatus } = facts
+  const step = receivePayoutStatus(facts, evidence)
   const { payoutId, word, failureCode } = evidence
   const { id } = cashout
-  // It may have been booked as an anomaly before: ordered elsewhere, or refused after payment.
-  if (cashout.providerPayoutId === null || cashout.state !== 'paying')
-    await bookFitting(tx, evidence)
+  if ('odd' in step) {
+    await reportOddity(tx, context, step.odd, evidence, id)
+    await bookOdd(tx, evidence, cashout)
+    // Whatever it is, nothing may be ordered beside it.
+    if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {
+      const isNew = cashout.providerPayoutId !== payoutId
+      const differs = step.odd === 'payout_differs'
+      const providerStatus = differs ? (isNew ? null : cashout.providerStatus) : word
+      await noteCashout(tx, id, { providerPayoutId: payoutId, providerStatus })
+    }
+    return step
+  }
+  await bookFitting(tx, evidence)
   await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
   if (step.next === 'paid') await becomePaid(tx, context, cashout)

@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#test/support/wait'
+import { moveCashout } from './cashout.store'
+import { payAgain } from './pay'
+import { receiveEvidence } from './receive'
 import { type Detour, type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
@@ -27,6 +31,139 @@ describe('a cash-out that was paid, whose row is put back from a backup', () => 
       expect(await fixture.transfers(id)).toHaveLength(1)
     },
   )
+})
+
+describe('a cash-out whose payout exists although its row was not ordered yet', () => {
+  const isOrder = (call: Request) => call.method === 'POST' && call.url.includes('/payouts')
+  /** Counts the orders that reach the provider while the work is done. */
+  const ordersDuring = async (work: () => Promise<unknown>): Promise<number> => {
+    let orders = 0
+    const count: Detour = (call) => {
+      if (isOrder(call)) orders += 1
+      return undefined
+    }
+    await fixture.detoured(count, work)
+    return orders
+  }
+  const delivery = (word: string, payoutId: string) =>
+    JSON.stringify({ event: `payout.${word}`, data: { id: payoutId } })
+  /** A cash-out that was paid, or refused by the bank, and is put back into an earlier state. */
+  const restored = async (
+    state: Parameters<Fixture['putBack']>[1],
+    { accountNumber = '1234567890', end = 'paid' } = {},
+  ) => {
+    const id = await fixture.taken({ bank: { accountNumber } })
+    const payoutId = (await fixture.until(id, end)).providerPayoutId!
+    await fixture.putBack(id, state)
+    return { id, payoutId }
+  }
+  const kindsOf = async (id: string) =>
+    (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
+
+  test.each([
+    ['v2', 'v3'],
+    ['v3', 'v2'],
+  ] as const)('is looked up in %s although new ones go through %s', async (before, after) => {
+    fixture = await openFixture({ webhooks: false, payoutsApi: before, sweepAfterMs: 600_000 })
+    const id = await fixture.taken()
+    await fixture.due(id)
+    await waitUntil('an order', async () => (await fixture.transfers(id)).length === 1)
+    await fixture.control(`payouts/${(await fixture.transfers(id))[0]!.id}/succeed`, {})
+    await fixture.putBack(id, 'taking')
+    await fixture.relayed('take', id)
+    await fixture.database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: null }))
+    const context = { ...fixture.context, provider: fixture.providerBy(after) }
+    const orders = await ordersDuring(async () => payAgain(context, await fixture.row(id)))
+    expect(orders).toBe(0)
+    expect(await fixture.row(id)).toMatchObject({ state: 'paid', attempts: 0 })
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test.each(['failed', 'opening'] as const)(
+    'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if that failed',
+    async (state) => {
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored(state)
+      const at = { word: 'ACCEPTED', status: 'pending', referenceId: id, payoutId } as const
+      const amount = { amountMinor: 81_250n, currency: 'IDR', failureCode: null, reason: null }
+      const tell = (change: object) =>
+        fixture.database.transaction((tx) =>
+          receiveEvidence(tx, fixture.context, { ...at, ...amount, ...change }),
+        )
+      await tell({})
+      await fixture.relayed('take', id)
+      expect((await fixture.row(id)).state).not.toBe('returning')
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+      expect(fixture.alarms(id).map(({ msg }) => msg)).toContain('AUSD kept, as its payout exists')
+      await tell({ word: 'FAILED', status: 'refused' })
+      await fixture.relayed('take', id)
+      expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'taken_late' })
+    },
+  )
+
+  test.each(['SUCCEEDED', 'ACCEPTED', 'A_NEW_WORD'])(
+    'keeps what a delivery tells of it (%s), and is not ordered although no look-up finds it',
+    async (status) => {
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored('taking')
+      const other: Detour = async (call, onward) =>
+        call.url.endsWith(payoutId)
+          ? Response.json({ ...((await (await onward()).json()) as object), status })
+          : undefined
+      const told = () => fixture.deliver('ID', delivery('updated', payoutId), crypto.randomUUID())
+      await fixture.detoured(other, told)
+      expect(await fixture.row(id)).toMatchObject({ providerPayoutId: payoutId })
+      expect(await kindsOf(id)).toEqual(['payout_unexpected'])
+      const none: Detour = (call) =>
+        call.url.includes('reference_id=')
+          ? Response.json({ has_more: false, data: [] })
+          : isOrder(call)
+            ? expect.unreachable()
+            : undefined
+      await fixture.detoured(none, async () => {
+        await fixture.relayed('take', id)
+        await fixture.until(id, 'paid')
+      })
+      expect(await fixture.transfers(id)).toHaveLength(1)
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+    },
+  )
+
+  test('is returned, not ordered, if a delivery said before that it failed', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const refused = { accountNumber: '999999', end: 'returning' }
+    const { id, payoutId } = await restored('taking', refused)
+    await fixture.deliver('ID', delivery('failed', payoutId), crypto.randomUUID())
+    expect(await fixture.row(id)).toMatchObject({ state: 'taking', providerPayoutId: payoutId })
+    const orders = await ordersDuring(async () => {
+      await fixture.relayed('take', id)
+      await fixture.until(id, 'returning')
+    })
+    expect(orders).toBe(0)
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test('is followed by the one that reached the bank if another of its payouts failed', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const { id, payoutId } = await restored('taking', { accountNumber: '999999', end: 'returning' })
+    await fixture.deliver('ID', delivery('failed', payoutId), crypto.randomUUID())
+    const details = { account_number: '1234567890', account_holder_name: 'Sari Dewi' }
+    const order = { reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' }
+    const key = { 'Idempotency-key': crypto.randomUUID() }
+    await fixture.provide('/v2/payouts', { ...order, channel_properties: details }, key)
+    await fixture.relayed('take', id)
+    const paid = await fixture.until(id, 'paid')
+    expect(paid.providerPayoutId).not.toBe(payoutId)
+    // From before the row was put back.
+    expect(await fixture.orders(id, 'relay.return')).toHaveLength(1)
+  })
+
+  test('keeps what the list tells of it', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const { id, payoutId } = await restored('taking')
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject({ state: 'taking', providerPayoutId: payoutId })
+  })
 })
 
 describe('a cash-out that was just paid', () => {

@@ -6,7 +6,7 @@ import { expire, repeatReturn, repeatTake } from './advance'
 import { type Cashout, type DueCashout, endChecks, leaseDue } from './cashout.store'
 import type { Context } from './context'
 import { isWorthAsking } from './decide'
-import { checkPaid, noteRefusal, payAgain, payLate, payTaken } from './pay'
+import { checkPaid, noteRefusal, payAgain, payTaken } from './pay'
 
 /** Maximum concurrent checks per process. */
 const workingMax = 16
@@ -77,7 +77,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'taking':
       return orderAgain(context, cashout, repeatTake)
     case 'taken':
-      return isLate(cashout) ? payLate(context, cashout) : payTaken(context, cashout)
+      return payTaken(context, cashout, { isLate: isLate(cashout) })
     case 'paying':
       return payAgain(context, cashout)
     case 'returning':

@@ -8,7 +8,8 @@ import { announceFact, startReturn, takeStep } from './advance'
 import { takeReasonFrom } from './cashout'
 import { lockCashout, moveCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
-import { mayArriveLate, receiveTaken } from './decide'
+import { mayArriveLate, mayBePaid, receiveTaken } from './decide'
+import { factsOf } from './receive'
 import { recordAnomaly } from './schema.store'
 
 /** Reactions to the relayer's reports about our orders, at finality. */
@@ -39,6 +40,11 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
   const step = receiveTaken(cashout.state)
   if ('stay' in step) return
+  if (step.next === 'returning' && mayBePaid(factsOf(context, cashout))) {
+    const { state } = cashout
+    log.error({ payoutId: id, txHash, state, alarm: true }, 'AUSD kept, as its payout exists')
+    return
+  }
   await announceFact(tx, PayoutTaken, cashout)
   if (step.next === 'taken') {
     await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })

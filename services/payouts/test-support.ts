@@ -225,8 +225,8 @@ export async function openFixture(
       database.run((db) =>
         db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
       ),
-    /** Resets the row to `taken` an hour ago, like a restored backup. */
-    putBack: (id: string, state: 'taking' | 'taken') =>
+    /** Resets the row to an earlier state, an hour ago, like a restored backup. */
+    putBack: (id: string, state: 'opening' | 'taking' | 'taken' | 'failed') =>
       database.run((db) =>
         db
           .update(cashouts)

@@ -10,10 +10,10 @@ import {
 import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { bookListed } from './books/book'
-import { apiOf, type Cashout, findCashout, findPaidAs } from './cashout.store'
+import { type Cashout, findCashout, findPaidAs } from './cashout.store'
 import type { Context } from './context'
 import type { Evidence, PayoutStatus } from './provider'
-import { decisiveOf, receiveEvidence } from './receive'
+import { decisiveOf, findPayouts, receiveEvidence } from './receive'
 import { inbox, listings, recordAnomaly } from './schema.store'
 
 // The provider's transaction list shows payouts whose webhook was lost, returns by a bank weeks
@@ -66,14 +66,14 @@ const ownerOf = (
  * found; throws if the provider cannot be reached, or does not find one of ours.
  */
 async function evidenceOf(
-  { provider }: Context,
+  context: Context,
   { productId }: Listed,
   own: Cashout | undefined,
 ): Promise<readonly Evidence[]> {
-  const named = productId ? await provider.find(productId).catch(noneOfItsForm) : undefined
+  const named = productId ? await context.provider.find(productId).catch(noneOfItsForm) : undefined
   if (named) return [named]
   if (!own) return []
-  const found = await provider.findByReference(own.id, apiOf(own, provider.api))
+  const found = await findPayouts(context, own)
   if (found.length > 0) return found
   throw new ProviderUnknown('the list has a payout of ours that lookups do not find')
 }

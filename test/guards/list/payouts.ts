@@ -135,13 +135,58 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a payout is looked up under every version of the API before its first order',
+    kind: 'look-up',
+    edits: [
+      edit(
+        at('receive.ts'),
+        'const apis = tried ? [tried] : payoutApis',
+        'const apis = [tried ?? context.provider.api]',
+      ),
+    ],
+    test: {
+      file: at('recheck.test.ts'),
+      name: 'is looked up in %s although new ones go through %s',
+    },
+  },
+  {
+    guard: 'a payout that the provider told of is followed, and none is ordered beside it',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('receive.ts'),
+        'if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {',
+        "if (cashout.state === 'paid' && mayBeIts(facts, evidence)) {",
+      ),
+    ],
+    test: {
+      file: at('recheck.test.ts'),
+      name: 'keeps what a delivery tells of it (%s), and is not ordered although no look-up finds it',
+    },
+  },
+  {
+    guard: 'AUSD of a cash-out whose payout may have reached the bank is not returned',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('decide.ts'),
+        'providerPayoutId !== null && (lastStatus === null || !isFailure(lastStatus))',
+        'providerPayoutId === null && lastStatus !== null',
+      ),
+    ],
+    test: {
+      file: at('recheck.test.ts'),
+      name: 'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if that failed',
+    },
+  },
+  {
     guard: 'a payout stays with the API version of its first attempt',
     kind: 'key',
     edits: [
       edit(
         at('cashout.store.ts'),
-        "attempts === 0 ? forNew : (payoutApi ?? 'v2')",
-        'attempts < 0 ? (payoutApi ?? forNew) : forNew',
+        "attempts === 0 ? undefined : (payoutApi ?? 'v2')",
+        'attempts < 0 ? (payoutApi ?? undefined) : undefined',
       ),
     ],
     test: {
@@ -225,8 +270,8 @@ export const payoutGuards: readonly Guard[] = [
     edits: [
       edit(
         at('receive.ts'),
-        'if (own?.providerPayoutId !== null) return named',
-        'if (own !== null) return named',
+        'if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named',
+        'if (!own || own.attempts >= 0) return named',
       ),
     ],
     test: {
@@ -251,11 +296,7 @@ export const payoutGuards: readonly Guard[] = [
     guard: 'a second payout of a cash-out is no success',
     kind: 'evidence',
     edits: [
-      edit(
-        at('decide.ts'),
-        "if (cashout.providerPayoutId !== null && cashout.providerPayoutId !== evidence.payoutId)\n    return { odd: 'paid_twice' }",
-        '',
-      ),
+      edit(at('decide.ts'), "if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }", ''),
     ],
     test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'a second payout' },
   },

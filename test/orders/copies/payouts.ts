@@ -75,7 +75,8 @@ export function openPayouts(
         return { ok: evidence }
       },
       find: async (id) => bank.says.get(`${side.name} ${id}`) ?? bank.says.get(id),
-      findByReference: async (id) => {
+      findByReference: async (id, api) => {
+        if (api !== 'v2') return []
         await side.outside('the provider returns its payouts')
         return (bank.accepted.get(id) ?? []).slice(0, 1)
       },

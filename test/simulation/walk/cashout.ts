@@ -7,7 +7,7 @@ import { ProviderUnknown } from '#shared/provider/problem'
 import { orderTake } from '../../../services/payouts/advance'
 import { positionOf } from '../../../services/payouts/books/position'
 import { type Cashout, insertCashout } from '../../../services/payouts/cashout.store'
-import type { Evidence, PayoutStatus } from '../../../services/payouts/provider'
+import type { Evidence, PayoutApi, PayoutStatus } from '../../../services/payouts/provider'
 import { startRechecking } from '../../../services/payouts/recheck'
 import { relayReactions } from '../../../services/payouts/relay'
 import { journal, messaging, outbox } from '../../../services/payouts/schema.store'
@@ -125,7 +125,8 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
             const found = stage.outside.payouts.find((one) => one.id === payoutId)
             return found && evidenceOf(found)
           }),
-        findByReference: () => reach(() => stage.outside.payouts.map(evidenceOf)),
+        findByReference: async (_: string, api: PayoutApi) =>
+          api === 'v2' ? reach(() => stage.outside.payouts.map(evidenceOf)) : [],
         readDelivery: (body: string) => JSON.parse(body),
       },
       safe: { open: () => ({ accountNumber: '12345678', accountHolderName: 'Sari Dewi' }) },

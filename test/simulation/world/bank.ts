@@ -118,8 +118,12 @@ export class PayoutsProvider {
           const payout = this.payouts.get(payoutId)
           return payout && evidenceOf(payout)
         }),
-      findByReference: (reference) =>
-        call(`asks for payouts of ${reference}`, () => this.payoutsOf(reference).map(evidenceOf)),
+      findByReference: async (reference, api) =>
+        api !== 'v2'
+          ? []
+          : call(`asks for payouts of ${reference}`, () =>
+              this.payoutsOf(reference).map(evidenceOf),
+            ),
       listTransactions: (agoMs) =>
         call('reads the list of payouts', () => this.#listed.since(world.now - agoMs)),
       balance: async () => 10n ** 15n,
