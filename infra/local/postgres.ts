@@ -125,6 +125,8 @@ const baseSettings = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
+  // Files in its data folder; those in /dev/shm stay if it is killed.
+  dynamic_shared_memory_type: 'mmap',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
