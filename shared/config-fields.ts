@@ -3,7 +3,7 @@ import type { Field } from '#shared/config'
 
 type Words = { about: string; fallback?: string; secret?: boolean }
 
-const field = <T>(type: string, words: Words, parse: (raw: string) => T): Field<T> => ({
+const field = <T>(type: string, words: Words, parse: Field<T>['parse']): Field<T> => ({
   type,
   about: words.about,
   secret: words.secret ?? false,
@@ -24,23 +24,53 @@ export const url = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
+/** Read by `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
+export const encryptionFields = {
+  UNENCRYPTED_HOSTS: text({
+    about:
+      'hosts of NATS and Postgres on this machine, comma-separated, *: all; others need tls:// or ' +
+      'sslmode=verify-full, and their authority in the file NODE_EXTRA_CA_CERTS',
+    fallback: '',
+  }),
+}
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+
+/** Returns whether every URL names this machine or a host that may be reached without TLS. */
+function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
+  const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
+  if (allowed.includes('*')) return true
+  return urls
+    .map((one) => new URL(one).hostname)
+    .every((host) => isLoopback(host) || allowed.includes(host))
+}
+
 /**
  * Address of a nats-server, or of each member of a cluster, comma-separated. Returned unchanged.
+ * Another machine needs `tls://`, unless `UNENCRYPTED_HOSTS` names it.
  */
 export const natsServers = (words: Words) =>
-  field('URLs', words, (raw) => {
+  field('URLs', words, (raw, other) => {
+    if (raw === '' && words.fallback === '') return raw
+    const servers = raw.split(',')
     const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
-    if (!raw.split(',').every(isServer))
+    if (!servers.every(isServer))
       throw new Error('must be nats://host:port, or several of them separated by commas')
+    const isEncrypted = servers.every((one) => one.startsWith('tls://'))
+    if (!isEncrypted && !staysHere(servers, other?.('UNENCRYPTED_HOSTS')))
+      throw new Error('must be tls://host:port, because it names another machine')
     return raw
   })
 
 /**
  * Postgres on one host, or on several of which any may be the primary:
- * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`.
+ * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs
+ * `sslmode=verify-full`, unless `UNENCRYPTED_HOSTS` names it.
  */
 export const databaseUrl = (words: Words) =>
-  field('URL', words, (raw) => {
+  field('URL', words, (raw, other) => {
+    if (raw === '' && words.fallback === '') return raw
     const [, hosts = ''] = /^postgres(?:ql)?:\/\/(?:[^@/]+@)?([^@/?#]+)(?:[/?]|$)/.exec(raw) ?? []
     const several = hosts.split(',')
     const each = several.map((host) => raw.replace(hosts, host))
@@ -52,6 +82,9 @@ export const databaseUrl = (words: Words) =>
       throw new Error(
         'must end with ?target_session_attrs=read-write, because it has several hosts',
       )
+    const isEncrypted = /[?&]sslmode=verify-full(?:&|$)/.test(raw)
+    if (!isEncrypted && !staysHere(each, other?.('UNENCRYPTED_HOSTS')))
+      throw new Error('must have sslmode=verify-full, because it names another machine')
     return raw.replace(/\/+$/, '')
   })
 

@@ -97,13 +97,29 @@ describe('configuration', () => {
     )
   })
 
-  test.each(['nats://a:4222', 'tls://a:4222', 'nats://a:4222,nats://b:4223,nats://c:4224'])(
-    'reads %s as the place of nats-server',
-    (BUS) => {
-      const fields = { BUS: natsServers({ about: 'the bus' }) }
-      expect(readConfig('x', fields, { BUS })).toEqual({ bus: BUS })
-    },
-  )
+  test.each([
+    ['tls://a:4222,tls://b:4222', undefined],
+    ['nats://127.0.0.1:4222', undefined],
+    ['nats://localhost:4222,nats://[::1]:4222', undefined],
+    ['nats://a:4222', 'a'],
+    ['nats://a:4222,nats://b:4223', 'postgres, a,b'],
+    ['nats://a:4222', '*'],
+  ])('reads %s as the address of nats-server, with the unencrypted hosts %s', (BUS, hosts) => {
+    const fields = { BUS: natsServers({ about: 'the bus' }) }
+    expect(readConfig('x', fields, { BUS, UNENCRYPTED_HOSTS: hosts })).toEqual({ bus: BUS })
+  })
+  test.each([
+    ['nats://a:4222', undefined],
+    ['nats://a:4222', ''],
+    ['nats://a:4222', 'b,aa'],
+    ['tls://a:4222,nats://b:4222', 'a'],
+    ['nats://127.0.0.1.example.org:4222', undefined],
+    ['nats://10.0.0.1:4222', undefined],
+  ])('security: refuses %s without TLS, with the unencrypted hosts %s', (BUS, hosts) => {
+    const fields = { BUS: natsServers({ about: 'the bus' }) }
+    const read = () => readConfig('x', fields, { BUS, UNENCRYPTED_HOSTS: hosts })
+    expect(read).toThrow(/BUS must be tls:/)
+  })
   test.each(['a:4222', 'http://a:4222', 'nats://a:4222,', 'nats://a:4222,b:4222', 'nats://a:x'])(
     'refuses %s as one',
     (BUS) => {
@@ -126,8 +142,8 @@ describe('configuration', () => {
 
 describe('the Postgres URL', () => {
   const told = { DATABASE_URL: databaseUrl({ about: 'where the rows are' }) }
-  const readAs = (value: string) =>
-    readConfig('payments', told, { DATABASE_URL: value }).databaseUrl
+  const readAs = (value: string, UNENCRYPTED_HOSTS = 'a,b,postgres') =>
+    readConfig('payments', told, { DATABASE_URL: value, UNENCRYPTED_HOSTS }).databaseUrl
 
   test.each([
     'postgres://payments@postgres:5432/postgres',
@@ -147,6 +163,26 @@ describe('the Postgres URL', () => {
     ['postgres://payments@a,b/postgres?target_session_attrs=any', /must end with/],
   ])('%s is refused', (value, why) => {
     expect(() => readAs(value)).toThrow(why)
+  })
+
+  test.each([
+    'postgres://payments@a/postgres?sslmode=verify-full',
+    'postgres://payments@a,b/postgres?sslmode=verify-full&target_session_attrs=read-write',
+    'postgres://payments@127.0.0.1:5432/postgres',
+    'postgres://payments@localhost/postgres',
+  ])('%s is accepted without unencrypted hosts', (value) => {
+    expect(readAs(value, '')).toBe(value)
+  })
+
+  test.each([
+    'postgres://payments@a/postgres',
+    'postgres://payments@a/postgres?sslmode=require',
+    'postgres://payments@a/postgres?sslmode=verify-fuller',
+    'postgres://payments@a/postgres?application_name=sslmode=verify-full',
+    'postgres://payments@127.0.0.1,a/postgres?target_session_attrs=read-write',
+    'postgres://a@127.0.0.1.example.org/postgres',
+  ])('security: %s is refused without TLS', (value) => {
+    expect(() => readAs(value, '')).toThrow(/must have sslmode=verify-full/)
   })
 
   test.each([

@@ -2,7 +2,15 @@ import { sql } from 'drizzle-orm'
 import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
-import { databaseUrl, integer, natsServers, oneOf, percent, text } from '#shared/config-fields'
+import {
+  databaseUrl,
+  encryptionFields,
+  integer,
+  natsServers,
+  oneOf,
+  percent,
+  text,
+} from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { databaseUrlOf } from '#shared/db/url'
 import { type Log, openLog } from '#shared/log'
@@ -11,6 +19,7 @@ import { secretWordsOf } from '#shared/redaction'
 
 /** Configuration of every service. */
 export const commonFields = {
+  ...encryptionFields,
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
     about: 'lowest level logged',
     fallback: 'info',

@@ -190,6 +190,52 @@ describe('network policies', () => {
   })
 })
 
+describe('security: encryption between the nodes of a cluster', () => {
+  const certificates = of('Certificate', engines)
+  const namesOf = (secret: string): string[] =>
+    certificates.find(({ spec }) => spec.secretName === secret)!.spec.dnsNames
+  const places = workloads.flatMap((one) =>
+    Object.entries(ownEnv(one)).filter(([name]) => /^(?:NATS|DATABASE(?:_ADMIN)?)_URL$/.test(name)),
+  )
+
+  test('every process reaches NATS and Postgres over TLS, at a name in their certificates', () => {
+    expect(places.length).toBeGreaterThan(15)
+    for (const [name, value] of places) {
+      const isNats = name === 'NATS_URL'
+      expect(value).toMatch(isNats ? /^tls:/ : /[?]sslmode=verify-full$/)
+      expect(namesOf(isNats ? 'nats-tls' : 'postgres-tls')).toContain(new URL(value).hostname)
+    }
+  })
+
+  test('every process trusts the authority of the certificates, which is mounted for it', () => {
+    const text = readFileSync(join(import.meta.dir, 'hardened/container.yaml'), 'utf8')
+    const values = (Bun.YAML.parse(text) as { value: unknown }[]).map(({ value }) => value)
+    expect(values).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/engines/ca.crt' })
+    expect(JSON.stringify(values)).toContain('"configMap":{"name":"engines-authority"}')
+  })
+
+  test('the authority signs no names outside the cluster', () => {
+    const { isCA, nameConstraints } = certificates.find(
+      ({ metadata }) => metadata.name === 'authority',
+    )!.spec
+    const { dnsDomains } = nameConstraints.permitted
+    expect({ isCA, critical: nameConstraints.critical }).toEqual({ isCA: true, critical: true })
+    const allowed = (name: string) =>
+      dnsDomains.some((domain: string) => name === domain || name.endsWith(`.${domain}`))
+    expect(
+      [...namesOf('nats-tls'), ...namesOf('postgres-tls')].filter((name) => !allowed(name)),
+    ).toEqual([])
+    expect(dnsDomains.some((domain: string) => 'api.xendit.co'.endsWith(domain))).toBe(false)
+  })
+
+  test('Postgres presents that certificate', () => {
+    expect(of('Cluster', engines)[0].spec.certificates).toEqual({
+      serverCASecret: 'postgres-tls',
+      serverTLSSecret: 'postgres-tls',
+    })
+  })
+})
+
 describe('several instances', () => {
   const lasting = of('Deployment').map(nameOf)
   const alone = ['books', 'pruning']
@@ -240,6 +286,13 @@ test("the maximum number of instances fits into Postgres's connection limit", ()
 })
 
 describe('manifest files', () => {
+  test('the example names our image by digest, the same for jobs and services', () => {
+    const [ours] = example.images
+    expect(ours.digest).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(ours).not.toHaveProperty('newTag')
+    expect(examplePrepare.images).toEqual([ours])
+  })
+
   test.each(['services', 'prepare', 'engines'])(
     'of %s are all named by its kustomization',
     (folder) => {

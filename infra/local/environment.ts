@@ -116,6 +116,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
   const bus = (service: ProcessName): Env => ({
     // The chain keys are public, and secrets from the user's environment may be too.
     PUBLIC_SECRETS: 'allowed',
+    UNENCRYPTED_HOSTS: '*',
     NATS_URL: places.natsUrl,
     NATS_PASSWORD: secrets.nats[service],
   })
@@ -208,6 +209,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     },
     pruning: {
       PUBLIC_SECRETS: 'allowed',
+      UNENCRYPTED_HOSTS: '*',
       DATABASE_URL: databaseUrlAs('pruning', places, secrets),
     },
     sandbox: {

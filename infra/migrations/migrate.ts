@@ -13,7 +13,7 @@ import { guardJournals } from '#infra/migrations/journals'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
-import { databaseUrl, text } from '#shared/config-fields'
+import { databaseUrl, encryptionFields, text } from '#shared/config-fields'
 import { databaseUrlOf } from '#shared/db/url'
 
 export type Migrating = {
@@ -87,6 +87,7 @@ async function assertNoneSkipped(sql: Sql, role: DatabaseRole): Promise<void> {
 
 const about = 'Postgres password'
 export const fields = {
+  ...encryptionFields,
   DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner', secret: true }),
   DATABASE_ADMIN_PASSWORD: text({
     about: 'password, if the URL has none',

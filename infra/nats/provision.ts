@@ -7,9 +7,10 @@ import {
   nanos,
 } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
+import { serversOf } from '#shared/bus/servers'
 import { runCommand } from '#shared/command'
 import { readConfig, secretsOf } from '#shared/config'
-import { integer, natsServers, text } from '#shared/config-fields'
+import { encryptionFields, integer, natsServers, text } from '#shared/config-fields'
 import { pause } from '#shared/deadline'
 
 export type Provisioning = {
@@ -94,7 +95,7 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
   for (let tries = 1; ; tries++) {
     try {
       return await connect({
-        servers: options.url.split(','),
+        ...serversOf(options.url),
         user: options.user,
         pass: options.password,
         name: 'provisioning',
@@ -187,6 +188,7 @@ const refused = (what: string, cause: unknown) =>
   new Error(`could not provision ${what}: ${(cause as Error).message}`, { cause })
 
 export const fields = {
+  ...encryptionFields,
   NATS_URL: natsServers({
     about: 'nats-server, e.g. nats://127.0.0.1:4222; of a cluster, several',
   }),

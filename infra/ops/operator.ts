@@ -7,6 +7,9 @@ import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { openSql } from '#infra/ops/stack'
 import { type Ask, asker, Unavailable } from '#shared/bus/ask'
 import type { Bus } from '#shared/bus/open'
+import { serversOf } from '#shared/bus/servers'
+import { readConfig } from '#shared/config'
+import { databaseUrl, natsServers } from '#shared/config-fields'
 import { databaseUrlOf } from '#shared/db/url'
 
 /** Addresses and credentials of a command: the Postgres role and the NATS user `ops`. */
@@ -30,13 +33,20 @@ export const accessOf = ({ ops, nats }: StackFile): OperatorAccess => ({
   nats: { url: nats.url, password: ops.natsPassword },
 })
 
+const addresses = {
+  DATABASE_OPS_URL: databaseUrl({ about: 'Postgres URL of ops' }),
+  NATS_URL: natsServers({ about: 'nats-server; empty: no bus', fallback: '' }),
+}
+
 /** Access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
-  const { DATABASE_OPS_URL: databaseUrl, DATABASE_PASSWORD_OPS: databasePassword = '' } = env
-  if (!databaseUrl) return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  if (!env.DATABASE_OPS_URL)
+    return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  const { databaseOpsUrl, natsUrl } = readConfig('ops', addresses, env)
+  const databasePassword = env.DATABASE_PASSWORD_OPS ?? ''
   return {
-    databaseUrl: databaseUrlOf({ databaseUrl, databasePassword }),
-    nats: { url: env.NATS_URL ?? '', password: env.NATS_PASSWORD_OPS ?? '' },
+    databaseUrl: databaseUrlOf({ databaseUrl: databaseOpsUrl, databasePassword }),
+    nats: { url: natsUrl, password: env.NATS_PASSWORD_OPS ?? '' },
   }
 }
 
@@ -87,7 +97,8 @@ const connection = async ({ url, password }: OperatorAccess['nats']): Promise<Na
   if (url === '') throw new Unavailable('NATS_URL is not set')
   try {
     return await connect({
-      ...{ servers: url.split(','), user, pass: password, name: 'operator', inboxPrefix },
+      ...serversOf(url),
+      ...{ user, pass: password, name: 'operator', inboxPrefix },
       ...{ reconnect: false, timeout: connectMs, noAsyncTraces: true },
     })
   } catch (cause) {

@@ -22,6 +22,7 @@ export const backbone: Fields = {
 
 /** Variables that compose.yaml derives for a process from other variables. */
 const composed = {
+  UNENCRYPTED_HOSTS: 'nats,postgres',
   NATS_URL: 'nats://nats:4222',
   NATS_PASSWORD: 'named with its user',
   DATABASE_URL: 'postgres://postgres:5432/postgres',

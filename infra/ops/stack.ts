@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
+import { readConfig } from '#shared/config'
+import { databaseUrl } from '#shared/config-fields'
 import { databaseUrlOf } from '#shared/db/url'
 
 /** Secrets in the environment that must not be printed. */
@@ -21,11 +23,15 @@ const secretNames = [
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
 ]
 
+const address = { DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner' }) }
+
 /** URL of Postgres as the owner: DATABASE_ADMIN_URL, or of the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const { DATABASE_ADMIN_URL: databaseUrl, DATABASE_ADMIN_PASSWORD: databasePassword = '' } = env
-  if (databaseUrl) return databaseUrlOf({ databaseUrl, databasePassword })
-  return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
+  if (!env.DATABASE_ADMIN_URL)
+    return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
+  const { databaseAdminUrl } = readConfig('ops', address, env)
+  const databasePassword = env.DATABASE_ADMIN_PASSWORD ?? ''
+  return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword })
 }
 
 /** Opens a command's connection pool, which connects on first use. The caller closes it. */

@@ -1,4 +1,4 @@
-import { durationMs, integer } from '#shared/config-fields'
+import { durationMs, encryptionFields, integer } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
 import { bankDetailsDays } from './prune'
 
@@ -7,6 +7,7 @@ const { DATABASE_URL, DATABASE_PASSWORD } = databaseFields
 
 /** Configuration of the pruning job, which connects only to Postgres. */
 export const fields = {
+  ...encryptionFields,
   ...{ LOG_LEVEL, ALIVE_FILE, DATABASE_URL, DATABASE_PASSWORD },
   PRUNE_EVERY_MS: durationMs({
     about: 'interval between pruning rounds',

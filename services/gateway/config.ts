@@ -1,5 +1,6 @@
 import type { ConfigOf } from '#shared/config'
 import {
+  databaseUrl,
   durationMs,
   integer,
   list,
@@ -46,7 +47,7 @@ export const fields = {
     fallback: '',
     secret: true,
   }),
-  CONSOLE_DATABASE_URL: text({
+  CONSOLE_DATABASE_URL: databaseUrl({
     about: 'Postgres URL of the console, as auditor; empty: no items',
     fallback: '',
     secret: true,

@@ -3,7 +3,11 @@ import { readConfig } from '#shared/config'
 import { fields } from './config'
 
 const complete = {
-  ...{ NATS_URL: 'nats://127.0.0.1:4222', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://h/d' },
+  ...{
+    NATS_URL: 'nats://127.0.0.1:4222',
+    NATS_PASSWORD: 'p',
+    DATABASE_URL: 'postgres://localhost/d',
+  },
   ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'i' },
   ...{ PROVIDER_MY_SECRET_KEY: 'm', APP_URL: 'https://app.example.org' },
 }

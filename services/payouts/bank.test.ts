@@ -93,7 +93,7 @@ describe('sealed bank details', () => {
 
 describe('the keys in the configuration', () => {
   const env = (keys: string) => ({
-    ...{ NATS_URL: 'nats://n', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://d' },
+    ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://localhost/d' },
     ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'k' },
     TREASURY_ADDRESS: `0x${'aa'.repeat(20)}`,
     BANK_DETAILS_KEYS: keys,

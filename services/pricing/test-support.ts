@@ -16,7 +16,7 @@ import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
 const config = readConfig('pricing', fields, {
-  ...{ NATS_URL: 'nats://x', NATS_PASSWORD: 'x', DATABASE_URL: 'postgres://x' },
+  ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'x', DATABASE_URL: 'postgres://localhost/x' },
   PROVIDER_KIND: 'sandbox',
   QUOTE_SECRETS: 'the secret that the quotes of suites have',
 })

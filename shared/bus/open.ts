@@ -1,4 +1,5 @@
 import { connect, DebugEvents, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
+import { serversOf } from '#shared/bus/servers'
 import { Overdue, pause, within } from '#shared/deadline'
 import type { Log } from '#shared/log'
 import { type Outage, openOutage } from '#shared/outages/outage'
@@ -78,7 +79,7 @@ const againMs = 250
 async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
     const connecting = connect({
-      servers: options.url.split(','),
+      ...serversOf(options.url),
       user: options.user,
       pass: options.password,
       name: options.name,

@@ -3,6 +3,7 @@ import { askNode } from '#infra/local/chain/node'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
+import type { Field } from '#shared/config'
 import { databaseUrl, natsServers } from '#shared/config-fields'
 
 /** Environment variables by which the user's own server replaces one that a start would run. */
@@ -14,7 +15,7 @@ const nodeUrl = (raw: string): void => {
 }
 
 /** Kind of server behind each URL, and a parser that throws if the URL is invalid. */
-const kinds: Record<OwnName, { kind: string; parse: (raw: string) => unknown }> = {
+const kinds: Record<OwnName, { kind: string; parse: Field<unknown>['parse'] }> = {
   DATABASE_URL: { kind: 'Postgres', parse: databaseUrl({ about: 'Postgres' }).parse },
   NATS_URL: { kind: 'nats-server', parse: natsServers({ about: 'NATS' }).parse },
   RPC_URL: { kind: 'node', parse: nodeUrl },
@@ -28,7 +29,7 @@ export function assertOwnUrls(own: Own): void {
     const raw = own[name]
     if (!raw) return []
     try {
-      parse(raw)
+      parse(raw, () => '*')
       return []
     } catch (error) {
       return [{ name, why: `${name} ${(error as Error).message}` }]

@@ -1,5 +1,6 @@
 import { connect, DeliverPolicy, type JetStreamManager, type NatsConnection } from 'nats'
 import type { Static } from 'typebox'
+import { serversOf } from '#shared/bus/servers'
 import { IdentityErased } from '#shared/messages/identity'
 import { PayoutTaken } from '#shared/messages/payouts'
 import {
@@ -39,7 +40,8 @@ export type BusPlace = { url: string; password: string }
 /** Reads COMMANDS, EVENTS and WEBHOOKS since a time, as admin. */
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<Bus> {
   const nc = await connect({
-    ...{ servers: url.split(','), user: 'admin', pass: password, name: 'operator' },
+    ...serversOf(url),
+    ...{ user: 'admin', pass: password, name: 'operator' },
     ...{ inboxPrefix: '_INBOX_admin', reconnect: false, timeout: 5_000 },
   })
   try {

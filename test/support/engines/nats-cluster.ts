@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 import { type Child, startChild } from '#infra/local/child'
+import { repositoryDir } from '#infra/local/folders'
 import { natsAnswers, planNats } from '#infra/local/nats'
 import { waitUntil } from '#infra/local/wait'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
@@ -87,6 +88,14 @@ async function startOnce(): Promise<NatsCluster> {
   }
 }
 
+const confDir = join(repositoryDir, 'infra/nats')
+
+/** The production configuration without TLS: `infra/nats/encryption.test.ts` covers it. */
+const withoutTls = (dir: string): string =>
+  readFileSync(join(confDir, 'nats-cluster.conf'), 'utf8')
+    .replace('./nats-server.conf', relative(dir, join(confDir, 'nats-server.conf')))
+    .replaceAll(/^ *tls .*$/gm, '')
+
 async function layNode(
   dir: string,
   passwords: NatsCluster['passwords'],
@@ -95,7 +104,12 @@ async function layNode(
   mkdirSync(join(dir, 'logs'), { recursive: true })
   const [port, monitorPort] = [await freePort(), await freePort()]
   const monitorUrl = `http://127.0.0.1:${monitorPort}`
-  const plan = () => planNats({ dir, port, monitorPort, passwords, cluster })
+  const conf = join(dir, 'nats-cluster.conf')
+  writeFileSync(conf, withoutTls(dir))
+  const plan = () => ({
+    ...planNats({ dir, port, monitorPort, passwords, cluster }),
+    args: ['-c', conf],
+  })
   let child: Child | undefined
   return {
     name: cluster.name,
