@@ -81,7 +81,7 @@ const bus = (host = '127.0.0.1') => `tls://${host}:${nats.port}`
 const rows = (host = '127.0.0.1') =>
   `${database.adminUrl.replace('127.0.0.1', host)}?sslmode=verify-full`
 
-/** What a service prints that trusts an authority, until NATS is connected or refused. */
+/** Returns the output of a service that trusts an authority, until NATS is connected or refused. */
 async function dial(authorityFile: string, at: { rows?: string; bus?: string }): Promise<string> {
   const program = join(repositoryDir, 'test/support/engines/dial.ts')
   const { PATH = '', HOME = '/' } = process.env

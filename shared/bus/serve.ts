@@ -57,7 +57,7 @@ export type Served<F extends object = Record<string, unknown>> = {
   /** The same figures as `/metrics` readings. */
   readings?: (figures: F) => readonly Reading[]
   log: Log
-  /** Decrypts what it stores encrypted, for the export of its owner. */
+  /** Decrypts the encrypted columns of a row for the export of its owner. */
   unseal?: Unseal
 } & Partial<Keeping>
 

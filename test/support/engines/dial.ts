@@ -5,7 +5,7 @@ import { openLog } from '#shared/log'
 
 /**
  * `bun test/support/engines/dial.ts <Postgres URL> <NATS URL> <NATS password of admin>` connects as
- * a service does and prints what comes of it. A process of its own, because Bun reads
+ * a service does and prints the outcome. A process of its own, because Bun reads
  * NODE_EXTRA_CA_CERTS when it starts.
  */
 const [databaseUrl, natsUrl, password] = process.argv.slice(2) as [string, string, string]
