@@ -232,11 +232,6 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/pricing',
-    lines: ['no free instance id'],
-    steps: '64 instances hold one; an id is free 30 s after a crash.',
-  },
-  {
-    source: 'services/pricing',
     lines: ['no rate to quote'],
     steps: 'See "quotes get 503" in [daily.md](daily.md).',
   },

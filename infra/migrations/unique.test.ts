@@ -134,7 +134,6 @@ describe('security: Postgres itself refuses a second row', () => {
     ['books.journal_posting_line_pk', 'journal', 'posting, line', 'a line is booked once'],
     ['books.journal_reversed', 'journal', 'reverses, line', 'a posting is taken back once'],
     ['gateway.identities_pkey', 'identities', 'wallet', 'a wallet is given its coin once'],
-    ['pricing.copies_pkey', 'copies', 'number', 'no two copies make the same quote'],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],
     ['payments.payments_pkey', 'payments', 'id', 'one promise of an id'],
     ['payments.payments_quote', 'payments', 'quote_id', 'a quote is one promise'],

@@ -49,7 +49,6 @@ export const entries: readonly Entry[] = [
     growsWith: 'quotes used',
     why: 'A quote can be used once.',
   },
-  { names: ['pricing.copies'], growsWith: 'constant', why: 'One row per instance id, 64 at most.' },
   {
     names: ['payments.refunds', 'payments.reversals', 'payments.wallets'],
     growsWith: 'refunds',

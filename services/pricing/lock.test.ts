@@ -28,10 +28,9 @@ const by = (quoteId: string, takenBy = 'me') => ({ quoteId, takenBy })
 const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 
 let made = 0
-/** A valid quote that expires this many ms from now by the clock of the database, of no running instance. */
+/** A valid quote that expires this many ms from now by the clock of the database. */
 function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
-  const mark = { copy: 63, count: made++ % 16 }
-  return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, mark)
+  return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, made++)
 }
 const takersOf = async (id: string): Promise<string[]> => {
   const rows = await admin`select taken_by from pricing.quotes_taken where id = ${id}`
@@ -74,7 +73,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     const verdict = board.rateOf('USD/MYR')
     if ('unavailable' in verdict) throw new Error(verdict.unavailable)
     const wide = { pair: 'USD/MYR', ...verdict, expiresAtMs: Date.now() + 60_000 } as const
-    const quoteId = mintQuoteId(context.quoteSecrets[0], wide, { copy: 63, count: 0 })
+    const quoteId = mintQuoteId(context.quoteSecrets[0], wide, 0)
     const answer = { ok: { rate: '424', spreadBps: 50 } }
     expect(await fixture.ask(QuoteFind, by(quoteId))).toMatchObject(answer)
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
@@ -199,7 +198,7 @@ describe('security: a quote', () => {
   test('of the previous secret can be taken while that secret is configured, and not afterwards', async () => {
     const [old] = fixture.context.quoteSecrets
     const answersWith = (quoteSecrets: readonly [string, ...string[]]) => {
-      const nobody = { rateOf: () => ({ unavailable: 'suite' }), mint: () => undefined }
+      const nobody = { rateOf: () => ({ unavailable: 'suite' }), mint: () => expect.unreachable() }
       const answers = answerQuotes({ ...fixture.context, quoteSecrets }, nobody)
       return (asked: Question, quoteId: string) =>
         answers.find(({ question }) => question === asked)!.answer(by(quoteId))

@@ -17,7 +17,7 @@ import { findTaking, insertTaking } from './taking.store'
  */
 export function answerQuotes(
   context: Context,
-  { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint['mint'] },
+  { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },
 ): Answering[] {
   return [
     answering(PricingTerms, async () =>
@@ -27,9 +27,7 @@ export function answerQuotes(
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       const { minorPerUsd, spreadBps } = verdict
-      const quote = mint({ pair, minorPerUsd, spreadBps })
-      if (!quote) return refuse('rate_unavailable')
-      return ok(wire(quote))
+      return ok(wire(mint({ pair, minorPerUsd, spreadBps })))
     }),
     answering(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)

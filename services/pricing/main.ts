@@ -31,8 +31,8 @@ await runService(name, fields, async (config, runtime) => {
     log,
   }
   await using board = await openRateBoard(context)
-  await using quotes = await openMint(context)
-  const answers = answerQuotes(context, { rateOf: board.rateOf, mint: quotes.mint })
+  const mint = openMint(context)
+  const answers = answerQuotes(context, { rateOf: board.rateOf, mint })
   const told = { stats: async () => board.figures(), readings }
   await using _served = await serve({ bus, name, description, answers, ...told, log })
   log.info({ sources: config.rateSources }, 'pricing ready')

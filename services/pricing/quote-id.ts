@@ -4,24 +4,23 @@ import type { Lock } from './quote'
 
 /**
  * A quote id contains the whole quote: a UUID of version 8 (RFC 9562: free layout) with the expiry,
- * pair, rate and spread, the instance that issued it with a count, and a proof by our secret. So
- * unused quotes are stored nowhere, however many are requested.
+ * pair, rate and spread, a mark that distinguishes equal ones, and a proof by our secret. So unused
+ * quotes are stored nowhere, however many are requested.
  *
- *   | expiry, ms since 2025 | pair | minor units per US dollar | spread, bps | copy | count | proof |
- *   |          39           |   2  |             18            |      9      |   6  |   4   |   44  |
+ *   | expiry, ms since 2025 | pair | minor units per US dollar | spread, bps | mark | proof |
+ *   |          39           |   2  |             18            |      9      |  10  |   44  |
  *
  * A proof can only be guessed online, by signed requests that are rate-limited per wallet and
  * address: 2^44 of them take 500 years at 1,000 per second.
  *
- * Version 4 is the previous layout: no copy, 6 bits of count, 48 bits of proof. Such ids are no
+ * Version 4 is the previous layout: 6 bits of mark, 48 bits of proof. Such ids are no
  * longer issued, but accepted until those issued before an upgrade expire, within minutes.
  */
 const promise = { end: 39n, pair: 2n, rate: 18n, spread: 9n } as const
-const bits = { copy: 6n, count: 4n } as const
 
-/** Fields after the promise, by UUID version. `words` prefix the signed text, one per layout. */
+/** Bits after the promise, by UUID version. `words` prefix the signed text, one per layout. */
 const layouts = {
-  '8': { words: 'quote 39-2-18-9-6-4', mark: bits.copy + bits.count, proof: 44n },
+  '8': { words: 'quote 39-2-18-9-6-4', mark: 10n, proof: 44n },
   '4': { words: 'quote 39-2-18-9-6', mark: 6n, proof: 48n },
 } as const
 type Layout = (typeof layouts)[keyof typeof layouts]
@@ -32,32 +31,24 @@ export const endsFromMs = Date.UTC(2025, 0, 1)
 export const rateEnd = 1n << promise.rate
 /** Exclusive limit of spreads: 512 basis points. */
 export const spreadEnd = 1n << promise.spread
-/** Exclusive limit of instance numbers. */
-export const copyEnd = 1 << Number(bits.copy)
-/** Number of quotes of one instance that may expire in the same millisecond. */
-export const countEnd = 1 << Number(bits.count)
+/** Exclusive limit of marks. */
+export const markEnd = 1 << Number(layouts['8'].mark)
 
-/** Distinguishes ids with the same rate and expiry. */
-export type Mark = { readonly copy: number; readonly count: number }
-
-/**
- * Returns the signed id of a locked rate; `copy` < `copyEnd`, `count` < `countEnd`.
- */
-export function mintQuoteId(secret: string, lock: Lock, { copy, count }: Mark): string {
+/** Returns the signed id of a locked rate. `mark` distinguishes ids of the same rate and expiry. */
+export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
+  const layout = layouts['8']
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), promise.end],
     [BigInt(pairs.indexOf(lock.pair)), promise.pair],
     [lock.minorPerUsd, promise.rate],
     [lock.spreadBps, promise.spread],
-    [BigInt(copy), bits.copy],
-    [BigInt(count), bits.count],
+    [BigInt(mark), layout.mark],
   ] as const
   const said = fields.reduce((packed, [value, width]) => {
     if (value < 0n || value >> width !== 0n)
       throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
-  const layout = layouts['8']
   return uuidOf((said << layout.proof) | proofOf(secret, said, layout))
 }
 

@@ -33,12 +33,9 @@ export async function openRows() {
   return {
     database,
     adminUrl: server.adminUrl,
-    /** Dependencies for issuing quotes. */
-    mintContext: { database, ...mintConfig, clock: Date.now, log },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
-const mintConfig = { quoteSecrets: config.quoteSecrets, quoteTtlMs: config.quoteTtlMs }
 
 /** Starts two instances on a real nats-server and Postgres, and their callers. */
 export async function openFixture() {
@@ -56,14 +53,15 @@ export async function openFixture() {
   const openCopy = async (): Promise<Context> => {
     const bus = await open('pricing')
     const context: Context = {
-      ...rows.mintContext,
+      ...{ database: rows.database, log },
+      ...{ quoteSecrets: config.quoteSecrets, quoteTtlMs: config.quoteTtlMs },
       sources: sourcesFrom(config, clock),
       guards: guardsFrom(config),
       rates: await openRateStore(bus.js),
       ...{ pollMs: 60_000, clock },
     }
     const board = closing.use(await openRateBoard(context))
-    const { mint } = closing.use(await openMint(context))
+    const mint = openMint(context)
     const answers = answerQuotes(context, { rateOf: board.rateOf, mint })
     const stats = async () => board.figures()
     closing.use(await serve({ bus, name: 'pricing', description: 'rates', answers, stats, log }))

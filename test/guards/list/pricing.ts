@@ -61,42 +61,6 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'an instance issues quotes only with expiry times reserved for it',
-    kind: 'quote',
-    edits: [edit(at('mint.ts'), 'next.endMs >= copy.endsUntilMs || ', '')],
-    test: {
-      file: at('mint.test.ts'),
-      name: 'is unusable for an instance that was paused for longer than its lease',
-    },
-  },
-  {
-    guard: 'an instance number is reused only after its quotes have expired',
-    kind: 'quote',
-    edits: [
-      edit(
-        at('copy.store.ts'),
-        `where ends_until <= \${fromNow(ttlMs)}`,
-        `where ends_until <= \${fromNow(ttlMs)} + interval '1 day'`,
-      ),
-    ],
-    test: {
-      file: at('mint.test.ts'),
-      name: 'belongs to its holder while it is leased, and then no quote id is issued twice',
-    },
-  },
-  {
-    guard: 'an instance number is renewed only by its holder',
-    kind: 'guarded update',
-    edits: [
-      edit(
-        at('copy.store.ts'),
-        'and(eq(copies.number, number), eq(copies.holder, holder))',
-        `and(eq(copies.number, number), sql\`\${holder}::text is not null\`)`,
-      ),
-    ],
-    test: { file: at('mint.test.ts'), name: 'is replaced by another if another instance has it' },
-  },
-  {
     guard: 'a rate is within its band',
     kind: 'decision',
     edits: [

@@ -14,7 +14,7 @@ export function newQuote(): string {
     ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),
     expiresAtMs: Date.now() + ttlMs + minted,
   }
-  return mintQuoteId(secret, lock, { copy: 1, count: minted++ % 16 })
+  return mintQuoteId(secret, lock, minted++ % 16)
 }
 
 /** An instance of pricing, as other services call it, on the session's connection. */
@@ -23,7 +23,10 @@ export function openPricing(side: Side): Record<string, (request: never) => Prom
     ...{ database: side.database('pricing'), quoteSecrets: [secret], quoteTtlMs: ttlMs, log },
     clock: Date.now,
   } as unknown as Parameters<typeof answerQuotes>[0]
-  const nobody = { rateOf: () => ({ unavailable: [] }) as never, mint: () => undefined }
+  const mint = () => {
+    throw new Error('no quote is issued here')
+  }
+  const nobody = { rateOf: () => ({ unavailable: [] }) as never, mint }
   const answers = answerQuotes(context, nobody)
   return Object.fromEntries(
     answers.map(({ question, answer }) => [

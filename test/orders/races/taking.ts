@@ -2,7 +2,6 @@ import { inArray, isNull, sql } from 'drizzle-orm'
 import { lease, markPublished } from '#shared/db/outbox.store'
 import { outbox } from '../../../services/payments/schema.store'
 import { cashouts, leaseDue } from '../../../services/payouts/cashout.store'
-import { leaseCopy, copies as numbers, seedCopies } from '../../../services/pricing/copy.store'
 import { newNumber } from '../copies/payments'
 import { newCashout } from '../copies/payouts'
 import { skips } from '../guards'
@@ -76,32 +75,4 @@ const due: Race = {
   guards: [skips],
 }
 
-const copyNumbers: Race = {
-  name: 'two pricing instances take an instance number',
-  open: async ({ sides, db }) => {
-    const databases = sides.map((side) => side.database('pricing'))
-    await seedCopies(databases[0]!)
-    const work = (at: 0 | 1) => async () => {
-      const terms = { ttlMs: 60_000, leaseMs: 30_000 }
-      const copy = await leaseCopy(databases[at]!, `${newNumber()}`, terms)
-      return copy?.number
-    }
-    return async () => {
-      await db.update(numbers).set({ endsUntil: new Date(0), holder: null })
-      return {
-        works: [work(0), work(1)],
-        judge: async (results) => {
-          const [left, right] = results.map((result) => ('value' in result ? result.value : result))
-          const isWrong = left === right || left === undefined || right === undefined
-          return {
-            outcome: isWrong ? `${left} | ${right}` : 'two numbers',
-            wrong: isWrong ? [`${left} | ${right}`] : [],
-          }
-        },
-      }
-    }
-  },
-  guards: [skips],
-}
-
-export const takingRaces: readonly Race[] = [publishers, due, copyNumbers]
+export const takingRaces: readonly Race[] = [publishers, due]
