@@ -27,7 +27,8 @@ export type Reader = {
 
 /**
  * Streams and their durable consumers: at least once, in any order. A published message is
- * delivered until it is acknowledged, and again if the acknowledgement is lost.
+ * delivered until it is acknowledged, and again if the acknowledgement is lost. A few are lost, as by
+ * a damaged stream.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -61,6 +62,11 @@ export class Broker {
     this.#stored.add(messageId)
     const text = JSON.stringify(payload)
     for (const consumer of this.consumersOf(subject)) {
+      if (!world.isCalm && chance(world.choices, 10)) {
+        world.saw('a stream lost a message that it had acknowledged')
+        world.tell(`${subject} ${messageId} is lost to ${consumer}`)
+        continue
+      }
       const waiting = {
         ...{ message: { subject, messageId, payload: undefined }, text },
         ...{ deliveries: 0, isDone: false, workers: [], heldUntil: 0 },

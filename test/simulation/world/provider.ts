@@ -10,7 +10,7 @@ import type {
   PaymentProvider,
   RefundStatus,
 } from '../../../services/payments/provider'
-import { oneOf } from './choices'
+import { chance, oneOf } from './choices'
 import { callingProvider } from './faults'
 import { List } from './list'
 import type { Process, World } from './world'
@@ -191,11 +191,18 @@ export class PaymentsProvider {
   as(process: Process): PaymentProvider {
     const call = <T>(what: string, effect: () => T) =>
       this.world.leave(process, callingProvider, what, effect)
-    const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined =>
-      payment && {
-        status: payment.void === 'canceled' ? 'voided' : 'succeeded',
-        charge: plain(payment),
-      }
+    /** Returns the charge; sometimes it is not found, or read as failed, although it succeeded. */
+    const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined => {
+      if (!payment) return undefined
+      const { world } = this
+      const isWrong = !world.isCalm && chance(world.choices, 60)
+      const isHidden = isWrong && chance(world.choices, 500)
+      if (isHidden) world.saw('a payment was not found for a moment')
+      if (isHidden) return undefined
+      if (isWrong) world.saw('a payment read as failed for a moment')
+      const status = payment.void === 'canceled' ? 'voided' : 'succeeded'
+      return { status: isWrong ? 'dead' : status, charge: plain(payment) }
+    }
     return {
       openCheckout: (order) =>
         call(`opens a checkout for ${order.reference}`, () => shown(this.open(order))),
