@@ -51,6 +51,16 @@ describe('names in documents', () => {
     expect(named.filter(({ name }) => !known.has(name))).toEqual([])
   })
 
+  test('every test named in quotes after its file exists', () => {
+    const named = documents.flatMap((page) =>
+      [...read(page).matchAll(/\]\(([\w./-]+\.ts)\) "([^"]+)"/g)].map(([, path, title]) => ({
+        ...{ page, path: join(dirname(page), path!), title: title! },
+      })),
+    )
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter(({ path, title }) => !read(path).includes(title))).toEqual([])
+  })
+
   test('every link in a document leads to a file', () => {
     const links = foundIn(/\]\((?!https?:)([^)#\s]+)/g)
     expect(links.length).toBeGreaterThan(20)
