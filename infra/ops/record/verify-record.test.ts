@@ -110,11 +110,28 @@ describe('verify-record', () => {
     ['no endpoint', [wallet]],
     ['no contract', [wallet, '--rpc', 'http://127.0.0.1:1']],
     ['an unknown option', [wallet, '--url', 'http://127.0.0.1:1']],
+    ['a wallet that is no address', [wallet.slice(0, 41), '--rpc', 'http://127.0.0.1:1']],
+    ['an endpoint without a protocol', [wallet, '--rpc', '127.0.0.1:8545']],
+    ['a second wallet', [wallet, wallet, '--rpc', 'http://127.0.0.1:1']],
   ])('explains its use when there is %s', async (_what, words) => {
     const { code, complaint } = await verifyRecord(...words)
     expect(code).toBe(2)
     expect(complaint).toContain('bun run verify-record <wallet> --rpc <url>')
   })
+})
+
+test.each([
+  [
+    'an endpoint that does not respond',
+    'http://127.0.0.1:1',
+    [],
+    'the record could not be checked',
+  ],
+  ['no contract', '', ['--credit-line', wallet], `there is no contract at ${wallet}`],
+  ['no gateway', '', ['--compare', 'http://127.0.0.1:1'], 'the record could not be checked'],
+])('verify-record calls no record wrong if there is %s', async (_what, url, words, complaint) => {
+  const { code, said } = await against(url || nodeUrl(), ...words)
+  expect({ code, said }).toEqual({ code: 3, said: expect.stringContaining(complaint) })
 })
 
 async function numbered() {

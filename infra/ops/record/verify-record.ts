@@ -18,7 +18,8 @@ Rebuilds the public record of a wallet from the finalized chain, without anythin
   --from-block <number>    block of its deployment; default: searched for
   --compare <url>          base URL of a gateway, whose /verify is compared too
 
-Exits with 0 if no event is missing and everything agrees, 1 if not, 2 for wrong usage.`
+Exits with 0 if no event is missing and everything agrees, 1 if not, 2 for wrong usage, and 3 if the
+record could not be checked.`
 
 const deadlineMs = 5_000
 /** Blocks of the first request for logs; it halves as long as the endpoint refuses. */
@@ -68,19 +69,20 @@ async function servedRecord(gateway: string, wallet: Address): Promise<Record<st
 function readOrder(words: readonly string[], env: NodeJS.ProcessEnv): Order {
   const { values, positionals } = parsed(words)
   const [wallet, ...others] = positionals
-  if (!isAddress(wallet) || others.length > 0) throw new Misconfigured(usage)
+  if (wallet === undefined || others.length > 0) throw new Misconfigured(usage)
+  if (!isAddress(wallet)) throw new Misconfigured(`${wallet} is not an address\n\n${usage}`)
   const chain = localChain(env)
   const rpcUrl = values.rpc ?? chain?.rpcUrl
   const creditLine = values['credit-line'] ?? chain?.creditLine
-  if (!rpcUrl || !URL.canParse(rpcUrl)) throw new Misconfigured(`--rpc must be a URL\n\n${usage}`)
+  if (!isHttp(rpcUrl)) throw new Misconfigured(`--rpc must be an http or https URL\n\n${usage}`)
   if (!isAddress(creditLine))
     throw new Misconfigured(`--credit-line must be an address\n\n${usage}`)
   const from = values['from-block']
   if (from !== undefined && !/^\d+$/.test(from))
     throw new Misconfigured(`--from-block must be a number\n\n${usage}`)
   const gateway = values.compare?.replace(/\/+$/, '')
-  if (gateway !== undefined && !URL.canParse(gateway))
-    throw new Misconfigured(`--compare must be a URL\n\n${usage}`)
+  if (gateway !== undefined && !isHttp(gateway))
+    throw new Misconfigured(`--compare must be an http or https URL\n\n${usage}`)
   return {
     ...{ wallet: getAddress(wallet), rpcUrl, creditLine, gateway },
     fromBlock: from === undefined ? undefined : BigInt(from),
@@ -89,6 +91,9 @@ function readOrder(words: readonly string[], env: NodeJS.ProcessEnv): Order {
 
 const isAddress = (text: string | undefined): text is Address =>
   /^0x[0-9a-fA-F]{40}$/.test(text ?? '')
+
+const isHttp = (text: string | undefined): text is string =>
+  text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 
 function parsed(words: readonly string[]) {
   const text = { type: 'string' } as const
@@ -164,6 +169,14 @@ if (import.meta.main) {
   // An endpoint's URL may contain a key.
   const secrets = () =>
     words.map((word) => word.replace(/^--rpc=/, '')).filter((word) => URL.canParse(word))
-  await runCommand(secrets, (say) => verifyRecord(readOrder(words, process.env), say))
+  await runCommand(secrets, async (say) => {
+    const order = readOrder(words, process.env)
+    try {
+      return await verifyRecord(order, say)
+    } catch (error) {
+      say(`the record could not be checked: ${(error as Error).message}`)
+      return 3
+    }
+  })
   process.exit()
 }
