@@ -50,7 +50,7 @@ const inbox = (schema: Mover): Rule => ({
 })
 
 /** Received rows of the provider list. Rows of other consumers, such as `books`, are permanent. */
-const list = (schema: 'payments' | 'payouts'): Rule => inboxOf(schema, `${schema}-list`, listDays)
+const list: Rule = inboxOf('payouts', 'payouts-list', listDays)
 
 /** Dead letters that were closed. Open ones are permanent. */
 const deadLetter = (schema: Mover): Rule => ({
@@ -81,7 +81,7 @@ export const rules: readonly Rule[] = [
     deadLetter(schema),
     outbox(schema),
   ]),
-  ...(['payments', 'payouts'] as const).map(list),
+  list,
   {
     table: 'chain_relayer.spent',
     key: { signer: 'text', identity: 'text' },

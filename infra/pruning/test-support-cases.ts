@@ -98,15 +98,15 @@ export const cases: readonly Row[] = [
   ],
   [
     'a row of the list that may be listed again',
-    'payments.inbox',
+    'payouts.inbox',
     true,
-    done('payments', 'payments-list', 'm', days(190)),
+    done('payouts', 'payouts-list', 'm', days(190)),
   ],
   [
     'a row of the list that is listed no more',
-    'payments.inbox',
+    'payouts.inbox',
     false,
-    done('payments', 'payments-list', 'm', days(202)),
+    done('payouts', 'payouts-list', 'm', days(202)),
   ],
   ['a run of the books', 'payments.inbox', true, done('payments', 'books', 'opening', days(3_000))],
   [

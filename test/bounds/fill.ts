@@ -38,6 +38,7 @@ const rows: Readonly<Record<string, string>> = {
   'chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, authorization_nonce, leaves_micro, state, lane, nonce, tx_hash, block_number, created_at, updated_at)': `'old' || n, (array['credit', 'take', 'send', 'verify'])[n % 4 + 1], 'old' || n, ${wallet}, ${operation}, 'h', case when n % 4 in (1, 2) then 'old' || n end, 1, 'settled', '0xold', n, '0x' || lpad(to_hex(n), 64, '0'), 0, ${old}, ${old}`,
   'chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei, outcome, tx_hash, block_number, block_hash)': `'0xold', n, 'op', '["old"]', '0x', '0x', 0, 'ok', '0xold' || n, 0, '0x'`,
   'chain_relayer.attempt (lane, nonce, attempt, purpose, raw, hash, max_fee_wei, priority_wei, gas)': `'0xold', n, 0, 'call', '0x', '0xold' || n, 1, 1, 1`,
+  'chain_relayer.burnt (lane, nonce, wallet, wei, created_at)': `'0xold', n, ${wallet}, 1, ${old}`,
   'chain_relayer.spent (signer, identity, spending, amount, created_at)': `'0xold', 'old' || n, 'credit', 1, ${old}`,
   'indexer_reader.events (generation, block_number, log_index, wallet, name, args, tx_hash, at_seconds)': `1, -n, 0, ${wallet}, 'Verified', '{}', '0x', 0`,
   'indexer_reader.records (generation, wallet, verified, defaulted, score, drawn_micro, repay_count, cycles_opened, cycles_closed, last_block)': `1, '0x' || lpad(to_hex(n), 40, '0'), true, false, 0, 0, 0, 0, 0, 0`,

@@ -21,6 +21,7 @@ export const burnt = schema.table(
   (table) => [
     primaryKey({ columns: [table.lane, table.nonce, table.wallet] }),
     index('burnt_of_wallet').on(table.wallet, table.createdAt),
+    index('burnt_created').on(table.createdAt),
   ],
 )
 
