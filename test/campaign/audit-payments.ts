@@ -108,7 +108,7 @@ type Shown = Judged & { state: Entry }
 
 function judgeTakenBack(words: string, { id, netMicro, losses, state }: Shown, ledger: Ledger) {
   ledger.count('payments reversed')
-  if (netMicro !== 0n) lossOf(losses, state.wallet).lost.push({ id, words, micro: netMicro })
+  noteLoss(losses, state, { id, words, micro: netMicro })
 }
 
 function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
@@ -119,20 +119,21 @@ function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
   else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
 }
 
-function judgeArrived(
-  words: string,
-  { netMicro, losses, state, deed }: Shown,
-  ledger: Ledger,
-): void {
-  if (!['credited', 'repaid'].includes(state.status))
+function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
+  const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
+  const isPart = backMinor > 0n
+  const isReviewed = isPart && state.status === 'review'
+  if (!['credited', 'repaid'].includes(state.status) && !isReviewed)
     return void ledger.find(`${words} was paid and not credited`)
-  ledger.count('payments completed')
+  ledger.count(isPart ? 'payments reversed in part' : 'payments completed')
   const promisedMicro = deed?.answer?.ausdMicro
   if (promisedMicro === undefined) return
-  const keptMicro = promisedMicro - netMicro
-  if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${promisedMicro}`)
+  const dueMicro = (promisedMicro * (capturedMinor - backMinor)) / capturedMinor
+  const keptMicro = dueMicro - netMicro
+  if (isPart) noteLoss(losses, state, { id, words, micro: -keptMicro })
+  else if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${dueMicro}`)
   if (keptMicro <= 0n) return
-  const kept = { words: `${words} has ${netMicro} of ${promisedMicro}`, micro: keptMicro }
+  const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
   // A checkout paid late is credited at the worse of two rates, so the difference may not be a
   // recovery.
   lossOf(losses, state.wallet)[deed?.after.has('expired first') ? 'late' : 'kept'].push(kept)
@@ -146,6 +147,10 @@ type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
   kept: { words: string; micro: bigint }[]
   late: { words: string; micro: bigint }[]
+}
+
+function noteLoss(losses: Losses, { wallet }: Entry, lost: Loss['lost'][number]): void {
+  if (lost.micro > 0n) lossOf(losses, wallet).lost.push(lost)
 }
 
 function lossOf(losses: Losses, wallet: string): Loss {

@@ -135,6 +135,27 @@ describe('the audit finds', () => {
       /not frozen/,
     ],
     [
+      'a refund of a part after which the wallet is not frozen',
+      (w) => void w.back.push({ status: 'SUCCEEDED', amount: 20_000 }),
+      /owes 2 .* not frozen/,
+    ],
+    [
+      'a refund of a part for which more was revoked',
+      (w) => {
+        w.back.push({ status: 'SUCCEEDED', amount: 20_000 })
+        underPay(w, { revoked: [3n] })
+      },
+      /credited 1 too little/,
+    ],
+    [
+      'a refund of a part after which nothing was credited',
+      (w) => {
+        w.back.push({ status: 'SUCCEEDED', amount: 20_000 })
+        entry(w, 'pay_1').status = 'refunded'
+      },
+      /was paid and not credited/,
+    ],
+    [
       'a payment without an end',
       (w) => void Object.assign(entry(w, 'pay_1'), { status: 'paid' }),
       /was paid and not credited/,
@@ -188,6 +209,32 @@ describe('the audit finds', () => {
     const { findings } = foundIn(spoil)
     expect(findings.some((one) => words.test(one)) || findings).toBe(true)
   })
+})
+
+test.each([
+  ['at once', [20_000]],
+  ['in two refunds', [15_000, 5_000]],
+])('the audit accepts a part that is refunded and revoked %s', (_how, amounts) => {
+  const { findings, counted } = foundIn((world) => {
+    for (const amount of amounts) world.back.push({ status: 'SUCCEEDED', amount })
+    underPay(world, { revoked: [2n] })
+    const ref = chainRef('pay_1')
+    world.transfers.push({ from: line, to: treasury, valueMicro: 2n, hash: hash(5) })
+    world.said.set(hash(5), [{ name: 'TopUpRevoked', amountMicro: 2n, ref }])
+    world.treasuryMicro += 2n
+  })
+  expect(findings).toEqual([])
+  expect(counted['payments reversed in part']).toBe(1)
+})
+
+test('the audit accepts a part refunded after its hold while the wallet is frozen', () => {
+  const { findings, waiting } = foundIn((world) => {
+    world.back.push({ status: 'SUCCEEDED', amount: 20_000 })
+    entry(world, 'pay_1').status = 'review'
+    world.frozen.add(ana)
+  })
+  expect(findings).toEqual([])
+  expect(waiting.map(({ id }) => id)).toEqual(['pay_1'])
 })
 
 test('the audit accepts money refunded after its hold while the wallet is frozen', () => {

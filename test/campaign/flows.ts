@@ -102,9 +102,13 @@ const takenBack =
     await takeBack(scene, deed, how)
   }
 
+/** Reverses a payment in rupiah: all of it, a part, or a part and then the rest. */
 async function takeBack({ outside, chance, signal }: Scene, deed: PaymentDeed, how: TakenBack) {
-  const { id } = deed.answer!
+  const { id, fiatMinor } = deed.answer!
+  const isPart = how !== 'voided' && chance.belowMs(2) === 0
+  const part = isPart ? { amount: 1 + chance.belowMs(Number(fiatMinor) - 1) } : {}
   deed.after.add(how)
+  if (isPart) deed.after.add('in part')
   let made: { id: string } | undefined
   const control = (path: string, body: object = {}) =>
     atProvider(async () => {
@@ -115,10 +119,13 @@ async function takeBack({ outside, chance, signal }: Scene, deed: PaymentDeed, h
     return
   }
   if (how !== 'refunded late') {
-    await control(`payments/${id}/${how === 'refunded' ? 'refund' : 'chargeback'}`)
+    await control(`payments/${id}/${how === 'refunded' ? 'refund' : 'chargeback'}`, part)
+    if (!isPart || how === 'charged back' || chance.belowMs(2) === 0) return
+    await pause(chance.belowMs(4_000), signal)
+    await control(`payments/${id}/refund`)
     return
   }
-  await control(`payments/${id}/refund`, { status: 'PENDING' })
+  await control(`payments/${id}/refund`, { status: 'PENDING', ...part })
   if (!made) return
   await pause(chance.belowMs(20_000), signal)
   await control(`refunds/${made.id}/${chance.belowMs(4) === 0 ? 'fail' : 'succeed'}`)

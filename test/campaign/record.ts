@@ -16,7 +16,7 @@ export type PaymentDeed = {
   /** Response of the service; null until there is one. */
   answer: Promised | null
   /** Actions on the payment at the provider, by the user or the provider. */
-  readonly after: Set<'paid' | 'declined' | 'expired first' | TakenBack>
+  readonly after: Set<'paid' | 'declined' | 'expired first' | 'in part' | TakenBack>
 }
 
 export type CashoutDeed = {
