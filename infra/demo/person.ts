@@ -138,6 +138,6 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       what: string,
       read: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,
       deadlineMs?: number,
-    ) => waitUntil(what, async () => read((await get('/me')).body), deadlineMs, 100),
+    ) => waitUntil(what, async () => read((await get('/me')).body), deadlineMs),
   }
 }

@@ -24,14 +24,18 @@ export async function unlessStopped<T>(
 
 /**
  * Bounds of the polling interval: most conditions hold at once, and rare polls keep slow ones
- * cheap.
+ * cheap: one of `/me` costs all services together some 10 ms of processor time.
  */
 const soonestMs = 20
-const latestMs = 100
+const latestMs = 400
+
+/** Returns the pause before the next poll: a tenth of the time waited so far, within bounds. */
+export const pollPauseMs = (waitedMs: number): number =>
+  Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
 /**
- * Polls until `ask` returns a truthy value: every `everyMs`, by default after a tenth of the time
- * waited so far. Throws after the deadline, or at once if `ask` throws `Hopeless`.
+ * Polls until `ask` returns a truthy value: every `everyMs`, by default at growing intervals. Throws
+ * after the deadline, or at once if `ask` throws `Hopeless`.
  */
 export async function waitUntil<T>(
   what: string,
@@ -50,8 +54,7 @@ export async function waitUntil<T>(
       if (error instanceof Hopeless) throw error
       last = error
     }
-    const waitedMs = Date.now() - beganAt
-    await pause(everyMs ?? Math.min(latestMs, Math.max(soonestMs, waitedMs / 10)))
+    await pause(everyMs ?? pollPauseMs(Date.now() - beganAt))
   }
   const why = last instanceof Error ? `: ${last.message}` : ''
   throw new Error(`timed out after ${deadlineMs} ms waiting for ${what}${why}`)

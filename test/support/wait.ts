@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { waitUntil } from '#infra/local/wait'
+import { pollPauseMs, waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#shared/bus/handling'
 import { pause } from '#shared/deadline'
 
@@ -38,14 +38,15 @@ export async function becomes(
   expected: unknown,
   deadlineMs = 60_000,
 ) {
-  const givesUpAt = Date.now() + deadlineMs
+  const beganAt = Date.now()
   for (;;) {
     try {
       expect(await read()).toEqual(expected)
       return
     } catch (difference) {
-      if (Date.now() > givesUpAt) throw difference
-      await pause(100)
+      const waitedMs = Date.now() - beganAt
+      if (waitedMs > deadlineMs) throw difference
+      await pause(pollPauseMs(waitedMs))
     }
   }
 }
