@@ -19,8 +19,9 @@ export async function runCommand(
 ): Promise<void> {
   let redact = (text: string) => text
   const fail = (error: unknown): number => {
-    console.error(shown(redact(wordsOf(error))))
-    return error instanceof Misconfigured ? 2 : 1
+    const { code, text } = failureOf(error)
+    console.error(shown(redact(text)))
+    return code
   }
   for (const failure of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(failure, (error: unknown) => process.exit(fail(error)))
@@ -41,6 +42,12 @@ const shown = (text: string): string =>
     /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+
+/** Exit code and text of a command that failed: the error and its causes. */
+export const failureOf = (error: unknown) => ({
+  code: error instanceof Misconfigured ? 2 : 1,
+  text: wordsOf(error),
+})
 
 function wordsOf(error: unknown): string {
   const words: string[] = []

@@ -47,7 +47,7 @@ const named = (words: RegExp) =>
 const agrees = (words: RegExp) =>
   waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 60_000)
 
-const command = (...words: string[]) => operate(stack, 'main.ts', ...words)
+const command = (...words: string[]) => operate(stack, ...words)
 
 test('the books balance after the whole demo', async () => {
   await play(stack.info)

@@ -16,7 +16,7 @@ beforeAll(() => {
   stack = groupStack()
 })
 
-const books = () => operate(stack, 'main.ts', 'reconcile')
+const books = () => operate(stack, 'reconcile')
 
 test('the check finds a credit that a relayer key sent outside the service', async () => {
   const { rpcUrl, chainId, creditLine } = stack.info.chain

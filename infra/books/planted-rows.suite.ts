@@ -10,7 +10,7 @@ import { query } from '#test/support/database'
 import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '#test/support/money-paths'
 import { verifiedUser } from '#test/support/people'
 import { openCheckout } from '#test/support/requests'
-import { operate } from '#test/support/stack'
+import { operate, operateAsProcess } from '#test/support/stack'
 import { servesTruth } from '#test/support/verify'
 import { becomes } from '#test/support/wait'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 /** The last line that `verify-record` prints, and how it ends. */
 const record = async () => {
   const compare = ['--compare', stack.info.gateway]
-  const { said, ...end } = await operate(
+  const { said, ...end } = await operateAsProcess(
     stack,
     'record/verify-record.ts',
     person.wallet,
@@ -38,7 +38,7 @@ const record = async () => {
   )
   return { ...end, said: said.split('\n').at(-1) }
 }
-const books = () => operate(stack, 'main.ts', 'reconcile')
+const books = () => operate(stack, 'reconcile')
 const hasty = { checksMax: 2, betweenMs: 50 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, hasty)
 const changed = (text: string) => query(stack, text)

@@ -14,7 +14,7 @@ import { trace } from '#infra/ops/trace/verb'
 import { unexplained } from '#infra/ops/unexplained'
 import { asksForHelp, type Verb } from '#infra/ops/verb'
 import { wallets } from '#infra/ops/wallets'
-import { runCommand } from '#shared/command'
+import { runCommand, type Say } from '#shared/command'
 
 /** Every command by its name. */
 export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
@@ -41,15 +41,17 @@ const usage = (): string =>
     ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
   ].join('\n')
 
+/** Runs the command that its words name; returns the exit code. */
+export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
+  const verb = verbs.get(name)
+  if (verb) return verb.run(words, say)
+  const isHelp = name === 'help' || asksForHelp([name])
+  const isWrong = name !== '' && !isHelp
+  say([usage(), ...(isWrong ? [`error: unknown command: ${name}`] : [])].join('\n'))
+  return isHelp ? 0 : 2
+}
+
 if (import.meta.main) {
-  const [name = '', ...words] = process.argv.slice(2)
-  await runCommand(operatorSecrets, async (say) => {
-    const verb = verbs.get(name)
-    if (verb) return verb.run(words, say)
-    const isHelp = name === 'help' || asksForHelp([name])
-    const isWrong = name !== '' && !isHelp
-    say([usage(), ...(isWrong ? [`error: unknown command: ${name}`] : [])].join('\n'))
-    return isHelp ? 0 : 2
-  })
+  await runCommand(operatorSecrets, (say) => runVerb(process.argv.slice(2), say))
   process.exit()
 }

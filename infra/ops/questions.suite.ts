@@ -6,7 +6,7 @@ import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '#test/runner/group'
 import { verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
-import { operate } from '#test/support/stack'
+import { operate, operateAsProcess } from '#test/support/stack'
 
 const listed = questions.map(({ question, words }) => [question, words] as const)
 
@@ -29,15 +29,16 @@ describe('questions during an incident', () => {
     await waitUntil('every service being ready', isReady, 60_000)
   })
 
-  const ask = (words: readonly string[], ...more: string[]) =>
-    operate(stack, 'main.ts', ...words.map((word) => (word === '<id>' ? paymentId : word)), ...more)
+  const withId = (words: readonly string[]) =>
+    words.map((word) => (word === '<id>' ? paymentId : word))
+  const ask = (words: readonly string[]) => operate(stack, ...withId(words))
 
   /** Parts that could not be read in time, on a busy machine, are read again; so are alerts. */
-  const asked = (words: readonly string[], ...more: string[]) =>
+  const asked = (words: readonly string[], run = ask) =>
     waitUntil(
       `all of ${words.join(' ')}`,
       async () => {
-        const answer = await ask(words, ...more)
+        const answer = await run(words)
         if (answer.code === 0) return answer
         throw new Error(`${answer.complaint}${answer.said}`)
       },
@@ -49,7 +50,9 @@ describe('questions during an incident', () => {
   })
 
   test.each(listed)('"%s" is answered by one command', async (_, words) => {
-    const { said, complaint } = await asked(words)
+    const { said, complaint } = await asked(words, () =>
+      operateAsProcess(stack, 'main.ts', ...withId(words)),
+    )
     expect(complaint).toBe('')
     expect(said).not.toStartWith('usage')
   })
@@ -57,7 +60,7 @@ describe('questions during an incident', () => {
   test.each(listed.filter(([, [verb]]) => !['unexplained', 'growth'].includes(verb!)))(
     '%s is answered for a program too',
     async (_, words) => {
-      const { said } = await asked(words, '--json')
+      const { said } = await asked([...words, '--json'])
       expect(typeof JSON.parse(said)).toBe('object')
     },
   )

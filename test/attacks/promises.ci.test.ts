@@ -94,7 +94,7 @@ const short = {
 
 /** `bun run ops status --json` against this stack; a service that is late is named once, and not again. */
 async function status() {
-  const { said, code } = await operate(stack, 'main.ts', 'status', '--json')
+  const { said, code } = await operate(stack, 'status', '--json')
   return { code, needs: (JSON.parse(said) as { needs: string[] }).needs }
 }
 const needing = (words: RegExp) =>
@@ -248,7 +248,7 @@ test("an operator's deposit and withdrawal at the provider are reported, and one
   })
   for (const item of items) await acceptAsCapital(books, item, 'float of the payouts')
   const words = ['unexplained', 'accept', items[0]!, '--reason', 'float of the payouts']
-  expect((await operate(stack, 'main.ts', ...words)).said).toBe(`${items[0]} booked as capital`)
+  expect((await operate(stack, ...words)).said).toBe(`${items[0]} booked as capital`)
 })
 
 test('after the attacks on cover the books balance and name the withdrawn money', () =>

@@ -158,7 +158,7 @@ describe('a user opens two checkouts for one debt', () => {
 })
 
 describe('security: a user repays a debt before paying its checkout, to have collateral', () => {
-  afterAll(() => operate(stack, 'main.ts', 'resume', 'topups', '--reason', 'ticket 7'))
+  afterAll(() => operate(stack, 'resume', 'topups', '--reason', 'ticket 7'))
 
   test.each([
     ['the daily limit is used up', false],
@@ -169,7 +169,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     await person.repay(10_000_000n)
     await person.until('the repayment', (me) => me.drawn === '0')
     const collateral = (await person.me()).collateral.value
-    if (paused) await operate(stack, 'main.ts', 'pause', 'topups', '--reason', 'ticket 7')
+    if (paused) await operate(stack, 'pause', 'topups', '--reason', 'ticket 7')
     // Drawn today, it was admitted as a top-up when it was opened; what follows is not.
     await outside.pay(checkout.paymentId, 'QRIS')
     await person.until('the excess', (me) => me.collateral.value !== collateral)

@@ -32,7 +32,7 @@ const lostMicro = 5_000_000n
 const treasury = () => stack.info.chain.treasury.toLowerCase() as Address
 
 async function ops(...words: string[]) {
-  const { code, said, complaint } = await operate(stack, 'main.ts', 'unexplained', ...words)
+  const { code, said, complaint } = await operate(stack, 'unexplained', ...words)
   return { code, told: `${said}${complaint}` }
 }
 const giveBack = (name: string, by = 'sari') =>

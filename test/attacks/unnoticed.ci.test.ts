@@ -93,7 +93,7 @@ describe('a dead letter', () => {
     const dead = await listDeadLetters(sql)
     expect(dead).toHaveLength(17)
     const operator = (by: string) =>
-      operate(stack, 'main.ts', 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
+      operate(stack, 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
     const asked = await Promise.all([operator('sari'), operator('dewi')])
     await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 60_000)
     expect(asked.map(({ code }) => code)).toEqual([0, 0])

@@ -74,7 +74,7 @@ describe(`with ${rowsEach} old rows in every growing table`, () => {
   })
 
   test('ops growth names all of them, and the streams', async () => {
-    const { code, said } = await operate(stack, 'main.ts', 'growth', '--per-day', '10000')
+    const { code, said } = await operate(stack, 'growth', '--per-day', '10000')
     expect(code).toBe(0)
     for (const name of [...growing, 'WEBHOOKS', 'KV_rates']) expect(said).toContain(`${name} `)
     expect(said).toMatch(/^payments\.payments +2\d{4} .* ever /m)

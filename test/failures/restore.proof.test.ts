@@ -335,7 +335,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       await outside.calm()
       await entryIn(person, payoutId, 'paid')
       const erase = ['person', 'erase', person.wallet, '--reason', 'request', '--apply']
-      const erased = async () => (await operate(stack, 'main.ts', ...erase)).code === 0
+      const erased = async () => (await operate(stack, ...erase)).code === 0
       await waitUntil('the erasure', erased, 60_000)
       const isKnown = async () => {
         const [row] = await query(
@@ -350,7 +350,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(await isKnown()).toEqual(nothing)
       const off = async () => !(await person.me()).verified
       await waitUntil('the flag being off', off)
-      const list = (await operate(stack, 'main.ts', 'person', 'erased')).said
+      const list = (await operate(stack, 'person', 'erased')).said
       expect(list).toStartWith(`${person.wallet}@20`)
 
       await stopServices(stack)

@@ -28,7 +28,7 @@ const because = ['--reason', 'ticket 12', '--by', 'sari']
 /** A command fails if a service does not respond, and is repeated then: it is the same request. */
 const ops = (...words: string[]) =>
   waitUntil(`an answer to ${words.join(' ')}`, async () => {
-    const answer = await operate(stack, 'main.ts', ...words)
+    const answer = await operate(stack, ...words)
     if (answer.complaint !== '') throw new Error(answer.complaint)
     return answer
   })

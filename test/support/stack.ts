@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
+import { failureOf } from '#shared/command'
 import { migratedCluster } from './engines/cluster'
 
 /** Shorter recheck intervals, so that a suite waits seconds instead of half a minute. */
@@ -51,10 +52,36 @@ async function opsBundle(): Promise<string> {
   return bundleOf(await bundles, 'ops')
 }
 
+/** Output of a command as an operator sees it, trimmed, and its exit code. */
+export type Operated = { code: number; said: string; complaint: string }
+
 /**
- * Runs a command of `infra/ops` against a stack, as an operator does; returns the trimmed output.
+ * Runs `bun run ops` with these words against a stack, in this process: a process of its own costs
+ * a third of a second of processor time, and suites run a hundred commands.
  */
-export async function operate({ dir }: RunningStack, script: string, ...words: string[]) {
+export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
+  // Only suites of operators load every command.
+  const { runVerb } = await import('#infra/ops/main')
+  process.env.LOCAL_DIR = dir
+  const said: string[] = []
+  const result = (code: number, complaint: string) => ({
+    ...{ code, complaint },
+    said: said.join('\n').trim(),
+  })
+  try {
+    return result(await runVerb(words, (text) => said.push(text)), '')
+  } catch (error) {
+    const { code, text } = failureOf(error)
+    return result(code, text)
+  }
+}
+
+/** Runs a program of `infra/ops` against a stack as an operator does, in a process of its own. */
+export async function operateAsProcess(
+  { dir }: RunningStack,
+  script: string,
+  ...words: string[]
+): Promise<Operated> {
   const program = script === 'main.ts' ? await opsBundle() : `infra/ops/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },

@@ -59,7 +59,7 @@ describe('groups of dead letters', () => {
 describe('ops dead-letters', () => {
   let stack: RunningStack
   let sql: Sql
-  const ops = (...words: string[]) => operate(stack, 'main.ts', 'dead-letters', ...words)
+  const ops = (...words: string[]) => operate(stack, 'dead-letters', ...words)
   beforeAll(async () => {
     stack = await sharedStack()
     sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
@@ -116,7 +116,7 @@ describe('ops dead-letters', () => {
       ),
     ).toEqual([{ verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' }])
     expect(await ops(...words)).toMatchObject({ code: 1 })
-    const noted = await operate(stack, 'main.ts', 'deeds', 'payments:one')
+    const noted = await operate(stack, 'deeds', 'payments:one')
     expect(noted).toMatchObject({ code: 0 })
     expect(noted.said).toContain(
       'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one will be redriven',

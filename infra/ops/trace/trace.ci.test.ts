@@ -178,7 +178,7 @@ describe('trace also finds', () => {
 
   test('a transaction without a row of ours, also without its 0x', async () => {
     for (const id of [hash, hash.slice(2)]) {
-      const { code, said } = await operate(stack, 'main.ts', 'trace', id)
+      const { code, said } = await operate(stack, 'trace', id)
       expect(said).toContain(`5.000000 AUSD  [${hash}:3]`)
       expect(said).toStartWith(`no item has the id ${id}; related events:`)
       expect(code).toBe(0)
@@ -206,7 +206,7 @@ describe('trace also finds', () => {
     const lane = await traceOf(address)
     expect(lane.items).toMatchObject([{ kind: 'lane', id: address, state: 'sends' }])
     expect(lane.entries.length).toBeGreaterThan(0)
-    const { said } = await operate(stack, 'main.ts', 'trace', stack.info.chain.treasury)
+    const { said } = await operate(stack, 'trace', stack.info.chain.treasury)
     expect(said).toStartWith(`treasury ${stack.info.chain.treasury.toLowerCase()}`)
     expect(said).toContain(`5.000000 AUSD, ${sender}`)
   })
@@ -223,7 +223,7 @@ describe('trace also finds', () => {
 test('trace reports an unknown id as not found', async () => {
   for (const id of ['nothing', `0x${'0'.repeat(64)}`, 'dlv_0000000000000000000000'])
     expect(await wholeTraceOf(id)).toEqual({ id, items: [], entries: [], unseen: [] })
-  const { code, said } = await operate(stack, 'main.ts', 'trace', 'nothing')
+  const { code, said } = await operate(stack, 'trace', 'nothing')
   expect({ code, said }).toEqual({ code: 1, said: 'nothing found for nothing' })
 })
 
