@@ -25,7 +25,7 @@ import { scrape, valueIn } from '#test/support/telemetry/metrics'
 let stack: Stack
 let person: Person
 beforeAll(async () => {
-  const env = { ...quickChecks, books: { BOOKS_EVERY_MS: '1000' } }
+  const env = { ...quickChecks, books: { BOOKS_EVERY_MS: '3000' } }
   stack = await ownStack({ books: true, env })
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())

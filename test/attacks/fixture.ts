@@ -14,16 +14,17 @@ import { ausdOf } from '../support/ledger'
 import { answered, type Checkout } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
-const identity = { IDENTITY_RECHECK_MS: '1000', IDENTITY_RECHECK_OPEN_MS: '1000' }
+/** Every verified user is looked up again at this interval: dozens of them a second would be costly. */
+const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }
 /**
- * Environment in which services read the provider's list every second. The last check of a hold
+ * Environment in which services read the provider's list every three seconds. The last check of a hold
  * leaves 8 s to extend or revoke it, enough for a machine that runs four suites on two cores.
  */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
-  gateway: { ...identity, SWEEP_AFTER_MS: '1000', SWEEP_EVERY_MS: '500' },
-  payments: { ...quickChecks.payments, LIST_EVERY_MS: '1000', HOLD_MARGIN_MS: '8000' },
-  payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '1000' },
+  gateway: { ...identity, SWEEP_AFTER_MS: '1000', SWEEP_EVERY_MS: '1000' },
+  payments: { ...quickChecks.payments, LIST_EVERY_MS: '3000', HOLD_MARGIN_MS: '8000' },
+  payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '3000' },
 }
 
 /**
