@@ -22,10 +22,23 @@ export const engines: readonly Engine[] = [
     run: ['test/conformance/run.ts'],
   },
   {
+    name: 'contract',
+    proves: 'no random calls of the credit line by anyone lose, lock or create AUSD',
+    minutes: 2,
+    run: suites('./infra/contracts/invariants.proof.test.ts'),
+  },
+  {
     name: 'bounds',
     proves: 'no statement scans a table that grows, and pruned history replays without effect',
     minutes: 2,
     run: suites('./test/bounds/plans.proof.test.ts', './test/bounds/pruned.proof.test.ts'),
+  },
+  {
+    name: 'endpoints',
+    proves:
+      'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
+    minutes: 2,
+    run: suites('./test/failures/rpc-endpoints.proof.test.ts'),
   },
   {
     name: 'restore',

@@ -139,36 +139,36 @@ describe('with one endpoint that never responds, one at its limit, and one that 
     expect(shown('ausd_rpc_takes_batches', lagging)).toBe(1)
     expect(shown('ausd_rpc_takes_batches', silent)).toBeUndefined()
   })
-})
 
-describe('with two endpoints, the first of which', () => {
-  let opened: Opened
-  beforeAll(async () => {
-    opened = await openStack([{}, {}])
+  describe('later, when the last of them serves nothing and the first', () => {
+    beforeAll(() => {
+      const [first, second, last] = opened.endpoints as [RpcProxy, RpcProxy, RpcProxy]
+      for (const endpoint of [first, second]) endpoint.setFaults({})
+      last.setFaults({ disconnectRate: 1 })
+    })
+
+    test.each<[string, Partial<RpcFaults>]>([
+      ['stands still', { headStandsStill: true }],
+      ['has no finalized block', { finalizedIsNull: true }],
+      ['serves receipts of discarded blocks', { discardedBlockRate: 0.5 }],
+      ['serves another chain under the same id after an outage', { otherGenesis: true }],
+    ])('%s, every path ends, and the record matches the chain', async (_, faults) => {
+      const { stack, endpoints } = opened
+      const [first] = endpoints as [RpcProxy, RpcProxy]
+      first.setFaults(faults)
+      if (faults.otherGenesis) await isTriedAgain(first)
+      const [person] = await throughEverything(stack, 1)
+      await servesTruth(stack, person!.wallet, 60_000)
+      first.setFaults({})
+      await throughEverything(stack, 1)
+    })
+
+    /** Cuts connections of the endpoint until each service has noticed. */
+    async function isTriedAgain(endpoint: RpcProxy) {
+      const before = endpoint.journal.requests
+      endpoint.setFaults({ disconnectRate: 1 })
+      await waitUntil('requests that are cut', () => endpoint.journal.requests > before + 20)
+      endpoint.setFaults({ disconnectRate: 0 })
+    }
   })
-  afterAll(() => opened?.close())
-
-  test.each<[string, Partial<RpcFaults>]>([
-    ['stands still', { headStandsStill: true }],
-    ['has no finalized block', { finalizedIsNull: true }],
-    ['serves receipts of discarded blocks', { discardedBlockRate: 0.5 }],
-    ['serves another chain under the same id after an outage', { otherGenesis: true }],
-  ])('%s, every path ends, and the record matches the chain', async (_, faults) => {
-    const { stack, endpoints } = opened
-    const [first] = endpoints as [RpcProxy, RpcProxy]
-    first.setFaults(faults)
-    if (faults.otherGenesis) await isTriedAgain(first)
-    const [person] = await throughEverything(stack, 1)
-    await servesTruth(stack, person!.wallet, 60_000)
-    first.setFaults({})
-    await throughEverything(stack, 1)
-  })
-
-  /** Cuts connections of the endpoint until each service has noticed. */
-  async function isTriedAgain(endpoint: RpcProxy) {
-    const before = endpoint.journal.requests
-    endpoint.setFaults({ disconnectRate: 1 })
-    await waitUntil('requests that are cut', () => endpoint.journal.requests > before + 20)
-    endpoint.setFaults({ disconnectRate: 0 })
-  }
 })
