@@ -9,7 +9,6 @@ import { planNats } from '#infra/local/nats'
 import { diedOfItsPort, freePort } from '#infra/local/ports'
 import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
-import { ownStack } from '#test/support/stack'
 
 /** Another program of this machine, with a port of its own. */
 let other: Server
@@ -47,19 +46,4 @@ describe('a program whose port is taken ends, and its log names the reason:', ()
     await child.exited
     expect(diedOfItsPort(logFile)).toBe(true)
   })
-})
-
-test('a start whose ports are taken between choosing and binding chooses other ports', async () => {
-  const tried: string[] = []
-  await using stack = await ownStack({
-    choosePort: async (part) => {
-      if (tried.includes(part)) return freePort()
-      tried.push(part)
-      return taken
-    },
-  })
-  expect(tried.toSorted()).toEqual(
-    ['chain', 'gateway', 'monitor', 'nats', 'ops', 'postgres', 'sandbox'].toSorted(),
-  )
-  expect((await fetch(`${stack.info.gateway}/ready`)).status).toBe(200)
 })

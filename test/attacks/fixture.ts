@@ -33,6 +33,13 @@ export const watchful: NonNullable<StackOptions['env']> = {
  */
 export const holdSeconds = 20
 
+/** Key in the path of the RPC endpoint of `unnoticed`. */
+export const rpcKey = 'marked-0123456789abcdef'
+
+/** Services that `gas` has broken into: it knows their NATS passwords. */
+export const broken = ['payments', 'payouts'] as const
+export const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
+
 /** Returns whether the promise resolves, for a test to judge later. */
 export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   waiting.then(

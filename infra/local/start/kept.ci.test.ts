@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/outside'
 import { personOf } from '#infra/demo/person'
 import { devAccount } from '#infra/local/keys'
-import { bootStack, type Stack } from '#infra/local/stack'
+import { freePort } from '#infra/local/ports'
+import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
+import type { Part } from '#infra/local/stack-file'
+import { migratedCluster } from '#test/support/engines/cluster'
 import { quickChecks } from '#test/support/stack'
 import { chainStatePath, type DataPlan, discardKept, readKept } from './kept'
 
@@ -15,8 +18,13 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const boot = (data: DataPlan) =>
-  bootStack({ dir, data, ports: 'free', durable: false, env: quickChecks })
+const boot = async (data: DataPlan, more: Partial<StackOptions> = {}) => {
+  const cluster = await migratedCluster()
+  return bootStack({
+    ...{ dir, data, cluster, ports: 'free', durable: false, env: quickChecks },
+    ...more,
+  })
+}
 
 const { privateKey } = devAccount('a user who comes back')
 
@@ -35,10 +43,21 @@ async function topUp(stack: Stack): Promise<bigint> {
   })
 }
 
-test('start --keep continues with the data, and a plain start discards it', async () => {
+test('start --keep continues with the data, a plain start discards it, and a taken port is replaced', async () => {
   let credited = 0n
   {
-    await using stack = await boot('leave')
+    // Each port is taken by another program between choosing and binding it, once.
+    using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+    const tried: string[] = []
+    const choosePort = async (part: Part) => {
+      if (tried.includes(part)) return freePort()
+      tried.push(part)
+      return other.port
+    }
+    await using stack = await boot('leave', { choosePort })
+    expect(tried.toSorted()).toEqual(
+      ['chain', 'gateway', 'monitor', 'nats', 'ops', 'postgres', 'sandbox'].toSorted(),
+    )
     const person = personOf(stack.info, privateKey)
     await person.me()
     await outsideOf(stack.info).identity(person.wallet, 'approved')
@@ -53,11 +72,6 @@ test('start --keep continues with the data, and a plain start discards it', asyn
     const { items } = (await personOf(stack.info, privateKey).get('/me/activity')).body
     expect(items).toHaveLength(2)
   }
-  {
-    await using stack = await boot('leave')
-    const me = await personOf(stack.info, privateKey).me()
-    expect(me).toMatchObject({ verified: false, collateral: { value: '0' } })
-  }
   const home = readKept(dir)?.postgresHome
   expect(existsSync(home!)).toBe(true)
   const written = readFileSync(chainStatePath(dir), 'utf8')
@@ -67,12 +81,11 @@ test('start --keep continues with the data, and a plain start discards it', asyn
   rmSync(chainStatePath(dir))
   await expect(boot('continue')).rejects.toThrow('killed before its chain was saved')
   expect(existsSync(home!)).toBe(true)
-})
-
-test('a stack that keeps no data leaves no file', async () => {
   {
-    await using _stack = await boot(undefined)
+    await using stack = await boot(undefined)
+    const me = await personOf(stack.info, privateKey).me()
+    expect(me).toMatchObject({ verified: false, collateral: { value: '0' } })
   }
   expect(readKept(dir)).toBeUndefined()
-  expect(existsSync(join(dir, 'postgres'))).toBe(false)
+  expect([existsSync(home!), existsSync(join(dir, 'postgres'))]).toEqual([false, false])
 })

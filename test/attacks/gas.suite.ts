@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'nats'
@@ -20,31 +20,21 @@ import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { passwordVariable } from '#infra/nats/server-environment'
 import { chainOf } from '#shared/chain/client'
 import { pause } from '#shared/deadline'
 import { idFor } from '#shared/ids'
+import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { ownStack, quickChecks } from '../support/stack'
-import { explained, happens, openBooks, readerOf } from './fixture'
+import { type broken, explained, happens, openBooks, readerOf, stolen } from './fixture'
 
 let stack: Stack
 
-/** What services that were broken into give away: a password, and with it all they may say. */
-const broken = ['payments', 'payouts'] as const
-const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
-
-beforeAll(async () => {
-  stack = await ownStack({
-    own: Object.fromEntries(broken.map((name) => [passwordVariable(name), stolen(name)])),
-    // At 2 gwei, the least this chain takes of us, three reverts of a contract wallet are over it.
-    env: { ...quickChecks, 'chain-relayer': { GAS_BUDGET_WEI: '1000000000000000' } },
-  })
+beforeAll(() => {
+  stack = groupStack()
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address

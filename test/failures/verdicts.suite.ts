@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Outside, outsideOf } from '#infra/demo/outside'
@@ -8,19 +8,16 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { personal } from '#infra/sandbox/identity/personal'
+import { groupStack } from '../runner/group'
 import { everythingWritten } from '../support/database'
 import { newUser } from '../support/people'
-import { ownStack, quickChecks } from '../support/stack'
 
-const eager = {
+/** Intervals of the gateway with which no test waits long for a missed verdict. */
+export const identityRechecks = {
   IDENTITY_RECHECK_OPEN_MS: '1000',
   IDENTITY_RECHECK_MS: '1000',
   SWEEP_EVERY_MS: '500',
 }
-const providers = {
-  sumsub: { IDENTITY_PROVIDER: 'sumsub' },
-  persona: { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' },
-} as const
 
 let stack: Stack
 let outside: Outside
@@ -68,18 +65,16 @@ async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected')
   gateway.start()
 }
 
-describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (name) => {
-  beforeAll(async () => {
-    const env = {
-      ...quickChecks,
-      gateway: { ...eager, ...providers[name] },
-      sandbox: providers[name],
-    }
-    stack = await ownStack({ env })
+/**
+ * Tests of the identity provider that the group's stack uses. A function, because two groups run them,
+ * maybe in one process.
+ */
+export const verdictsAreNotMissed = () => {
+  beforeAll(() => {
+    stack = groupStack()
     outside = outsideOf(stack.info)
   })
   afterEach(() => outside.calm())
-  afterAll(() => stack?.[Symbol.asyncDispose]())
 
   test('a user gets a hosted link, is verified when approved, and loses the flag when declined', async () => {
     const person = await newUser(stack)
@@ -149,4 +144,4 @@ describe.each(['sumsub', 'persona'] as const)('a verdict of %s is not missed', (
     ].join('\n')
     for (const value of Object.values(personal)) expect(kept.includes(value)).toBe(false)
   })
-})
+}
