@@ -34,7 +34,7 @@ afterAll(async () => {
 async function live() {
   await insertPayment(fixture.admin, 'pay_1')
   const nonce = nonceOf('take')
-  await insertCashout(fixture.admin, 'out_1', { authorizer: ana, nonce })
+  await insertCashout(fixture.admin, 'out_1', { authorizer: ana, nonce, micro: 6n })
   await fixture.chain.send('relayer', 'creditLine', 'topUp', [refOf('pay_1'), ana, 5_000n, true])
   await moveSigned(fixture, 'ana', treasury, { micro: 6n, nonce })
   for (let count = 0; count < 30; count++)

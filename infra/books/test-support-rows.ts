@@ -89,9 +89,9 @@ export async function plantCashouts(admin: Sql, from: number, to: number, at = '
     ]),
   )
   await run(`insert into books.names (key, kind, item)
-    select ${wallet} || ':' || ${key('2')}, 'take', 'out_' || n ${numbers}`)
+    select ${wallet} || ':' || ${key('2')} || ':2000000', 'take', 'out_' || n ${numbers}`)
   await run(`insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
-    select ${hash('2')}, 0, 100 + n, ${at}, 'in', ${wallet} || ':' || ${key('2')}, ${wallet}, 2000000
+    select ${hash('2')}, 0, 100 + n, ${at}, 'in', ${wallet} || ':' || ${key('2')} || ':2000000', ${wallet}, 2000000
     ${numbers}`)
   await run(`insert into books.provider_moves (account, transaction_id, type, status, reference,
       product_id, currency, amount_minor, created_at, changed_at, read_at)
