@@ -3,7 +3,7 @@ import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/supp
 
 let fixture: SandboxFixture
 beforeAll(async () => {
-  fixture = await openSandboxFixture()
+  fixture = await openSandboxFixture({ payoutSettleMs: 86_400_000 })
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 
@@ -28,6 +28,7 @@ describe('a refund', () => {
     })
     const again = await ask(payment.payment_request_id)
     expect(again.json.error_code).toBe('REFUND_IN_PROGRESS')
+    await fixture.control(`refunds/${json.id}/succeed`)
     const [told] = await fixture.events('refund.succeeded')
     expect(told?.json.data).toMatchObject({
       id: json.id,
