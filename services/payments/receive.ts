@@ -60,14 +60,6 @@ export async function withRate(
   return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
-/** Returns true if the payment already counts this charge and nothing about it is new. */
-export const isCounted = (fetched: PricedCharge | undefined): boolean => {
-  const { match, charge, status } = fetched ?? {}
-  if (!match || !charge || status !== 'succeeded') return false
-  const isFailed = charge.senderVerification === 'failed' && match.reason !== 'sender_unverified'
-  return match.providerPaymentId === charge.paymentId && !awaitsRate(match) && !isFailed
-}
-
 /** A checkout and its charge; undefined where the provider has none. */
 export type FetchedCheckout = {
   readonly checkout?: Checkout | undefined

@@ -1,4 +1,4 @@
-import { nothingNew, type Reaction, reactTo } from '#shared/bus/reaction'
+import { type Reaction, reactTo } from '#shared/bus/reaction'
 import type { Tx } from '#shared/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
@@ -11,7 +11,6 @@ import { findRefunded, noteRefusedLookUp } from './providers/look-up'
 import {
   type FetchedCheckout,
   fetchCheckout,
-  isCounted,
   receiveCharge,
   receiveCheckout,
   receiveRefund,
@@ -45,21 +44,11 @@ export const webhookReactions = (context: Context): Reaction[] => [
       )
       const ageMs = context.clock() - Date.parse(receivedAt)
       if (isMissing(hint, facts) && ageMs < insistMs) await insistOnOurs(context, account, hint)
-      return isRepeat(hint, facts) ? nothingNew : { hint, ...facts }
+      return { hint, ...facts }
     },
     apply: (tx, delivery, read) => receive(tx, context, delivery, read),
   }),
 ]
-
-/**
- * Returns true if an earlier webhook, of the checkout or the payment, already had the same effect.
- */
-const isRepeat = (hint: Hint, { fetched, checkout }: Facts): boolean => {
-  if (!isCounted(fetched)) return false
-  if (hint.about === 'payment' || hint.about === 'payment_request') return true
-  const isNoted = fetched?.match?.paymentRequestId !== null && checkout?.status !== 'unknown'
-  return hint.about === 'checkout' && isNoted
-}
 
 /** Fetches the objects with the account's own key. Throws if the provider cannot be reached. */
 async function fetchFacts(

@@ -1,5 +1,5 @@
 import { type InTurn, openTurns } from '#shared/bus/in-turn'
-import { covers, nothingNew, type Reaction } from '#shared/bus/reaction'
+import { covers, type Reaction } from '#shared/bus/reaction'
 import { Malformed, type Verdict, verdictOn } from '#shared/bus/verdict'
 import { storeDeadLetter } from '#shared/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#shared/db/inbox.store'
@@ -117,10 +117,6 @@ async function react(
   }
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
-  if (found === nothingNew) {
-    await database.run((db) => claimDelivered(db, messaging, consumer, messageId))
-    return false
-  }
   const isNew = await database.transaction(async (tx) => {
     const claimed = await claimDelivered(tx, messaging, consumer, messageId)
     await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))

@@ -1,9 +1,6 @@
 import type { Tx } from '#shared/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
-/** Result of `find` for a message without new information: it is claimed and nothing is written. */
-export const nothingNew = Symbol('nothing new')
-
 /**
  * How a service handles a topic. `find` queries external systems and may be slow. `apply` writes,
  * in the same transaction that claims the message, and makes no network calls. `again` runs when a
@@ -26,7 +23,7 @@ export const reactTo = <T extends Topic, F = undefined>(
   steps: {
     concerns?: (message: Message<T>) => boolean
     orderOf?: (message: Message<T>) => string | undefined
-    find?: (message: Message<T>) => Promise<F | typeof nothingNew>
+    find?: (message: Message<T>) => Promise<F>
     apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
     again?: (tx: Tx, message: Message<T>) => Promise<void>
   },

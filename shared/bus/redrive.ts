@@ -1,5 +1,4 @@
 import { type HandlingContext, type IncomingMessage, matchReaction } from '#shared/bus/handling'
-import { nothingNew } from '#shared/bus/reaction'
 import { Malformed } from '#shared/bus/verdict'
 import {
   askRedrive,
@@ -87,7 +86,7 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
   const done = await database.transaction(async (tx) => {
     await claim(tx, messaging.inbox, consumer, messageId)
     if (!(await claimRedrive(tx, messaging.deadLetters, consumer, messageId))) return false
-    if (found !== nothingNew) await reaction.apply(tx, value, found)
+    await reaction.apply(tx, value, found)
     return true
   })
   if (!done) return
