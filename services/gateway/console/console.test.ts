@@ -42,8 +42,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-describe('the page', () => {
-  test('and everything it loads are served without a token, and from here alone', async () => {
+describe('the console page', () => {
+  test('is served with all its assets without a token, from this origin only', async () => {
     const seen = new Set<string>()
     const load = async (path: string): Promise<void> => {
       if (seen.has(path)) return
@@ -61,7 +61,7 @@ describe('the page', () => {
     expect(seen.size).toBeGreaterThan(8)
   })
 
-  test('security: runs nothing inline and loads nothing from elsewhere', async () => {
+  test('security: has no inline scripts and loads nothing from another origin', async () => {
     const answer = await fetch(`${base}/`)
     const policy = answer.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -72,7 +72,7 @@ describe('the page', () => {
   })
 
   test.each(['/console/../console.ts', '/console/%2e%2e/console.ts', '/console/', '/console/x.js'])(
-    'security: %s is not part of it',
+    'security: %s is not served as a console asset',
     async (path) => {
       expect(await (await fetch(`${base}${path}`)).text()).toBe('{"status":"alive"}')
     },
@@ -83,7 +83,7 @@ describe('the page', () => {
     'GET /console/deeds',
     'POST /console/deeds/kill',
     'GET /console/items/%E0%A4%A',
-  ])('security: %s is not there, where there is no sandbox and no such id', async (route) => {
+  ])('security: %s is 404 without a sandbox or a known id', async (route) => {
     const [method = '', path = ''] = route.split(' ')
     const answer = await fetch(`${base}${path}`, { method, headers: bearer })
     expect(await answer.text()).toBe('{"status":"alive"}')
@@ -95,8 +95,8 @@ const shown = [
   'GET /console/items/pay_1',
 ]
 
-describe('whatever shows something', () => {
-  test.each(shown)('security: %s needs the token, in a header', async (route) => {
+describe('console data', () => {
+  test.each(shown)('security: %s requires the token in a header', async (route) => {
     const [method = '', path = ''] = route.split(' ')
     const status = async (url: string, headers: Record<string, string>) => {
       const answer = await fetch(`${base}${url}`, { method, headers })
@@ -111,7 +111,7 @@ describe('whatever shows something', () => {
     expect([200, 503]).toContain(await status(path, bearer))
   })
 
-  test('security: is closed to everybody while no token is set', async () => {
+  test('security: is refused to every request while no token is configured', async () => {
     const closed = openConsole(partsOf({ token: '' }), operators)
     const headers = { host: '127.0.0.1:3001', authorization: 'Bearer ' }
     const answer = await closed(new Request(`${base}/console/live`, { headers }), '127.0.0.1')
@@ -119,7 +119,7 @@ describe('whatever shows something', () => {
     expect(await answer.text()).toContain('CONSOLE_TOKEN')
   })
 
-  test('security: figures are not told to a page of another name', async () => {
+  test('security: metrics are refused to a request with a foreign Host header', async () => {
     const headers = { host: `evil.example:${server.port}` }
     expect((await fetch(`${base}/metrics`, { headers })).status).toBe(403)
     expect((await fetch(`${base}/metrics`)).status).toBe(200)
@@ -138,14 +138,14 @@ async function until(answer: Response, name: string): Promise<string> {
   throw new Error(`no ${name} in ${heard}`)
 }
 
-describe('the connection for everything that changes by itself', () => {
-  test('says why nothing is heard, and what the state is', async () => {
+describe('the live connection of the console', () => {
+  test('reports the lost bus connection together with the current overview', async () => {
     const open = () => fetch(`${base}/console/live`, { headers: bearer })
     expect(await until(await open(), 'deaf')).toContain('no bus here')
     expect(await until(await open(), 'overview')).toContain('payments does not answer')
   })
 
-  test('calls no service silent when nobody answers, the gateway neither: it is the bus', async () => {
+  test('blames the bus, not the services, when no service answers', async () => {
     const { overview: own } = overviewOf([])
     const seen = await new Promise<Seen>((resolve) => {
       own.watch(resolve)
@@ -156,7 +156,7 @@ describe('the connection for everything that changes by itself', () => {
     expect(seen.unseen).toContain('pauses, unexplained AUSD, provider lists: no rows here')
   })
 
-  test('ends when its copy is to end, so that nobody waits for a page', async () => {
+  test('ends when its instance drains', async () => {
     const gone = new AbortController()
     const own = openConsole({ ...partsOf(), leaving: gone.signal }, operators)
     const headers = { ...bearer, host: '127.0.0.1' }
@@ -166,7 +166,7 @@ describe('the connection for everything that changes by itself', () => {
     expect(await whole).toContain('event: deaf')
   })
 
-  test('asks the services once for all who watch, and for nobody nothing', async () => {
+  test('reads the services once for all viewers, and never without a viewer', async () => {
     const { overview: own, count: seen } = overviewOf()
     expect(seen.asked).toBe(0)
     const ends: (() => void)[] = []
@@ -176,7 +176,7 @@ describe('the connection for everything that changes by itself', () => {
       })
     await Promise.all([told(), told(), told()])
     for (const end of ends) end()
-    await told() // Opened again at once: what was read counts.
+    await told() // A viewer that opens right away gets the cached reading.
     expect(seen.asked).toBe(1)
     await own[Symbol.asyncDispose]()
   })

@@ -4,7 +4,7 @@ import { strangeIn, tokenChecker } from './guard'
 const request = (headers: Record<string, string>, path = '/console/overview', method = 'GET') =>
   new Request(`http://127.0.0.1:3001${path}`, { method, headers })
 
-describe('the host that a request names', () => {
+describe('the Host check of the console', () => {
   test.each([
     ['127.0.0.1:3001', undefined],
     ['127.0.0.1', undefined],
@@ -20,16 +20,16 @@ describe('the host that a request names', () => {
     ['evil', 'host'],
     ['localhost.', 'host'],
     ['', 'host'],
-  ] as const)('security: %p is %p', (host, strange) => {
+  ] as const)('security: for host %p finds the fault %p', (host, strange) => {
     expect(strangeIn(request({ host }), ['ops.example'])).toBe(strange)
   })
 
-  test('security: is not left out', () => {
+  test('security: also applies to a request without a Host header', () => {
     expect(strangeIn(request({}), [])).toBe('host')
   })
 })
 
-describe('the page that a request comes from', () => {
+describe('the origin check of the console', () => {
   test.each([
     ['http://127.0.0.1:3001', undefined],
     ['https://127.0.0.1:3001', undefined],
@@ -38,7 +38,7 @@ describe('the page that a request comes from', () => {
     ['https://evil.example', 'origin'],
     ['null', 'origin'],
     ['', 'origin'],
-  ] as const)('security: origin %p is %p', (origin, strange) => {
+  ] as const)('security: for origin %p finds the fault %p', (origin, strange) => {
     expect(strangeIn(request({ host: '127.0.0.1:3001', origin }), [])).toBe(strange)
   })
 
@@ -47,7 +47,7 @@ describe('the page that a request comes from', () => {
     ['none', undefined],
     ['same-site', 'site'],
     ['cross-site', 'site'],
-  ] as const)('security: a request for %p is %p', (site, strange) => {
+  ] as const)('security: for fetch site %p finds the fault %p', (site, strange) => {
     const headers = { host: '127.0.0.1:3001', 'sec-fetch-site': site }
     expect(strangeIn(request(headers), [])).toBe(strange)
   })
@@ -58,7 +58,7 @@ describe('the page that a request comes from', () => {
     'sec-fetch-mode': 'navigate',
     'sec-fetch-dest': 'document',
   }
-  test('may lead to the console, and to nothing else', () => {
+  test('lets another site link to the console page only', () => {
     expect(strangeIn(request(visit, '/'), [])).toBeUndefined()
     expect(strangeIn(request(visit, '/metrics'), [])).toBe('site')
     expect(strangeIn(request(visit, '/', 'POST'), [])).toBe('site')
@@ -66,7 +66,7 @@ describe('the page that a request comes from', () => {
   })
 })
 
-describe('the token', () => {
+describe('the console token', () => {
   const carries = tokenChecker('right-token')
   test.each([
     [{ authorization: 'Bearer right-token' }, true],
@@ -74,11 +74,11 @@ describe('the token', () => {
     [{ authorization: 'right-token' }, false],
     [{ authorization: 'Bearer ' }, false],
     [{}, false],
-  ])('security: %p passes: %p', (headers, passes) => {
+  ])('security: headers %p are accepted: %p', (headers, passes) => {
     expect(carries(request(headers as Record<string, string>))).toBe(passes)
   })
 
-  test('security: does not count in an address', () => {
+  test('security: is ignored in a URL', () => {
     expect(carries(request({}, '/console/overview?token=right-token'))).toBe(false)
   })
 })

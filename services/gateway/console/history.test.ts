@@ -15,7 +15,7 @@ const told = (lines: ReturnType<typeof withWaits>) =>
   )
 
 describe('the history of an item', () => {
-  test('shows what was waited for between its entries', () => {
+  test('shows the wait between two entries and its reason', () => {
     const entries = [
       entry(0, 'payments', 'row'),
       entry(5, 'provider', 'delivery'),
@@ -32,7 +32,7 @@ describe('the history of an item', () => {
     ])
   })
 
-  test('of a cash-out waits for its bank, where a payment waits for its payer', () => {
+  test('shows that a cash-out waits for its bank, where a payment waits for its payer', () => {
     const entries = [entry(0, 'payouts', 'call'), entry(2, 'provider', 'delivery')]
     const items = [{ kind: 'cashout', id: 'x', state: 'paid' }]
     expect(told(withWaits({ items, entries }, at(9)))[1]).toBe(
@@ -46,7 +46,7 @@ describe('the history of an item', () => {
     ['review', 'settlement', 'manual review'],
     ['paying', 'cashout', 'the bank'],
     ['paid', 'topup', 'the chain'],
-  ])('while %s of a %s it still waits for %s', (state, kind, reason) => {
+  ])('shows that the state %s of a %s waits for %s', (state, kind, reason) => {
     const items = [{ kind, id: 'x', state }]
     const lines = withWaits({ items, entries: [entry(0, 'payments', 'row')] }, at(9))
     expect(told(lines)[1]).toStartWith('9000 ms and on: ')
@@ -57,19 +57,19 @@ describe('the history of an item', () => {
     ['credited', 'topup'],
     ['paid', 'cashout'],
     ['a state that is new', 'topup'],
-  ])('%s of a %s waits for nothing', (state, kind) => {
+  ])('shows no wait for the final state %s of a %s', (state, kind) => {
     const items = [{ kind, id: 'x', state }]
     expect(withWaits({ items, entries: [entry(0, 'payments', 'row')] }, at(9))).toHaveLength(1)
   })
 
-  test('what has no time stays last, behind what is still waited for', () => {
+  test('keeps entries without a time last, after the current wait', () => {
     const entries = [entry(0, 'payments', 'row'), entry(null, 'provider', 'checkout')]
     const lines = told(withWaits({ items: [payment('held')], entries }, at(9)))
     expect(lines[0]).toBe('payments row')
     expect(lines[2]).toBe('provider checkout')
   })
 
-  test('nothing is made of nothing', () => {
+  test('is empty for an item without entries', () => {
     expect(withWaits({ items: [payment('held')], entries: [] }, at(9))).toEqual([])
   })
 })

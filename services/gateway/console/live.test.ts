@@ -36,7 +36,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('whoever watches hears what is published, over one connection that ends with the last of them', async () => {
+test('the live feed sends published messages to every viewer over one bus connection, closed after the last viewer', async () => {
   const heard: Heard[] = []
   const one = live.watch((motion) => heard.push(motion))
   await one.listening

@@ -10,7 +10,7 @@ const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const subjectOf = (ending: string) =>
   topics.find(({ subject }) => subject.endsWith(ending))?.subject ?? ending
 
-describe('a message is told in a few words', () => {
+describe('the event feed describes a message', () => {
   const paid = { paymentId, wallet, kind: 'topup', fiat: '50000', currency: 'IDR', ausd: '3076923' }
   const out = { payoutId, wallet, fiat: '48750', ausd: '3000000' }
   const order = { refId: `${paymentId}.2`, wallet, ausd: '3076923', held: true }
@@ -32,12 +32,12 @@ describe('a message is told in a few words', () => {
     expect(motion?.item).toBe(item as string)
   })
 
-  test('every message of the catalogue is told', () => {
+  test('for every subject of the catalogue', () => {
     const untold = topics.filter(({ subject }) => !motionOf(subject.replace('>', 'ID.1'), {})?.says)
     expect(untold.map(({ subject }) => subject)).toEqual([])
   })
 
-  test('amounts stay strings, however large', () => {
+  test('with amounts as strings, of any size', () => {
     const fiat = '900719925474099312345'
     const motion = motionOf(subjectOf('payments.paid'), { ...paid, fiat })
     expect(motion?.fiat).toEqual({ minor: fiat, currency: 'IDR' })
@@ -47,19 +47,19 @@ describe('a message is told in a few words', () => {
     ['payments.review', paid],
     ['payouts.returned', out],
     ['relay.credit.failed', outcome],
-  ])('%s is marked as odd', (ending, payload) => {
+  ])('%s as unusual', (ending, payload) => {
     expect(motionOf(subjectOf(ending), payload)?.odd).toBe(true)
   })
 
   test.each([['nobody.knows', {}] as const, [subjectOf('payments.paid'), 'text'] as const])(
-    '%s with %p is left out',
+    'but leaves out %s with the payload %p',
     (subject, payload) => {
       expect(motionOf(subject, payload)).toBeUndefined()
     },
   )
 })
 
-describe('security: of what is in a message, nothing is shown but what is named', () => {
+describe('security: the event feed shows only named fields of a message', () => {
   const body = JSON.stringify({
     event: 'payment.capture',
     data: {
@@ -68,7 +68,7 @@ describe('security: of what is in a message, nothing is shown but what is named'
       iban: '99887766',
     },
   })
-  test('a delivery shows its kind and our reference', () => {
+  test('the event and our reference of a payment webhook', () => {
     const subject = paymentsWebhookSubject('ID', 'delivery-1')
     const motion = motionOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
     expect(motion).toEqual({
@@ -77,7 +77,7 @@ describe('security: of what is in a message, nothing is shown but what is named'
     })
   })
 
-  test('a delivery about a person shows the wallet', () => {
+  test("the wallet of an identity webhook, not the user's name", () => {
     const about = JSON.stringify({
       type: 'applicantReviewed',
       externalUserId: wallet,
@@ -89,7 +89,7 @@ describe('security: of what is in a message, nothing is shown but what is named'
     expect(JSON.stringify(motion)).not.toContain('Sari')
   })
 
-  test('a signed transfer shows its sender, and no signature', () => {
+  test('the sender of a signed transfer, not the signature', () => {
     const signature = `0x${'cd'.repeat(65)}`
     const authorization = { from: wallet, to: wallet, value: '1', nonce: '0x1', signature }
     const motion = motionOf(TakeOrdered.subject, { payoutId, authorization })
@@ -98,7 +98,7 @@ describe('security: of what is in a message, nothing is shown but what is named'
   })
 
   test.each(['not json', '[]', 'null', '{"event":7}'])(
-    'a delivery of %p is told all the same',
+    'a payment webhook with the body %p, as unknown',
     (raw) => {
       const subject = paymentsWebhookSubject('MY', 'delivery-1')
       const motion = motionOf(subject, { account: 'MY', body: raw })

@@ -10,7 +10,7 @@ const usual = { deadLetters: 0, outboxWaiting: 0, outboxOldestMs: null }
 const figuresOf: Record<string, object> = {
   pricing: { 'USD/IDR': { rate: '16250' }, readMsAgo: 0 },
   payments: { ...usual, inReview: 0, frozenWallets: 0, cover },
-  payouts: { ...usual, cover, anomalies: 3 }, // They stay for ever, and call nobody.
+  payouts: { ...usual, cover, anomalies: 3 }, // Anomalies are permanent and raise no alert.
   'chain-relayer': { deadLetters: 0, outbox: { waiting: 0, oldestMs: null }, lanes: [lane] },
   gateway: usual,
   books: { breaks: { open: 2, beyondGrace: 0, oldestMs: 5_000 }, run: { ageMs: 1_000 } },
@@ -57,11 +57,11 @@ const down = (service: 'payments', since: string): Partial<Sources> => ({
   readiness: { known: { missing: [], down: [{ service, copy: 'two', state: 'gone', since }] } },
 })
 
-test('nothing needs a person while all is well and all is seen', () => {
+test('the console has no alert while everything is healthy and readable', () => {
   expect(needsOf(fine)).toEqual({ needs: [], unseen: [] })
 })
 
-describe('a person is needed for', () => {
+describe('the console raises an alert for', () => {
   test.each([
     [
       'a pause',
@@ -69,7 +69,7 @@ describe('a person is needed for', () => {
       /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7$/,
     ],
     [
-      'AUSD that nothing explains',
+      'unexplained AUSD',
       rows({ unexplained: { count: 1, ausdMicro: '2500000', oldestMs: 9 } }),
       /^unexplained AUSD in the treasury: 2\.500000 AUSD/,
     ],
@@ -83,25 +83,29 @@ describe('a person is needed for', () => {
       told('books', { breaks: { beyondGrace: 2, oldestMs: 9 } }),
       /2 open/,
     ],
-    ['books nobody compares', told('books', { run: { ageMs: 600_001 } }), /were not compared/],
+    [
+      'books that are not compared',
+      told('books', { run: { ageMs: 600_001 } }),
+      /were not compared/,
+    ],
     ['a payment in review', told('payments', { inReview: 2 }), /^2 payments in manual review/],
     ['a frozen wallet', told('payments', { frozenWallets: 1 }), /^1 wallet frozen/],
     ['dead letters', told('gateway', { deadLetters: 1 }), /^gateway has 1 dead letter$/],
     ['an outbox', told('payouts', { outboxWaiting: 3, outboxOldestMs: 60_001 }), /: 3 unsent$/],
     [
-      'an outbox told in one',
+      'an outbox reported as one value',
       told('chain-relayer', { outbox: { waiting: 3, oldestMs: 60_001 } }),
       /^outbox of chain-relayer is backed up: 3 unsent$/,
     ],
     ['a blocked lane', told('chain-relayer', { lanes: [{ ...lane, fault: 'ahead' }] }), /: ahead$/],
     ['a pair without a rate', told('pricing', { 'A/B': { unavailable: 'old' } }), /A\/B: old/],
     [
-      'more promised than there is',
+      'committed AUSD above the treasury balance',
       told('payments', { cover: { freeMicro: -1 } }),
       /0\.000001 AUSD/,
     ],
     [
-      'a treasury nobody reads',
+      'a treasury balance that is out of date',
       told('payments', { cover: { freeMicro: 1, treasuryAgeMs: 60_001 } }),
       /not read/,
     ],
@@ -129,10 +133,10 @@ describe('a person is needed for', () => {
   })
 })
 
-describe('what was not seen is named, and is not nothing:', () => {
+describe('the console lists unreadable figures as unknown:', () => {
   test.each([
     [
-      'what a silent service counts',
+      'the counts of a service that does not answer',
       without('payments'),
       ['payments does not answer'],
       /^reviews, frozen wallets.* of payments/,
@@ -155,14 +159,14 @@ describe('what was not seen is named, and is not nothing:', () => {
     expect(judged.unseen).toEqual([expect.stringMatching(line)])
   })
 
-  test('without the job of the books, breaks older than any grace are needs, others may be', () => {
+  test('without the job of the books, the console alerts on breaks older than any grace period and lists younger ones as unknown', () => {
     const breaks = { old: 1, young: 2, oldestMs: 1_000_000 }
     const { needs, unseen } = needsOf({ ...fine, ...without('books'), ...rows({ breaks }) })
     expect(needs).toEqual([{ says: 'the books have 1 open break', ageMs: 1_000_000 }])
     expect(unseen).toEqual(['grace period of 2 recent breaks in the books'])
   })
 
-  test('a job of the books that has compared nothing yet does not say that all agrees', () => {
+  test('the console still alerts on a break while the job of the books has not finished its first run', () => {
     const begun = told('books', { run: { ageMs: -1 }, breaks: { beyondGrace: 0, oldestMs: 0 } })
     const breaks = { old: 1, young: 0, oldestMs: 1_000_000 }
     expect(needsOf({ ...fine, ...begun, ...rows({ breaks }) }).needs).toHaveLength(1)

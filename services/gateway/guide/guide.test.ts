@@ -18,12 +18,12 @@ const paths = [...new Set([...index.text.matchAll(/href="(\/docs\/guide[a-z/-]*)
 const distinct = [...new Set(paths)]
 const examples = readdirSync(join(import.meta.dir, 'examples'))
 
-describe('every page', () => {
-  test('is in the list of the first', () => {
+describe('every page of the guide', () => {
+  test('is listed on the first page', () => {
     expect(distinct.length).toBeGreaterThanOrEqual(11)
   })
 
-  test.each(distinct)('%s loads nothing from elsewhere, and runs nothing', async (path) => {
+  test.each(distinct)('%s loads nothing from another origin and runs no script', async (path) => {
     const page = await get(path)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -35,7 +35,7 @@ describe('every page', () => {
     expect(loaded.map(([, href]) => href)).toEqual(['/docs/guide.css'])
   })
 
-  test.each(distinct)('%s leads only to what is there', async (path) => {
+  test.each(distinct)('%s has no broken link', async (path) => {
     const { text } = await get(path)
     const links = [...text.matchAll(/href="(\/[^"#]*)/g)].map(([, to]) => to!)
     const { status } = await get('/docs/guide.css')
@@ -43,7 +43,7 @@ describe('every page', () => {
     for (const to of new Set(links)) expect(`${to} ${(await get(to)).status}`).toBe(`${to} 200`)
   })
 
-  test.each(distinct)('%s is there as Markdown, with the address of this service', async (path) => {
+  test.each(distinct)('%s is served as Markdown with the URL of this service', async (path) => {
     const page = await get(`${path}.md`)
     expect(page.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     expect(page.text).toMatch(/^# /)
@@ -55,13 +55,13 @@ describe('every page', () => {
     }
   })
 
-  test('is named by /llms.txt', async () => {
+  test('is listed in /llms.txt', async () => {
     const { text } = await get('/llms.txt')
     for (const path of distinct) expect(text).toContain(`(${base}${path}.md)`)
   })
 })
 
-test('every example is shown on some page as it stands, and no other', async () => {
+test('every example appears unchanged on exactly one page of the guide', async () => {
   const shown = (await Promise.all(distinct.map((path) => get(`${path}.md`)))).map(
     ({ text }) => text,
   )
@@ -72,19 +72,19 @@ test('every example is shown on some page as it stands, and no other', async () 
   }
 })
 
-test('every word of a refusal has a place of its own, with what to do', async () => {
+test('the errors page documents every error code and its remedy', async () => {
   const { text } = await get('/docs/guide/errors')
   for (const code of errorCodes) expect(text).toContain(`<h3 id="${code}">`)
   expect(text).toContain('<strong>403</strong>: verify your identity first')
 })
 
-test('what is no page is not found', async () => {
+test('an unknown guide path is not found', async () => {
   for (const path of ['/docs/guide/nothing', '/docs/guide/..%2fguide.ts', '/docs/guide/setup.ts'])
     expect((await get(path)).status).toBe(404)
 })
 
-describe('the package of the client', () => {
-  test('holds what it imports, and nothing of a service', async () => {
+describe('the client package', () => {
+  test('contains all its imports and no service code', async () => {
     const answer = await fixture.call('GET', '/docs/client.tgz')
     expect(answer.headers.get('content-type')).toBe('application/gzip')
     const files = await new Bun.Archive(await answer.bytes()).files()

@@ -8,7 +8,7 @@ import { gatherMetrics } from './gather'
 import { metricsText } from './metrics'
 import { openHealth } from './probes'
 
-// The gateway beside a nats-server that is frozen: its connection stays, and nobody is heard.
+// The gateway with a frozen nats-server: its connection stays open and no message arrives.
 
 const log = pino({ level: 'silent' })
 let backbone: Backbone
@@ -38,7 +38,7 @@ function serverPid(): number {
   return Number(found)
 }
 
-test('when the bus is frozen, the bus does not answer: no service is called down', async () => {
+test('readiness blames the bus, and no service, while nats-server is frozen', async () => {
   const bus = open.use(await backbone.busAs('gateway'))
   answerMetrics(bus, { service: 'gateway', figures: async () => [], log })
   open.use(await answerAs(backbone, 'payments', []))

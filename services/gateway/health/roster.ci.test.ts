@@ -53,15 +53,15 @@ const becomes = (id: string, state: 'hangs' | 'gone' | undefined, deadlineMs?: n
 const known = (id: string) =>
   waitUntil('the copy being known', async () => (await roster.call()).up.some((one) => one === id))
 
-test('all are there, and nobody is down', async () => {
+test('the roster lists every service as up and none as down', async () => {
   await waitUntil('everybody answering', async () => {
     const { silent, down } = await roster.call()
     return silent.length + down.length === 0
   })
 })
 
-describe('of two copies of a service', () => {
-  test('one that is frozen is down while the other answers, and up when it goes on', async () => {
+describe('the roster of two instances of a service', () => {
+  test('lists a frozen instance as down, and as up once it resumes', async () => {
     await using copy = await copyOf('payments')
     await known(copy.id)
     copy.freeze()
@@ -71,7 +71,7 @@ describe('of two copies of a service', () => {
     await becomes(copy.id, undefined)
   })
 
-  test('one that is frozen until the server gives its connection up is still down', async () => {
+  test('lists a frozen instance as down after the server closed its connection', async () => {
     await using copy = await copyOf('payouts')
     await known(copy.id)
     copy.freeze()
@@ -81,7 +81,7 @@ describe('of two copies of a service', () => {
     await becomes(copy.id, undefined)
   })
 
-  test('one that is killed is down, unless another comes in its place first', async () => {
+  test('lists a killed instance as down unless a replacement started first', async () => {
     const [killed, replaced] = [await copyOf('pricing'), await copyOf('pricing')]
     await known(killed.id)
     await known(replaced.id)
@@ -94,7 +94,7 @@ describe('of two copies of a service', () => {
     expect([await stateOf(killed.id), await stateOf(replaced.id)]).toEqual([undefined, undefined])
   })
 
-  test('one that leaves in order is not down', async () => {
+  test('does not list an instance that shut down cleanly', async () => {
     const before = new Set((await roster.call()).up)
     const copy = await answerAs(backbone, 'chain-relayer', [])
     const id = await waitUntil('the copy being known', async () =>

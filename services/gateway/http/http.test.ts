@@ -9,13 +9,13 @@ import { failureOf, Refused, refusedAs } from './failure'
 import { corsOf } from './headers'
 import { openLimiter } from './limit'
 
-describe('a failure becomes', () => {
+describe('the gateway answers a failure with', () => {
   const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached' | 'cashouts_refused_too_many') =>
     [refusedAs(code), 429, refusals[code].message, expect.any(Number)] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([
-    ['what was refused', new Refused(400, 'no'), 400, 'no', undefined],
+    ['the status and message of a refusal', new Refused(400, 'no'), 400, 'no', undefined],
     [
       'a refusal of the table',
       refusedAs('not_verified'),
@@ -33,7 +33,13 @@ describe('a failure becomes', () => {
     ['429 until the day is over', ...dayOver('gas_budget_spent')],
     ['429 until the day is over', ...dayOver('day_limit_reached')],
     ['429 until the day is over', ...dayOver('cashouts_refused_too_many')],
-    ['503 when nobody answers', new Unavailable('x'), 503, 'the service is busy, try again', 2],
+    [
+      '503 when no service responds',
+      new Unavailable('x'),
+      503,
+      'the service is busy, try again',
+      2,
+    ],
     ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],
     [
@@ -72,33 +78,48 @@ describe('a failure becomes', () => {
 describe('the address that limits count by', () => {
   test.each([
     ['is the socket', '198.51.100.1', null, '198.51.100.1'],
-    ['security: is not what the caller says', '198.51.100.1', '1.2.3.4', '198.51.100.1'],
-    ['is what the one trusted proxy saw', '10.0.0.1', '1.2.3.4, 203.0.113.9', '203.0.113.9'],
     [
-      'is what the outer of two proxies saw',
+      'security: ignores a forwarded address from a direct caller',
+      '198.51.100.1',
+      '1.2.3.4',
+      '198.51.100.1',
+    ],
+    [
+      'is the address seen by the only trusted proxy',
+      '10.0.0.1',
+      '1.2.3.4, 203.0.113.9',
+      '203.0.113.9',
+    ],
+    [
+      'is the address seen by the outer of two proxies',
       '10.0.0.1',
       '6.6.6.6, 203.0.113.9, 10.0.0.2',
       '203.0.113.9',
     ],
-    ['security: a proxy is not who says so', '10.0.0.1', '10.0.0.2, 6.6.6.6', '6.6.6.6'],
-    ['is a proxy that asks itself', '10.0.0.1', '10.0.0.2', '10.0.0.2'],
-    ['is the proxy when that says nothing', '10.0.0.1', null, '10.0.0.1'],
-    ['is the proxy when that says no address', '10.0.0.1', '203.0.113.9, who', '10.0.0.1'],
-    ['is what a proxy of IPv6 saw', 'fd00::1', '203.0.113.9', '203.0.113.9'],
-    ['is what a proxy saw whose address is mapped', '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
-    ['security: is not what the neighbour of a proxy says', '10.0.1.1', '1.2.3.4', '10.0.1.1'],
+    [
+      'security: ignores the proxy address that a caller forges',
+      '10.0.0.1',
+      '10.0.0.2, 6.6.6.6',
+      '6.6.6.6',
+    ],
+    ['is the proxy for its own requests', '10.0.0.1', '10.0.0.2', '10.0.0.2'],
+    ['is the proxy if it forwards no header', '10.0.0.1', null, '10.0.0.1'],
+    ['is the proxy if its header has no address', '10.0.0.1', '203.0.113.9, who', '10.0.0.1'],
+    ['is the address seen by an IPv6 proxy', 'fd00::1', '203.0.113.9', '203.0.113.9'],
+    ['is the address seen by an IPv4-mapped proxy', '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    ['security: ignores the header of an untrusted neighbour', '10.0.1.1', '1.2.3.4', '10.0.1.1'],
     ['is IPv4 also when mapped', '::ffff:198.51.100.1', null, '198.51.100.1'],
     ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, '2001:db8:1:2::/64'],
   ])('%s', (_, socket, header, address) => {
     expect(addressOf(socket, header, proxiesOf(['10.0.0.0/24', 'fd00::1']))).toBe(address)
   })
-  test('security: is the socket, whatever is said, when no proxy is configured', () => {
+  test('security: is the socket address when no proxy is configured, whatever the headers contain', () => {
     expect(addressOf('127.0.0.1', '1.2.3.4', proxiesOf([]))).toBe('127.0.0.1')
   })
 })
 
 describe('a token bucket', () => {
-  test('gives its tokens at once, then evenly, and says how long to wait', () => {
+  test('allows a burst, refills evenly and reports how long to wait', () => {
     const time = { ms: 0 }
     const limiter = openLimiter({ perMinute: 2, clock: () => time.ms })
     expect([1, 2, 3].map(() => limiter.take('a'))).toEqual([0, 0, 30])
@@ -107,13 +128,13 @@ describe('a token bucket', () => {
     expect(limiter.take('a')).toBe(0)
     expect(limiter.take('a')).toBe(30)
   })
-  test('remembers a bounded number of keys', () => {
+  test('keeps a bounded number of keys', () => {
     const limiter = openLimiter({ perMinute: 1, clock: () => 0, keysMax: 2 })
     for (const key of ['a', 'b', 'c']) limiter.take(key)
     expect(limiter.take('c')).toBe(30 * 2)
     expect(limiter.take('a')).toBe(0)
   })
-  test('security: a key in use stays limited, however many others come', () => {
+  test('security: still limits a key in use while many other keys arrive', () => {
     const limiter = openLimiter({ perMinute: 1, clock: () => 0, keysMax: 2 })
     limiter.take('a')
     const waits = Array.from({ length: 1_000 }, (_, other) => {
@@ -125,11 +146,11 @@ describe('a token bucket', () => {
 })
 
 describe('a request id', () => {
-  test.each([['abc-123.DEF:9_'], ['0'.repeat(64)]])('%s is taken over', (id) => {
+  test.each([['abc-123.DEF:9_'], ['0'.repeat(64)]])('%s is accepted from the caller', (id) => {
     expect(requestIdFrom(id)).toBe(id)
   })
   test.each([[null], [''], ['short'], ['0'.repeat(65)], ['with blank here'], ['line\nbreak1']])(
-    'is made anew instead of %p',
+    'is generated instead of accepting %p',
     (id) => expect(requestIdFrom(id)).toMatch(/^[0-9a-f-]{36}$/),
   )
 })
@@ -153,9 +174,9 @@ describe('CORS', () => {
     ['another page', '/me', 'https://evil.example', undefined],
     ['no page', '/me', null, undefined],
     ['security: an origin that only begins alike', '/me', 'https://app.example.evil', undefined],
-    ['anybody, for the public record', `/verify/0x${'0'.repeat(40)}`, 'https://evil.example', '*'],
-    ['nobody, for webhooks', '/webhooks/payments', 'https://app.example', undefined],
-  ])('lets in %s', (_, path, origin, allowed) => {
+    ['any origin to the public record', `/verify/0x${'0'.repeat(40)}`, 'https://evil.example', '*'],
+    ['no origin to webhooks', '/webhooks/payments', 'https://app.example', undefined],
+  ])('allows %s', (_, path, origin, allowed) => {
     expect(corsHeaders(path, origin)['access-control-allow-origin']).toBe(allowed as string)
   })
 })

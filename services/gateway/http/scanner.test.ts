@@ -14,7 +14,7 @@ import {
 import { sendRaw } from '../test-support/raw'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
 
-// What a scanner sends: every method on every path, broken JSON, strange headers, sizes and encodings. The
+// A scanner's requests: every method on every path, malformed JSON, odd headers, sizes and encodings. The
 // other services answer, so that a 5xx can only be a fault of the gateway.
 
 const empty = okay({ items: [], inFlight: [] })
@@ -56,7 +56,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Returns what is wrong with a response, empty if nothing is. */
+/** Returns the faults of a response; empty if it has none. */
 async function faultsOf(response: Response): Promise<string[]> {
   const { status, headers } = response
   const faults = status >= 500 ? [`status ${status}`] : []
@@ -143,7 +143,7 @@ const strangePaths = [
   ],
   ...['/constructor', '/__proto__', '/*', '/:wallet', '/verify/:wallet', '/?', '/#'],
 ]
-test('a scanner knows every route of the interface', async () => {
+test('the scanner covers every route of the interface', async () => {
   const { paths } = (await (await fixture.call('GET', '/openapi.json')).json()) as {
     paths: object
   }
@@ -153,7 +153,7 @@ test('a scanner knows every route of the interface', async () => {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']
 
-describe('security: a scanner gets no 5xx, and always our error body and headers', () => {
+describe('security: a scanner never gets a 5xx, and always gets our error body and headers,', () => {
   test.each(methods)('with %s on every path', async (method) => {
     const found: string[] = []
     for (const path of [...routes, ...strangePaths])

@@ -31,7 +31,7 @@ afterAll(async () => {
 const get = (path: string, host: string, version = '1.1') =>
   sendRaw(server.port, `GET ${path} HTTP/${version}\r\n${host}\r\n`)
 
-describe('a Host header that names no host is answered 400, without a log line', () => {
+describe('the gateway answers 400 without a log line to a Host header that names no host', () => {
   test.each([
     ['is empty', ''],
     ['has a blank', 'a b'],
@@ -60,11 +60,11 @@ describe('a Host header that names no host is answered 400, without a log line',
     }
     expect(lines).toEqual([])
   })
-  test('if there are two', async () => {
+  test('when there are two', async () => {
     const { status, body } = await get('/health', 'Host: gateway\r\nHost: other\r\n')
     expect([status, JSON.parse(body)]).toEqual([400, { error: 'the Host header names no host' }])
   })
-  test('also on a webhook and on the operators’ listener', async () => {
+  test('on a webhook and on the operators’ listener too', async () => {
     const post = 'POST /webhooks/payments HTTP/1.1\r\nHost: a b\r\nContent-Length: 2\r\n\r\n{}'
     expect((await sendRaw(server.port, post)).status).toBe(400)
     for (const host of ['a b', '127.0.0.1:99999']) {
@@ -76,7 +76,7 @@ describe('a Host header that names no host is answered 400, without a log line',
   })
 })
 
-describe('the path alone chooses the route', () => {
+describe('the gateway routes by the path alone', () => {
   test.each(['x', 'gw', 'api', 'a:1', '[::1]:3000', '127.0.0.1', 'app.example.', 'api_1:8080'])(
     'if the host is %s',
     async (host) => {
@@ -89,7 +89,7 @@ describe('the path alone chooses the route', () => {
       expect((await sendRaw(server.port, post)).status).toBe(404)
     },
   )
-  test('if HTTP/1.0 sends no Host, as health checks do', async () => {
+  test('when HTTP/1.0 sends no Host, as health checks do', async () => {
     expect((await get('/health', '', '1.0')).status).toBe(200)
     expect((await get('/xx/../health?x=/me', '', '1.0')).status).toBe(200)
     expect((await get('//evil/health', '', '1.0')).status).toBe(404)
@@ -99,7 +99,7 @@ describe('the path alone chooses the route', () => {
     )
     expect([status, JSON.parse(body)]).toEqual([200, quote])
   })
-  test('if the request line has an authority of its own', async () => {
+  test('when the request line has its own authority', async () => {
     expect((await get('http://evil.example/health', 'Host: gateway\r\n')).status).toBe(200)
   })
 })

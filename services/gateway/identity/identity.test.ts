@@ -36,16 +36,16 @@ const known = (
 describe('a verdict', () => {
   const verified1 = known('verified', 1_000, 1_000n)
   test.each<[string, Identity | undefined, Partial<Statement>, Identity, boolean | null]>([
-    ['approves somebody new', undefined, {}, known('verified', 2_000, 2_000n), true],
+    ['approves a user without a verdict', undefined, {}, known('verified', 2_000, 2_000n), true],
     [
-      'refuses somebody new, whose flag was never set',
+      'refuses a user without a verdict, whose flag was never set',
       undefined,
       { word: 'rejected' },
       known('rejected', 2_000, null),
       null,
     ],
     [
-      'approves who was refused before',
+      'approves a previously rejected user',
       known('resubmit', 1_000, null),
       {},
       known('verified', 2_000, 2_000n),
@@ -74,42 +74,42 @@ describe('a verdict', () => {
       false,
     ],
     [
-      'of a reset counts at any level',
+      'that resets a user counts at any level',
       verified1,
       { word: 'reset', level: 'other' },
       known('reset', 2_000, 2_000n),
       false,
     ],
     [
-      'of a refusal counts without a level',
+      'that rejects a user counts without a level',
       verified1,
       { word: 'rejected', level: null },
       known('rejected', 2_000, 2_000n),
       false,
     ],
     [
-      'of a reset counts without an environment',
+      'that resets a user counts without an environment',
       verified1,
       { word: 'reset', sandbox: null },
       known('reset', 2_000, 2_000n),
       false,
     ],
     [
-      'of a reset counts whatever it says of the environment',
+      'that resets a user counts whatever its environment',
       verified1,
       { word: 'reset', sandbox: true },
       known('reset', 2_000, 2_000n),
       false,
     ],
     [
-      'of a refusal counts without an environment',
+      'that rejects a user counts without an environment',
       verified1,
       { word: 'rejected', sandbox: null },
       known('rejected', 2_000, 2_000n),
       false,
     ],
     [
-      'against the person wins at the same moment',
+      'against the user wins at the same moment',
       known('verified', 2_000, 2_000n),
       { word: 'rejected' },
       known('rejected', 2_000, 2_001n),
@@ -134,13 +134,13 @@ describe('a verdict', () => {
   })
 })
 
-describe('a statement is ignored', () => {
+describe('an identity statement is ignored', () => {
   const older = 'older than the verdict we have'
   test.each<[string, Identity | undefined, Partial<Statement>, string]>([
     ['when it is no verdict', undefined, { word: 'none', subjectRef: 'x' }, 'no verdict'],
-    ['when it names nobody', undefined, { subjectRef: null }, 'unknown subject'],
+    ['when it has no subject', undefined, { subjectRef: null }, 'unknown subject'],
     [
-      'when it names somebody else',
+      'when its subject is not a wallet',
       undefined,
       { subjectRef: 'customer-7', level: 'x' },
       'unknown subject',
@@ -166,7 +166,7 @@ describe('a statement is ignored', () => {
       'other environment',
     ],
     [
-      'security: when nothing says where it was approved',
+      'security: when an approval has no environment',
       undefined,
       { sandbox: null },
       'other environment',
@@ -194,13 +194,13 @@ describe('a statement is ignored', () => {
   ])('%s', (_, before, said, ignored) => {
     expect(decideIdentity(before, statement(said), policy)).toEqual({ ignored } as never)
   })
-  test('but not when this is the sandbox and nothing says where it was approved', () => {
+  test('but accepted in the sandbox when an approval has no environment', () => {
     const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
     expect(decideIdentity(undefined, statement({ sandbox: null }), sandbox)).toMatchObject({
       flag: true,
     })
   })
-  test('when production approves and this is the sandbox', () => {
+  test('when production approves and the gateway runs in the sandbox', () => {
     const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
     expect(decideIdentity(undefined, statement(), sandbox)).toEqual({
       ignored: 'other environment',
@@ -208,7 +208,7 @@ describe('a statement is ignored', () => {
   })
 })
 
-test('any order of the same verdicts ends in the same state', () => {
+test('the same verdicts end in the same state in any order', () => {
   const verdicts = [
     statement({ occurredAtMs: 1, word: 'approved' }),
     statement({ occurredAtMs: 2, word: 'rejected' }),
@@ -246,58 +246,54 @@ const nowMs = Date.UTC(2026, 10, 21, 7)
 const ago = (ms: number) => new Date(nowMs - ms)
 const nobody: Standing = { state: undefined, decidedAt: null, linkedAt: null }
 
-describe('the provider is asked again about', () => {
+describe('the gateway asks the identity provider again about', () => {
   test.each<[string, Partial<Standing>, number | null]>([
     ['a new link: hourly', { linkedAt: ago(0) }, hour],
     ['a link of two days: hourly', { linkedAt: ago(2 * day) }, hour],
     ['a link of three days: daily', { linkedAt: ago(3 * day) }, day],
     ['a link of 29 days: daily', { linkedAt: ago(29 * day) }, day],
     ['a link of 30 days: no more', { linkedAt: ago(30 * day) }, null],
-    ['somebody who is to try again: hourly', { state: 'resubmit', decidedAt: ago(hour) }, hour],
-    ['somebody reset: hourly', { state: 'reset', decidedAt: ago(hour) }, hour],
-    ['somebody reset long ago: daily', { state: 'reset', decidedAt: ago(5 * day) }, day],
-    ['somebody refused for good: daily', { state: 'rejected', decidedAt: ago(hour) }, day],
+    ['a user asked to resubmit: hourly', { state: 'resubmit', decidedAt: ago(hour) }, hour],
+    ['a reset user: hourly', { state: 'reset', decidedAt: ago(hour) }, hour],
+    ['a user reset long ago: daily', { state: 'reset', decidedAt: ago(5 * day) }, day],
+    ['a permanently rejected user: daily', { state: 'rejected', decidedAt: ago(hour) }, day],
+    ['a user rejected a month ago: never', { state: 'rejected', decidedAt: ago(31 * day) }, null],
     [
-      'somebody refused a month ago: no more',
-      { state: 'rejected', decidedAt: ago(31 * day) },
-      null,
-    ],
-    [
-      'somebody refused, with a newer link: hourly',
+      'a rejected user with a newer link: hourly',
       { state: 'rejected', decidedAt: ago(31 * day), linkedAt: ago(hour) },
       hour,
     ],
     [
-      'somebody refused after the link: daily',
+      'a user rejected after the link: daily',
       { state: 'rejected', decidedAt: ago(hour), linkedAt: ago(day) },
       day,
     ],
-    ['a verified person: daily', { state: 'verified', decidedAt: ago(hour) }, day],
-    ['a person verified years ago: daily', { state: 'verified', decidedAt: ago(900 * day) }, day],
-    ['somebody without link or verdict: no more', {}, null],
+    ['a verified user: daily', { state: 'verified', decidedAt: ago(hour) }, day],
+    ['a user verified years ago: daily', { state: 'verified', decidedAt: ago(900 * day) }, day],
+    ['a user without link or verdict: never', {}, null],
   ])('%s', (_, standing, restMs) => {
     const at = nextCheckAt({ ...nobody, ...standing }, schedule, nowMs)
     expect(at && at.getTime() - nowMs).toBe(restMs)
   })
 })
 
-describe('after a question without an answer', () => {
+describe('failed identity checks', () => {
   test.each([
     [1, 2 * minute],
     [2, 4 * minute],
     [5, 32 * minute],
     [6, hour],
     [1_000, hour],
-  ])('%d in a row, the next comes later, but never later than usual', (failures, restMs) => {
+  ])('%d in a row delay the next one, up to the usual interval', (failures, restMs) => {
     expect(retryAt(failures, schedule, nowMs).getTime() - nowMs).toBe(restMs)
   })
 })
 
-describe('an approval', () => {
+describe('an approval by webhook', () => {
   test.each<[string, Partial<Statement>, boolean]>([
-    ['is asked about when it names no level', { level: null }, true],
-    ['is asked about when it does not say where it was given', { sandbox: null }, true],
-    ['is not when it says both', {}, false],
+    ['is looked up when it names no level', { level: null }, true],
+    ['is looked up when it has no environment', { sandbox: null }, true],
+    ['is accepted directly when it has both', {}, false],
   ])('%s', (_, said, asked) => {
     expect(needsAsking(statement(said))).toBe(asked)
     expect(needsAsking(statement({ ...said, word: 'rejected' }))).toBe(false)

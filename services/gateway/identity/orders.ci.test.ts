@@ -18,7 +18,7 @@ import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let relayer: Awaited<ReturnType<typeof answerAs>>
-/** What the chain says, per wallet; nothing is verified by default. */
+/** The chain's view of each wallet; unlisted wallets are not verified. */
 const onChain = new Map<string, { verified: boolean; native: string }>()
 /** What happens to a wallet while the relayer looks at the chain for it. */
 const meanwhile = new Map<string, () => Promise<unknown>>()
@@ -82,7 +82,7 @@ const becomes = (wallet: `0x${string}`, state: string) =>
     return row?.state === state ? row : undefined
   })
 const minuteMs = 60_000
-/** One sweep by a clock that is so far ahead. */
+/** Runs one sweep with a clock this far ahead. */
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
   await sweepOnce(
@@ -108,7 +108,7 @@ const dripped = (wallet: `0x${string}`) => ({
 })
 
 describe('an identity', () => {
-  test('that is approved is verified on the chain, then given native coin, once', async () => {
+  test('is verified on the chain after approval, then given native coin once', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now()
     expect(await (await review(wallet, 'GREEN', at)).json()).toEqual({ status: 'recorded' })
@@ -124,7 +124,7 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ state: 'verified', sweepAt: null })
   })
-  test('withdrawn and approved again is ordered each time, but dripped once', async () => {
+  test('that is withdrawn and approved again is ordered each time, and dripped once', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
     let firstDrip: Date | null | undefined
@@ -146,7 +146,7 @@ describe('an identity', () => {
       1,
     )
   })
-  test('withdrawn is not so on the chain because the order before is', async () => {
+  test('is not withdrawn on the chain by the settlement of an earlier order', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
     await review(wallet, 'GREEN', at)
@@ -162,7 +162,7 @@ describe('an identity', () => {
     await settle(wallet, BigInt(at + 1))
     await waitUntil('that of the second', async () => (await identityOf(wallet))?.flagSettledAt)
   })
-  test('whose approval arrives after the later rejection stays rejected', async () => {
+  test('stays rejected when an older approval arrives after the rejection', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now() - 10_000
     await review(wallet, 'RED', at + 1)
@@ -174,7 +174,7 @@ describe('an identity', () => {
     await waitUntil('the late approval', async () => (await handled()) > before)
     expect(await identityOf(wallet)).toMatchObject({ state: 'rejected', revision: null })
   })
-  test('that the relayer gives up on is marked for a person', async () => {
+  test('is marked for manual review when the relayer fails its order', async () => {
     const wallet = walletOf(freshWallet())
     const at = Date.now()
     await review(wallet, 'GREEN', at)
@@ -191,7 +191,7 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ failure: 'reverted', sweepAt: null, dripOrderedAt: null })
   })
-  test('that is verified needs no link', async () => {
+  test('that is verified gets no link', async () => {
     const who = freshWallet()
     await review(walletOf(who), 'GREEN')
     await becomes(walletOf(who), 'verified')
@@ -201,7 +201,7 @@ describe('an identity', () => {
   })
 })
 
-describe('an order that stays quiet', () => {
+describe('the sweep of an order without a result', () => {
   const approve = async (verified: boolean, native = '0') => {
     const wallet = walletOf(freshWallet())
     const at = Date.now()
@@ -214,13 +214,13 @@ describe('an order that stays quiet', () => {
   const stored = async (id: string) =>
     (await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))).length
 
-  test('counts as settled when the chain already says so, and the coin follows', async () => {
+  test('settles it when the chain already has the flag, then orders the coin', async () => {
     const { wallet } = await approve(true)
     await sweepLater(minuteMs)
     await published(dripOrderId(wallet))
     expect((await identityOf(wallet))?.flagSettledAt).not.toBeNull()
   })
-  test('is ordered again by a message of its own when it does not, ever more rarely', async () => {
+  test('orders the flag again with a new message id at growing intervals while the chain lacks it', async () => {
     const { wallet, revision, order } = await approve(false)
     await sweepLater(minuteMs / 2)
     expect(await stored(flagOrderId(wallet, revision, 1))).toBe(0)
@@ -232,7 +232,7 @@ describe('an order that stays quiet', () => {
     const waited = (await identityOf(wallet))!.sweepAt!.getTime() - row!.sweepAt!.getTime()
     expect(Math.round(waited / minuteMs)).toBe(2)
   })
-  test('of coin is ordered again, and ends when there is coin in the wallet', async () => {
+  test('orders the coin again until the wallet holds coin', async () => {
     const { wallet, revision } = await approve(true, '5')
     await sweepLater(minuteMs)
     const first = await published(dripOrderId(wallet))
@@ -245,7 +245,7 @@ describe('an order that stays quiet', () => {
     expect(row?.sweepAt).toBeNull()
     expect(row?.dripSettledAt).not.toBeNull()
   })
-  test('and is answered while a sweep asks the chain is awaited no more', async () => {
+  test('leaves an order that is answered during the chain lookup', async () => {
     const { wallet, revision } = await approve(true)
     await settle(wallet, revision)
     await published(dripOrderId(wallet))

@@ -23,11 +23,11 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     return decideIdentity(known, read.statement, { level, environment: 'production' })
   }
 
-  describe('a signature', () => {
-    test('over the raw body is accepted', () => {
+  describe('the signature of a webhook', () => {
+    test('is accepted over the raw body', () => {
       expect(verify(body, speaker.sign(body))).toEqual({ ok: true })
     })
-    test('with the old secret is accepted during a rotation', () => {
+    test('is accepted with the previous secret during a rotation', () => {
       expect(verify(body, speaker.sign(body, { secret: secrets[1] }))).toEqual({ ok: true })
     })
     test.each<[string, () => [string, Headers]]>([
@@ -47,7 +47,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
       expect(verify(...make())).toHaveProperty('reason')
     })
     test.each([-301_000, 301_000])(
-      'security: made %d ms from now is refused where time is signed',
+      'security: is refused when it was made %d ms from now, if the provider signs the time',
       (ms) => {
         const verdict = verify(body, speaker.sign(body, { atMs: nowMs + ms }))
         expect('ok' in verdict).toBe(!speaker.signsTime)
@@ -55,18 +55,18 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     )
   })
 
-  describe('a statement', () => {
-    test('of approval verifies the wallet', () => {
+  describe('a webhook', () => {
+    test('with an approval verifies the wallet', () => {
       expect(tell(approval)).toMatchObject({ wallet, next: { state: 'verified' }, flag: true })
     })
-    test('of rejection, later, withdraws the approval', () => {
+    test('with a later rejection withdraws the approval', () => {
       const approved = tell(approval) as { next: Identity }
       expect(tell(rejection, approved.next)).toMatchObject({
         next: { state: 'rejected' },
         flag: false,
       })
     })
-    test('that is repeated changes nothing, under the same event id', () => {
+    test('delivered twice changes nothing and keeps its event id', () => {
       const approved = tell(approval) as { next: Identity }
       expect(tell(approval, approved.next)).toHaveProperty('ignored')
       expect(provider.parse(body)).toEqual(provider.parse(body))
@@ -81,21 +81,21 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
         expect(tell({ ...approval, subject })).toEqual({ ignored: 'unknown subject' })
       },
     )
-    test('about another level is ignored', () => {
+    test('of another level is ignored', () => {
       expect(tell({ ...approval, level: 'another-level' })).toEqual({ ignored: 'other level' })
     })
-    test('security: from the sandbox approves nobody in production', () => {
+    test('security: from the sandbox verifies no wallet in production', () => {
       expect(tell(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
     })
     test.each(['', 'null', '[]', '{}', '{"data":1}', '{"type":7}', 'x'])(
-      'of the form %p is a fault',
+      'with the body %p is malformed',
       (text) => {
         expect(provider.parse(text)).toHaveProperty('fault')
       },
     )
   })
 
-  describe('an answer to a question', () => {
+  describe('a look-up', () => {
     const find = async (
       saying: Saying,
       known?: Identity,
@@ -109,39 +109,39 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
       expect(JSON.stringify(finding)).not.toContain('Ratna')
       return decideIdentity(known, finding.statement, { level, environment: 'production' })
     }
-    test('of approval verifies the wallet', async () => {
+    test('that finds an approval verifies the wallet', async () => {
       expect(await find(approval)).toMatchObject({
         wallet,
         next: { state: 'verified' },
         flag: true,
       })
     })
-    test('of rejection, later, withdraws what a webhook approved', async () => {
+    test('that finds a later rejection withdraws an approval by webhook', async () => {
       const approved = tell(approval) as { next: Identity }
       expect(await find(rejection, approved.next)).toMatchObject({
         next: { state: 'rejected' },
         flag: false,
       })
     })
-    test('changes nothing after the webhook about the same verdict, or a later one', async () => {
+    test('changes nothing after a webhook with the same or a later verdict', async () => {
       const [approved, rejected] = [tell(approval), tell(rejection)] as { next: Identity }[]
       expect(await find(approval, approved!.next)).toHaveProperty('ignored')
       expect(await find(approval, rejected!.next)).toHaveProperty('ignored')
     })
-    test('about another level is ignored', async () => {
+    test('of another level is ignored', async () => {
       expect(await find({ ...approval, level: 'another-level' })).not.toHaveProperty('next')
     })
-    test('security: with a key of the sandbox approves nobody in production', async () => {
+    test('security: with a sandbox key verifies no wallet in production', async () => {
       expect(await find(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
     })
-    test('security: of an inquiry that we did not create is no verdict, where anyone can open one', async () => {
+    test('security: ignores an inquiry that we did not create, if users can open inquiries themselves', async () => {
       await using server = answering(speaker.answer(approval))
       const adapter = speaker.adapter(server.url, 'production')
       expect(await adapter.lookUp(wallet, new Set(['inq_of_another_user']))).toMatchObject({
         statement: { word: adapter.hasForeignInquiries ? 'none' : 'approved' },
       })
     })
-    test('security: about somebody else is no answer', async () => {
+    test('security: fails if the response is about another user', async () => {
       const somebody = `0x${'cd'.repeat(20)}`
       await expect(find({ ...approval, subject: somebody })).rejects.toMatchObject({
         name: 'ProviderDown',
@@ -149,10 +149,10 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     })
   })
 
-  test('what is kept of a webhook is read as the webhook was', () => {
+  test('the stored form of a webhook parses like the original', () => {
     expect(provider.parse(provider.kept(body))).toEqual(provider.parse(body))
   })
-  test('a provider that does not answer gives no link, and says nothing of anybody', async () => {
+  test('no link and no finding come from a provider that does not respond', async () => {
     const silence = 'no response from the identity provider'
     await expect(provider.createLink(wallet)).rejects.toThrow(silence)
     await expect(provider.lookUp(wallet, new Set())).rejects.toThrow(silence)

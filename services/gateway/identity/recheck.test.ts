@@ -49,7 +49,7 @@ beforeEach(async () => {
 })
 
 type Round = { aheadMs?: number; perMinute?: number; lookUp?: IdentityProvider['lookUp'] }
-/** A round of one copy of the service whose clock is so far ahead; answers who was asked about. */
+/** Runs one round of one instance with a clock this far ahead; returns the wallets it looked up. */
 async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
   const provider = real()
   const asked: Wallet[] = []
@@ -98,7 +98,7 @@ const recheckOf = async (wallet: Wallet) =>
       db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
     ),
   )
-/** What the relayer was told about a wallet's flag, in order. */
+/** The flag orders for a wallet, in order. */
 const ordersOf = async (wallet: Wallet) => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),
@@ -106,7 +106,7 @@ const ordersOf = async (wallet: Wallet) => {
   const orders = rows.map(({ payload }) => payload as { wallet: string; verified: boolean })
   return orders.filter((order) => order.wallet === wallet).map(({ verified }) => verified)
 }
-/** Someone who was given a link so long ago, and is due. */
+/** Adds a user who got a link this long ago and is due for a look-up. */
 async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
   const wallet = newWallet()
   const linkedAt = new Date(Date.now() - agoMs)
@@ -143,8 +143,8 @@ async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Prom
   })
 }
 
-describe('a person with a link', () => {
-  test('is asked about an hour later, and an approval that nobody told sets the flag', async () => {
+describe('a user with a link', () => {
+  test('is looked up an hour later, and an approval without a webhook sets the flag', async () => {
     const who = privateKeyToAccount(generatePrivateKey())
     const wallet = walletOf(who)
     const headers = { authorization: await headerOf(who, Math.floor(Date.now() / 1000) + 3_600) }
@@ -156,7 +156,7 @@ describe('a person with a link', () => {
     expect(await identityOf(wallet)).toMatchObject({ state: 'verified', flagSettledAt: null })
     expect(await ordersOf(wallet)).toEqual([true])
   })
-  test('is asked about once more for a second link, and not twice', async () => {
+  test('is looked up once more after a second link', async () => {
     const wallet = await linked(40 * day)
     await round()
     expect((await recheckOf(wallet))?.nextCheckAt).toBeNull()
@@ -166,7 +166,7 @@ describe('a person with a link', () => {
     expect(await round()).toEqual([])
   })
   test.each(['pending', 'awaiting_service'])(
-    'whose check is %s is not verified',
+    'with the check %s is not verified',
     async (verdict) => {
       const wallet = await linked()
       await decide(wallet, verdict)
@@ -175,7 +175,7 @@ describe('a person with a link', () => {
       expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
     },
   )
-  test('whom the provider does not know yet is asked about again, in silence', async () => {
+  test('still unknown to the provider is looked up again, without an alert', async () => {
     const wallet = await linked()
     await round()
     const row = await recheckOf(wallet)
@@ -184,8 +184,8 @@ describe('a person with a link', () => {
   })
 })
 
-describe('a verified person', () => {
-  test('is asked about a day later, and a rejection that nobody told withdraws the flag', async () => {
+describe('a verified user', () => {
+  test('is looked up a day later, and a rejection without a webhook withdraws the flag', async () => {
     const wallet = await verified()
     await decide(wallet, 'rejected')
     expect(await round({ aheadMs: day - hour })).toEqual([])
@@ -197,7 +197,7 @@ describe('a verified person', () => {
     ['retry', 'resubmit'],
     ['reset', 'reset'],
     ['deactivated', 'reset'],
-  ])('loses the flag to %s', async (verdict, state) => {
+  ])('loses the flag after %s', async (verdict, state) => {
     const wallet = await verified()
     await decide(wallet, verdict)
     await round({ aheadMs: 2 * day })
@@ -206,13 +206,13 @@ describe('a verified person', () => {
     await round({ aheadMs: 4 * day })
     expect(await ordersOf(wallet)).toEqual([true, false])
   })
-  test('keeps it while a further check is under way', async () => {
+  test('keeps the flag while another check is in progress', async () => {
     const wallet = await verified()
     await decide(wallet, 'pending')
     await round({ aheadMs: 2 * day })
     expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
   })
-  test('whom nobody knows any more keeps it, and somebody is called', async () => {
+  test('deleted by the provider keeps the flag and raises an alert', async () => {
     const wallet = await verified()
     await decide(wallet, 'deleted')
     await round({ aheadMs: 2 * day })
@@ -221,14 +221,14 @@ describe('a verified person', () => {
     expect(logged.filter(({ alarm }) => alarm)).toMatchObject([{ wallet }])
     expect((await recheckOf(wallet))?.nextCheckAt).not.toBeNull()
   })
-  test('stays what the same answer said before: nothing is ordered or written again', async () => {
+  test('is not ordered or written again by an unchanged look-up', async () => {
     const wallet = await verified()
     const before = await identityOf(wallet)
     for (const days of [2, 4, 6]) expect(await round({ aheadMs: days * day })).toEqual([wallet])
     expect(await identityOf(wallet)).toEqual(before!)
     expect(await ordersOf(wallet)).toEqual([true])
   })
-  test('is found again after a withdrawal', async () => {
+  test('is verified again after a withdrawal', async () => {
     const wallet = await verified()
     await decide(wallet, 'reset')
     await round({ aheadMs: 2 * day })
@@ -239,8 +239,8 @@ describe('a verified person', () => {
   })
 })
 
-describe('a webhook and a question', () => {
-  test('take turns: who was verified by a webhook alone is asked about a day later', async () => {
+describe('a webhook and a look-up', () => {
+  test('alternate: a user verified by webhook is looked up a day later', async () => {
     const wallet = newWallet()
     const at = Date.now() - 2 * minute
     await tell(wallet, 'GREEN', at)
@@ -249,14 +249,14 @@ describe('a webhook and a question', () => {
     expect(await round({ aheadMs: day + minute })).toEqual([wallet])
     expect(await ordersOf(wallet)).toEqual([true, false])
   })
-  test('about the same approval order once, whichever comes first', async () => {
+  test('with the same approval order the flag once, in either order', async () => {
     const wallet = await verified()
     const { decidedAt } = (await identityOf(wallet))!
     await tell(wallet, 'GREEN', decidedAt.getTime() + 300)
     await round({ aheadMs: 2 * day })
     expect(await ordersOf(wallet)).toEqual([true])
   })
-  test('of which the question is older: it changes nothing', async () => {
+  test("with the older verdict in the look-up keep the webhook's verdict", async () => {
     const wallet = await linked()
     await decide(wallet, 'approved')
     await tell(wallet, 'RED', Date.now() + minute)
@@ -264,7 +264,7 @@ describe('a webhook and a question', () => {
     expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
     expect(await ordersOf(wallet)).toEqual([])
   })
-  test('that comes while the provider is asked: what it says of before takes nothing back', async () => {
+  test('that overlap keep the newer verdict of the webhook', async () => {
     const wallet = await verified()
     await decide(wallet, 'deactivated')
     const again = Date.now() + minute
@@ -279,8 +279,8 @@ describe('a webhook and a question', () => {
   })
 })
 
-describe('a provider that cannot be asked', () => {
-  test('changes nothing, and is asked again soon', async () => {
+describe('an identity provider that fails', () => {
+  test('changes no verdict and is asked again soon', async () => {
     const wallet = await verified()
     const before = await identityOf(wallet)
     await decide(wallet, 'rejected')
@@ -295,7 +295,7 @@ describe('a provider that cannot be asked', () => {
     await round({ aheadMs: 5 * day })
     expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
   })
-  test('is left alone for the rest of the round, and nobody loses their turn', async () => {
+  test('is skipped for the rest of the round, and every wallet keeps its turn', async () => {
     const wallets = await Promise.all(Array.from({ length: 10 }, () => linked()))
     await sandbox.control('faults', { api: { errorRate: 1 } })
     const asked = await round()
@@ -304,25 +304,25 @@ describe('a provider that cannot be asked', () => {
     const later = await round()
     expect([...asked, ...later].sort()).toEqual([...wallets].sort())
   })
-  test('is not asked about the people of another provider', async () => {
+  test('gets no look-up for users of another provider', async () => {
     await linked(hour, 'persona')
     expect(await round()).toEqual([])
   })
 })
 
-describe('rounds', () => {
-  test('ask about those first who wait longest, and about no more than the budget allows', async () => {
+describe('a round of look-ups', () => {
+  test('starts with the longest waiting users and stays within the budget', async () => {
     const waiting: Wallet[] = []
     for (const hours of [9, 8, 7, 6, 5, 4]) waiting.push(await linked(hours * hour))
     expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(0, 4).sort())
     expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(4).sort())
   })
-  test('of two copies share everybody out', async () => {
+  test('shares all users with a concurrent round of another instance', async () => {
     const wallets = await Promise.all(Array.from({ length: 30 }, () => linked()))
     const asked = (await Promise.all([round(), round()])).flat()
     expect(asked.sort()).toEqual(wallets.sort())
   })
-  test('take over from a copy that died while it asked', async () => {
+  test('takes over from an instance that died during a look-up', async () => {
     const wallet = await linked()
     const dead = unanswered()
     const ending = round({ lookUp: dead.lookUp })
@@ -332,7 +332,7 @@ describe('rounds', () => {
     dead.fail(new Error('its process is gone'))
     await ending
   })
-  test('of a copy that comes too late leave the turn of its successor alone', async () => {
+  test("of a stale instance does not overwrite the next instance's lease", async () => {
     await linked()
     const [late, successor] = [unanswered(), unanswered()]
     const ending = round({ lookUp: late.lookUp })
@@ -358,7 +358,7 @@ function unanswered() {
   return { lookUp, asked: asked.promise, fail: answer.reject }
 }
 
-test('whoever had a verdict or signed in before this release is asked about', async () => {
+test('the migration schedules a look-up for users with an earlier verdict or sign-in', async () => {
   const [held, user] = [newWallet(), newWallet()]
   const decidedAt = new Date()
   const verdict = { wallet: held, state: 'verified', provider: 'sumsub', decidedAt } as const

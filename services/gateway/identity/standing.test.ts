@@ -21,14 +21,19 @@ const submitted = (minute: number) => ({ progress: 'submitted', progressedAt: at
 const unfinished = (minute: number) =>
   ({ progress: 'unfinished', progressedAt: at(minute) }) as const
 
-describe('the verification of a person', () => {
+describe('the verification status of a user', () => {
   test.each<[string, Partial<Known>, string, string | null]>([
     ['who never began', {}, 'none', 'verify'],
     ['with a link', linked(1), 'started', 'verify'],
     ['who began at the provider', unfinished(1), 'started', 'verify'],
     ['who handed everything in', { ...linked(1), ...submitted(2) }, 'in_review', 'wait'],
-    ['who has to go on', { ...linked(1), ...unfinished(3) }, 'started', 'verify'],
-    ['who took another link meanwhile', { ...submitted(2), ...linked(3) }, 'in_review', 'wait'],
+    ['asked to continue', { ...linked(1), ...unfinished(3) }, 'started', 'verify'],
+    [
+      'who took another link during the review',
+      { ...submitted(2), ...linked(3) },
+      'in_review',
+      'wait',
+    ],
     ['approved', said('verified'), 'approved', 'wait'],
     [
       'approved, in an older review too',
@@ -54,21 +59,21 @@ describe('the verification of a person', () => {
     ],
     ['refused, looked at again', { ...said('rejected'), ...submitted(12) }, 'in_review', 'wait'],
     ['whose approval was taken back', { ...said('reset'), ...linked(1) }, 'none', 'verify'],
-    ['beginning anew after that', { ...said('reset'), ...linked(11) }, 'started', 'verify'],
+    ['starting again after that', { ...said('reset'), ...linked(11) }, 'started', 'verify'],
   ])('%s', (_, known, status, nextAction) => {
     expect(verificationOf({ ...nothing, ...known }, false)).toMatchObject({ status, nextAction })
   })
 
   test.each<[string, Known | null]>([
-    ['of whom we have a verdict', { ...nothing, ...said('verified') }],
-    ['whom somebody else approved', nothing],
-    ['of whom we know nothing', null],
-  ])('is done once it is on the chain: %s', (_, known) => {
+    ['with a verdict of ours', { ...nothing, ...said('verified') }],
+    ['approved elsewhere', nothing],
+    ['without any record', null],
+  ])('is complete once the flag is on the chain: a user %s', (_, known) => {
     expect(verificationOf(known, true)).toMatchObject({ status: 'approved', nextAction: null })
   })
 })
 
-describe('as the provider tells it', () => {
+describe('the verification status during webhooks of the provider', () => {
   let backbone: Backbone
   let gateway: Awaited<ReturnType<typeof startGateway>>
   const wallet = walletOf(ana)
@@ -106,7 +111,7 @@ describe('as the provider tells it', () => {
     ...{ type: 'applicantReviewed', reviewStatus: 'completed', reviewResult },
   })
 
-  test('goes from a link over a refusal to an approval', async () => {
+  test('goes from a link over a rejection to an approval', async () => {
     const { database } = backbone
     await openUsers(database).insert(wallet)
     await becomes('none')
@@ -122,7 +127,7 @@ describe('as the provider tells it', () => {
     await becomes('in_review')
     await tell(8, { type: 'applicantAwaitingUser', reviewStatus: 'awaitingUser' })
     await becomes('started')
-    // Of another level, and older than what is known: neither says anything.
+    // One is of another level, the other is older than the status: both are ignored.
     await tell(9, { type: 'applicantPending', levelName: 'another' })
     await tell(6, { type: 'applicantOnHold', reviewStatus: 'onHold' })
     await tell(11, reviewed({ reviewAnswer: 'GREEN' }))

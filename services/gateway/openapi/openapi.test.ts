@@ -75,7 +75,7 @@ function fieldsOf([name, { properties = {}, items, anyOf = [] }]: NamedField): N
   return [...own, ...[...own, ...parts].flatMap(fieldsOf)]
 }
 
-/** Every `$ref` of the document, with what it points at. */
+/** Every `$ref` of the document with its target. */
 function refsOf(value: unknown): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return []
   const { $ref } = value as { $ref?: string }
@@ -111,19 +111,19 @@ function nameless(value: unknown, path = ''): string[] {
   return [...own, ...Object.entries(value).flatMap(([key, one]) => nameless(one, `${path}/${key}`))]
 }
 
-describe('the document', () => {
-  test('is OpenAPI 3.1 of version 1.0.0 at the public address', () => {
+describe('the OpenAPI document', () => {
+  test('is version 1.0.0 in OpenAPI 3.1 with the public URL', () => {
     expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
     expect(document.servers).toEqual([{ url: 'http://127.0.0.1:3000' }])
   })
-  test('lists every route of the interface, and no other', () => {
+  test('lists exactly the routes of the interface', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual(interfaceRoutes)
   })
-  test('refers only to what it defines', () => {
+  test('has no dangling $ref', () => {
     const dangling = refsOf(document).filter(([, target]) => target === undefined)
     expect(dangling).toEqual([])
   })
-  test('names every operation once and every security scheme it uses', () => {
+  test('has unique operation ids and defines every security scheme in use', () => {
     const ids = operations.map(({ op }) => op.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const schemes = new Set(
@@ -154,7 +154,7 @@ describe('the document', () => {
     const plain = amounts.filter(([, { $ref }]) => $ref === '#/components/schemas/Amount')
     expect(plain.map(([name]) => name)).toEqual(['score', 'ratioBps'])
   })
-  test('tells every refusal with the word that its header says', () => {
+  test('lists each error code as an example and in the x-error-code header', () => {
     const responses = document.components.responses as unknown as Record<string, Failure>
     const { 431: _, ...worded } = responses
     const told = Object.entries(worded).flatMap(([status, { headers, content }]) => {
@@ -165,14 +165,14 @@ describe('the document', () => {
     const known = errorCodes.map((code) => [code, statusOfCode(code)])
     expect(told.sort()).toEqual(known.filter(([, status]) => status !== 404).sort())
   })
-  test('says of every operation who may call it', () => {
+  test('has the authentication of every operation', () => {
     for (const { name, op } of operations) expect([name, op.security]).not.toContain(undefined)
     const open = operations.filter(({ op }) => op.security?.length === 0).map(({ name }) => name)
     expect(open.sort()).toEqual([
       ...['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'],
     ])
   })
-  test('describes each field that is not of a schema with a name', () => {
+  test('describes each field outside named schemas', () => {
     const fields = Object.entries(document.components.schemas!).flatMap(fieldsOf)
     expect(fields.length).toBeGreaterThan(100)
     const silent = fields.filter(([, { $ref, anyOf, description }]) => {
@@ -194,12 +194,12 @@ describe('the document', () => {
     expect(found.length).toBeGreaterThan(1)
     expect(found.filter(([, description]) => !description.includes(words))).toEqual([])
   })
-  test('says the type of every closed list', () => {
+  test('has the type of every enum', () => {
     const lists = text.match(/\{[^{}[\]]*"enum":\["/g) ?? []
     expect(lists.length).toBeGreaterThan(10)
     expect(lists.filter((list) => !list.includes('"type":"string"'))).toEqual([])
   })
-  test('has Retry-After with every 429 and 503, as every one of them is answered', () => {
+  test('requires Retry-After with 429 and 503, as the gateway sends it', () => {
     const responses = document.components.responses as unknown as Record<string, Failure>
     const always = Object.entries(responses).filter(
       ([, { headers }]) => headers?.['Retry-After']?.required,
@@ -208,14 +208,14 @@ describe('the document', () => {
     for (const status of [429, 503] as const)
       expect(failureHeaders(failureOf(new Refused(status, 'no')))).toHaveProperty('retry-after')
   })
-  test('carries none of our own keywords, nor the words of a refusal', () => {
+  test('contains none of our own keywords and no refusal texts', () => {
     expect(text).not.toMatch(/"(says|about)":/)
     expect(text).not.toContain('"description":"must be ')
   })
 })
 
-describe.each(named)('%s', (_, { path, method, op }) => {
-  test('has words, a tag, a 200, and JSON alone', () => {
+describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
+  test('has a summary, a tag, a 200 response, and JSON bodies only', () => {
     expect(op.summary.length).toBeGreaterThan(5)
     expect(op.tags).toHaveLength(1)
     expect(op.responses).toHaveProperty('200')
@@ -243,7 +243,7 @@ describe.each(named)('%s', (_, { path, method, op }) => {
           value: example,
         } as never)
   })
-  test('is answered by the app', async () => {
+  test('is served by the app', async () => {
     const at = path.replace('{wallet}', `0x${'0'.repeat(40)}`)
     const response = await fixture.call(method.toUpperCase(), at)
     expect(response.status).not.toBe(404)
@@ -251,15 +251,12 @@ describe.each(named)('%s', (_, { path, method, op }) => {
   })
 })
 
-test.each(['/topups', '/cashouts', '/sends'])(
-  'post %s documents that it may be refused to this wallet',
-  (path) => {
-    expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
-  },
-)
+test.each(['/topups', '/cashouts', '/sends'])('post %s documents a 403 for this wallet', (path) => {
+  expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
+})
 
 test.each(['/me/activity', '/verify/{wallet}'])(
-  'get %s documents its ETag, and 304 to whoever has it',
+  'get %s documents its ETag and 304 for a current one',
   (path) => {
     const { parameters, responses } = document.paths[path]!.get!
     expect(parameters).toContainEqual(
@@ -271,8 +268,8 @@ test.each(['/me/activity', '/verify/{wallet}'])(
   },
 )
 
-describe('the page', () => {
-  test('and everything it loads come from here', async () => {
+describe('the documentation page', () => {
+  test('is served with all its assets by the gateway', async () => {
     const page = await fixture.call('GET', '/docs')
     const html = await page.text()
     expect(page.headers.get('content-type')).toContain('text/html')
@@ -286,11 +283,11 @@ describe('the page', () => {
       expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(50)
     }
   })
-  test('is where somebody lands who knows the address alone', async () => {
+  test('is the redirect target of /', async () => {
     const answer = await fixture.call('GET', '/')
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs'])
   })
-  test('may load nothing else, nor run anything inline', async () => {
+  test('loads nothing else and runs no inline script', async () => {
     const policy = (await fixture.call('GET', '/docs')).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("script-src 'self';")

@@ -4,7 +4,7 @@ import { type BodyPath, goodBodies, spoilt } from '../test-support/bodies'
 import { fixtureOf } from '../test-support/fixture'
 import { ana, headerOf } from '../test-support/wallets'
 
-/** Nobody is there to be asked: a body that passes its reader answers 503, all others 4xx. */
+/** No service responds: a body that passes its reader gets 503, all others 4xx. */
 const fixture = await fixtureOf()
 const authorization = await headerOf(ana)
 const headers = { authorization, 'content-type': 'application/json' }
@@ -40,19 +40,19 @@ async function isAnswered(path: string, raw: string): Promise<void> {
   if (response.status === 503) expect(body.error).toBe('the service is busy, try again')
 }
 
-test('any JSON at all is answered', () =>
+test('the gateway answers any JSON body', () =>
   fc.assert(
     fc.asyncProperty(fc.constantFrom(...paths), fc.json({ maxDepth: 4 }), isAnswered),
     runs,
   ))
 
-test('any text at all is answered', () =>
+test('the gateway answers any text body', () =>
   fc.assert(
     fc.asyncProperty(fc.constantFrom(...paths), fc.string({ unit: 'binary' }), isAnswered),
     runs,
   ))
 
-test('a good body with any value anywhere is answered', () =>
+test('the gateway answers a valid body with any value in any field', () =>
   fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...paths),
@@ -67,7 +67,7 @@ test('a good body with any value anywhere is answered', () =>
     runs,
   ))
 
-test('security: any Authorization header is answered with 401', () =>
+test('security: the gateway answers any Authorization header with 401', () =>
   fc.assert(
     fc.asyncProperty(fc.string({ maxLength: 300 }), async (text) => {
       const header = `Service ${text.replace(/[^\x21-\x7e]/g, '.')}`

@@ -42,7 +42,7 @@ const amounts = [
 const nameRule =
   "bank.accountHolderName must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter"
 
-describe('a body with one thing wrong is refused, naming it', () => {
+describe('the gateway refuses a body with one fault and names it:', () => {
   test.each<[BodyPath, string, unknown, string]>([
     ['/quote', 'pair', undefined, 'pair is missing'],
     ['/quote', 'more', 1, 'more is not a known field'],
@@ -149,7 +149,7 @@ describe('the account holder name of a cash-out', () => {
     ['blanks in it', `${'Sari '.repeat(100_000)}=`],
     ['letters', `${'x'.repeat(500_000)}=`],
     ['marks', `${'\u0301'.repeat(500_000)}=`],
-  ])('security: is read in linear time with 500,000 %s', (_, name) => {
+  ])('security: is parsed in linear time with 500,000 %s', (_, name) => {
     const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: name }
     expect(readerOf(Bank)(bank)).toHaveProperty('fault')
   })
@@ -224,7 +224,7 @@ describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
     const response = await sent(raw, headers)
     expect([response.status, await errorOf(response)]).toEqual([status, message])
   })
-  test('with 65 KiB in chunks', async () => {
+  test('refuses 65 KiB in chunks', async () => {
     const chunk = new TextEncoder().encode('x'.repeat(13 * 1024))
     let left = 5
     const pull = (to: ReadableStreamDefaultController) =>
@@ -235,7 +235,7 @@ describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
       'the body is larger than 64 KiB',
     ])
   })
-  test('with a good body is taken', async () => {
+  test('accepts a valid body', async () => {
     const response = await sent(good, { 'content-type': 'application/json; charset=UTF-8' })
     expect(response.status).toBe(200)
   })

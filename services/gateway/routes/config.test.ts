@@ -39,7 +39,7 @@ const replies: Replies = {
 }
 
 describe('GET /config', () => {
-  test('joins what all owners tell, without a session', async () => {
+  test('combines the configuration of all services without a session', async () => {
     const { call } = await fixtureOf(replies)
     const response = await call('GET', '/config')
     const body = await response.json()
@@ -57,7 +57,7 @@ describe('GET /config', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=60')
   })
 
-  test('asks its owners once a minute, however many ask it', async () => {
+  test('asks the services once a minute, for any number of requests', async () => {
     let now = nowMs
     const fixture = await fixtureOf(replies, { clock: () => now })
     const ask = async () => (await fixture.call('GET', '/config')).status
@@ -72,7 +72,7 @@ describe('GET /config', () => {
     expect(fixture.asked.length).toBe(once + 4)
   })
 
-  test('is 304 without a body to whoever has it', async () => {
+  test('is 304 without a body for a current ETag', async () => {
     const { call } = await fixtureOf(replies)
     const etag = (await call('GET', '/config')).headers.get('etag') ?? ''
     const again = await call('GET', '/config', { headers: { 'if-none-match': etag } })

@@ -19,7 +19,7 @@ import { parseCursor } from './activity'
 const headers = { authorization: await headerOf(ana) }
 
 describe('GET /me', () => {
-  test('joins the account on the chain with our own row', async () => {
+  test("combines the account on the chain with the user's row", async () => {
     const fixture = await fixtureOf({
       'chain.account': okay({ wallet: walletOf(ana), ...account }),
     })
@@ -43,17 +43,17 @@ describe('GET /me', () => {
       ],
     })
   })
-  test('holds nothing where nothing is held', async () => {
+  test('shows empty balances for an empty account', async () => {
     const collateral = { ...account.collateral, ...nothingPending }
     expect(await shownOf({ collateral, encumbered: '0', encumberedUntil: null })).toMatchObject({
       held: [],
     })
   })
-  test('values what is held also while the relayer is of an earlier version', async () => {
+  test('values the pending collateral if the relayer runs an earlier version', async () => {
     const { pendingValue: _, ...collateral } = account.collateral
     expect(await shownOf({ collateral })).toMatchObject({ collateral: { pendingValue: '5' } })
   })
-  test('says what to do to somebody who is not verified', async () => {
+  test('shows the next action of an unverified user', async () => {
     expect(await shownOf({ verified: false, available: '0' })).toMatchObject({
       ...{ available: '0', verification: { status: 'none', nextAction: 'verify' } },
     })
@@ -68,13 +68,13 @@ describe('GET /me', () => {
     ['less, where something is encumbered', { encumbered: '5', encumberedUntil: '1795244470' }],
     ['nothing, where nothing is encumbered', { encumbered: '0', encumberedUntil: null }],
     ['nothing to a wallet that is frozen', { frozen: true, available: '0' }],
-  ])('says what is available in the words of the chain: %s', async (_, said) => {
+  ])('shows the available amount as the chain reports it: %s', async (_, said) => {
     expect(await shownOf(said)).toMatchObject(said)
   })
-  test('shows a user who has set no country', async () => {
+  test('shows a user without a country', async () => {
     expect(await shownOf({})).toMatchObject({ user: { country: null } })
   })
-  test('shows a country that was just set, also while it is being read', async () => {
+  test('shows a new country at once, also during an earlier read', async () => {
     const fixture = await fixtureOf({ 'chain.account': okay(account) })
     const countryOf = async () => {
       const response = await fixture.call('GET', '/me', { headers })
@@ -91,7 +91,7 @@ describe('GET /me', () => {
   })
 })
 
-test('POST /me/country sets the country, any number of times', async () => {
+test('accepts a country any number of times at POST /me/country', async () => {
   const fixture = await fixtureOf()
   for (const country of ['ID', 'MY']) {
     const response = await fixture.call('POST', '/me/country', { body: { country }, headers })
@@ -116,14 +116,14 @@ describe('GET /me/activity', () => {
   const ids = (entries: { id: string }[]) => entries.map(({ id }) => id)
   type Page = { items: { id: string }[]; inFlight: { id: string }[]; nextCursor: string | null }
 
-  test('merges the three owners, newest first, the id deciding at the same moment', async () => {
+  test('merges the entries of three services, newest first, then by id', async () => {
     const page = (await (await get()).response.json()) as Page
     expect(ids(page.items)).toEqual(['s2', 'p2', 'o1', 'p1', 's1'])
     expect(ids(page.inFlight)).toEqual(['p2', 'o1'])
     expect(page.nextCursor).toBeNull()
     expect(page.items[0]).not.toHaveProperty('inFlight')
   })
-  test("shows what owners of an earlier version say in today's words", async () => {
+  test('shows entries of earlier service versions in current terms', async () => {
     const before = { nextAction: undefined, sentence: undefined }
     const texted = { ...before, reason: 'the bank refused', channel: 'QRIS' }
     const { response } = await get('', {
@@ -140,7 +140,7 @@ describe('GET /me/activity', () => {
     ])
     expect(items[1]).toMatchObject({ nextAction: 'pay', sentence: 'awaiting payment' })
   })
-  test('gives a cursor to where the page ended, and asks the owners from there', async () => {
+  test('returns a cursor to the end of the page, and continues from there', async () => {
     const page = (await (await get('?limit=2')).response.json()) as Page
     expect(ids(page.items)).toEqual(['s2', 'p2'])
     const { fixture } = await get(`?limit=2&cursor=${page.nextCursor}`)
@@ -154,7 +154,7 @@ describe('GET /me/activity', () => {
       ]),
     )
   })
-  test('is 304 without a body to whoever has it, until something happens', async () => {
+  test('is 304 without a body until the account changes', async () => {
     const { fixture, response } = await get()
     const etag = response.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]+"$/)
@@ -166,7 +166,7 @@ describe('GET /me/activity', () => {
     const later = await (await fixtureOf(changed)).call('GET', '/me/activity', having)
     expect([later.status, ids(((await later.json()) as Page).items)[0]]).toEqual([200, 's3'])
   })
-  test('is read once for all who ask while it is read, and anew for who asked later', async () => {
+  test('shares one read between concurrent requests, and starts a new one for later requests', async () => {
     let begun: string[] = []
     const paid = Promise.withResolvers<void>()
     const slow = async () => {
@@ -188,7 +188,7 @@ describe('GET /me/activity', () => {
     expect([await early, ...(await Promise.all(late))]).toEqual([1, 2, 2, 2])
   })
   test.each(Object.keys(replies))(
-    'answers 503, not half a list, when %s has no answer',
+    'answers 503, not a partial list, when %s does not respond',
     async (subject) => {
       const fixture = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
       const response = await fixture.call('GET', '/me/activity', { headers })
@@ -247,14 +247,14 @@ describe('POST /me/verification', () => {
     const response = await fixture.call('POST', '/me/verification', { headers: { authorization } })
     return { response, body: (await response.json()) as Record<string, unknown> }
   }
-  test('answers a link while there is no verdict, and none once the user is verified', async () => {
+  test('returns a link without a verdict, and none for a verified user', async () => {
     made.length = 0
     const open = await asked(await fixtureOf({}, over({})))
     expect(open.body).toEqual({ verified: false, url: 'https://id.example/1' })
     const verified = await asked(await fixtureOf({}, over({ isVerified: true })))
     expect(verified.body).toEqual({ verified: true, url: null })
   })
-  test('security: gives a fresh link again, also to simultaneous requests, and another one later', async () => {
+  test('security: returns the same recent link, also to concurrent requests, and a new one later', async () => {
     made.length = 0
     const time = { ms: nowMs }
     const fixture = await fixtureOf({}, over({}, { clock: () => time.ms }))
@@ -275,7 +275,7 @@ describe('POST /me/verification', () => {
     expect(body.error).toContain('after 00:00 UTC')
     expect(made).toEqual([])
   })
-  test('security: all wallets together make few calls of the provider', async () => {
+  test('security: limits the provider calls of all wallets together', async () => {
     made.length = 0
     const limited = { ...config, identityRechecksPerMinute: 24 }
     const fixture = await fixtureOf({}, over({}, { config: limited }))
@@ -293,7 +293,7 @@ describe('POST /me/verification', () => {
     ])
     expect(response.headers.get('retry-after')).toBe('5')
   })
-  test('gives no link that was not noted', async () => {
+  test('returns no link that was not stored', async () => {
     const noted: string[] = []
     const { standing } = over({}).verification
     const fixtureWith = (noteLink: (wallet: string) => Promise<void>) =>

@@ -23,7 +23,7 @@ const path = `/verify/${walletOf(ana)}`
 
 describe('POST /quote', () => {
   const quote = { id: 'q', pair: 'USD/MYR', rate: '421', expiresAt: '2026-11-21T07:01:00.000Z' }
-  test('needs no sign-in and answers the quote', async () => {
+  test('needs no sign-in and returns the quote', async () => {
     const fixture = await fixtureOf({ 'pricing.quote.create': okay(quote) })
     const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
     expect([response.status, await response.json()]).toEqual([200, quote])
@@ -34,7 +34,7 @@ describe('POST /quote', () => {
     const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
   })
-  test('is limited per address, and the webhooks are not by it', async () => {
+  test('is limited per address, unlike the webhooks', async () => {
     const fixture = await fixtureOf({}, { config: { ...config, rateLimitPublicPerMinute: 1 } })
     const from = async (address: string, to = '/quote') =>
       (await fixture.call('POST', to, { body: {}, from: address })).status
@@ -56,7 +56,7 @@ describe('GET /verify/:wallet', () => {
   }
   const without = { ...record, history: null, indexer: 'unavailable' }
 
-  test('answers the contract and the history, with exactly the fields of the record', async () => {
+  test('combines the contract and the history in exactly the documented fields', async () => {
     const response = await (await fixtureOf({ ...chain, ...reader })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, record])
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
@@ -67,13 +67,13 @@ describe('GET /verify/:wallet', () => {
     ['lags', { 'indexer.record': refusing('indexer_lags') }],
     ['fails', { 'indexer.record': () => Promise.reject(new Error('x')) }],
     ['is late', { 'indexer.record': () => Promise.reject(new Overdue('indexer.record', 1_200)) }],
-  ])('answers everything else when the reader %s', async (_, replies) => {
+  ])('returns all but the history when indexer-reader %s', async (_, replies) => {
     const response = await (await fixtureOf({ ...chain, ...replies })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])
   })
   test.each<[string, Replies]>([
     ['cannot be read', { 'chain.account': refusing('chain_unavailable') }],
-    ['has nobody to read it', {}],
+    ['has no service that reads it', {}],
   ])('answers 503 with Retry-After when the chain %s', async (_, replies) => {
     const response = await (await fixtureOf({ ...reader, ...replies })).call('GET', path)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
@@ -84,13 +84,13 @@ describe('GET /verify/:wallet', () => {
     ['open cycle', { cyclesOpened: 3 }],
     ['default', { defaulted: true }],
     ['verification', { verifiedAt: null }],
-  ])('has no history while its %s contradicts the contract', async (_, wrong) => {
+  ])('omits a history whose %s contradicts the contract', async (_, wrong) => {
     const told = okay({ history: { ...history, ...wrong }, blockNumber: '75' })
     const fixture = await fixtureOf({ ...chain, 'indexer.record': told })
     const response = await fixture.call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])
   })
-  test('has the history of a block that the contract has passed since the request', async () => {
+  test('includes a history newer than the contract state of the request', async () => {
     const settled = { ...account, score: '530', cycles: 4, drawn: '0' }
     const now = { ...history, score: '530', cycleCount: 4 }
     let readings = 0
@@ -104,7 +104,7 @@ describe('GET /verify/:wallet', () => {
     const whole = { ...record, score: '530', cycles: 4, history: now }
     expect([response.status, await response.json()]).toEqual([200, whole])
   })
-  test('is the same in any case of the wallet, and 304 to who has it', async () => {
+  test('ignores the case of the wallet, and is 304 for a current ETag', async () => {
     const fixture = await fixtureOf({ ...chain, ...reader })
     const first = await fixture.call('GET', path)
     const etag = first.headers.get('etag') ?? ''
@@ -133,7 +133,7 @@ describe('GET /verify/:wallet', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   test.each([
     ['GET', '/nowhere', 404],
     ['GET', '/quote', 404],
@@ -152,7 +152,7 @@ describe('every answer', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     if (status === 404) expect(await errorOf(response)).toBe('not found')
   })
-  test('lets the app through CORS, and says so before the request', async () => {
+  test('allows the app through CORS, in the preflight too', async () => {
     const fixture = await fixtureOf()
     const origin = 'https://app.example'
     const asking = { origin, 'access-control-request-method': 'POST' }
@@ -186,7 +186,7 @@ describe('CORS over the whole app', () => {
       '/webhooks/payments',
       [null, false, null],
     ],
-  ])('lets %s read the answer', async (_, origin, method, at, expected) => {
+  ])('lets %s read the response', async (_, origin, method, at, expected) => {
     expect(await from(origin, method, at)).toEqual(expected as never)
   })
 })
@@ -196,7 +196,7 @@ describe('GET /ready', () => {
     [[], 200, { status: 'ready' }, { status: 'ready' }],
     [['payments', 'nats'], 503, { error: 'not ready' }, { missing: ['payments', 'nats'] }],
   ] as [string[], number, object, object][])(
-    'with %p missing answers %d, and tells operators alone who it is',
+    'with %p missing answers %d, and names the missing services to operators only',
     async (missing, status, body, details) => {
       const fixture = await fixtureOf(
         {},
@@ -212,7 +212,7 @@ describe('GET /ready', () => {
       expect((await fixture.ops('/health')).status).toBe(200)
     },
   )
-  test('says no from the moment its process was told to stop', async () => {
+  test('answers 503 as soon as its process drains', async () => {
     const leaving = new AbortController()
     const fixture = await fixtureOf({}, { leaving: leaving.signal })
     expect((await fixture.call('GET', '/ready')).status).toBe(200)
@@ -220,7 +220,7 @@ describe('GET /ready', () => {
     expect((await fixture.call('GET', '/ready')).status).toBe(503)
     expect((await fixture.ops('/ready')).status).toBe(503)
   })
-  test('asks once in 5 s when it was ready, and once in a second when it was not', async () => {
+  test('caches readiness for 5 s when ready, and for 1 s when not', async () => {
     let now = nowMs
     let rounds = 0
     const readiness = async () => ({ missing: ++rounds === 1 ? ['nats'] : [], down: [] })
@@ -236,13 +236,13 @@ describe('GET /ready', () => {
   })
 })
 
-test('GET /metrics is for operators alone', async () => {
+test('GET /metrics serves operators only', async () => {
   const fixture = await fixtureOf(chain)
   expect((await fixture.call('GET', '/metrics')).status).toBe(404)
   expect(await (await fixture.ops('/metrics')).text()).toContain('ausd_services_asked 1')
 })
 
-test('GET /metrics says that the services could not be asked, and not that none runs', async () => {
+test('GET /metrics reports that it could not ask the services, instead of none running', async () => {
   const gatherMetrics = () => Promise.reject(new Error('no NATS'))
   const fixture = await fixtureOf(chain, { health: { ...health, gatherMetrics } })
   const lines = (await (await fixture.ops('/metrics')).text()).split('\n')
@@ -250,7 +250,7 @@ test('GET /metrics says that the services could not be asked, and not that none 
   expect(lines.filter((line) => line.includes('service_up{'))).toEqual([])
 })
 
-test('GET /metrics counts requests by route, and carries what all processes measure', async () => {
+test('GET /metrics counts requests by route and includes the metrics of all processes', async () => {
   const figures = async () => [gauge('dead_letters', 'Given up on.', 5)]
   const service = 'gateway' as const
   const ownMetrics = () =>
@@ -288,7 +288,7 @@ test('GET /metrics counts requests by route, and carries what all processes meas
   ).toEqual([1, 1, 0, 1, 1, 0, 1, 4, 5])
 })
 
-test('a handler that never ends is answered by the deadline', async () => {
+test('the gateway answers at the deadline when a handler never ends', async () => {
   const handle = async () => {
     await pause(60_000)
     return new Response()
@@ -305,7 +305,7 @@ test('a handler that never ends is answered by the deadline', async () => {
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-test('security: public requests beyond those that may wait are refused at once, and room is given back', async () => {
+test('security: the gateway refuses public requests above the concurrency limit at once, and frees each place', async () => {
   const held = Promise.withResolvers<unknown>()
   const over = { config: { ...config, publicWaitingMax: 2 } }
   const fixture = await fixtureOf({ 'pricing.quote.create': () => held.promise }, over)

@@ -18,7 +18,7 @@ const routes: readonly [method: string, path: string, subject: string | undefine
 const money = routes.slice(0, 4) as [string, BodyPath, string][]
 const again = ': sign in again'
 
-describe.each(routes)('%s %s, before anything else', (method, path) => {
+describe.each(routes)('%s %s checks the session first:', (method, path) => {
   test.each<[string, () => Promise<string> | string | undefined, string]>([
     ['without a session', () => undefined, `the Authorization header is missing${again}`],
     [
@@ -37,7 +37,7 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
       () => headerOf(budi, nowSeconds + 60, { wallet: ana.address }),
       `the session was not signed by its wallet${again}`,
     ],
-  ])('%s: 401', async (_, header, message) => {
+  ])('answers 401: %s', async (_, header, message) => {
     const authorization = await header()
     const fixture = await fixtureOf({ 'chain.signature.check': okay({ valid: false }) })
     const headers: Record<string, string> = authorization ? { authorization } : {}
@@ -48,7 +48,7 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
     expect([response.status, await errorOf(response)]).toEqual([401, message])
     expect(fixture.users.rows.size).toBe(0)
   })
-  test('over the limit of its wallet: 429, and another wallet is not', async () => {
+  test("answers 429 above the wallet's limit, and not to another wallet", async () => {
     const fixture = await fixtureOf({}, { config: { ...config, rateLimitSignedPerMinute: 1 } })
     const as = async (who: typeof ana) =>
       fixture.call(method, path, { headers: { authorization: await headerOf(who) } })
@@ -58,7 +58,7 @@ describe.each(routes)('%s %s, before anything else', (method, path) => {
     expect(await errorOf(response)).toBe('too many requests, slow down')
     expect((await as(budi)).status).not.toBe(429)
   })
-  test('over the limit of its address: 429, whoever signed it, and another address is not', async () => {
+  test("answers 429 above the address's limit, for any wallet, and not to another address", async () => {
     const over = { config: { ...config, rateLimitSignedPerAddressPerMinute: 1 } }
     const fixture = await fixtureOf({}, over)
     await fixture.call(method, path)
@@ -78,13 +78,13 @@ describe.each(money)('%s %s', (method, path, subject) => {
       response: await fixture.call(method, path, { body: goodBodies[path], headers }),
     }
   }
-  test('asks its owner once, for the wallet of the session, and answers what it says', async () => {
+  test('asks its service once, for the wallet of the session, and returns the response', async () => {
     const { fixture, response } = await call(okay({ answered: 'exactly' }))
     expect([response.status, await response.json()]).toEqual([200, { answered: 'exactly' }])
     expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
   test.each(Object.keys(refusals) as RefusalCode[])(
-    'answers the refusal %s as the table says',
+    'answers the refusal %s with the status and message of the table',
     async (code) => {
       const { response } = await call(refusing(code))
       const { status, message } = refusals[code]
@@ -93,7 +93,7 @@ describe.each(money)('%s %s', (method, path, subject) => {
       expect(response.headers.has('retry-after')).toBe(isForNow)
     },
   )
-  test('answers 503 with Retry-After when its owner is not there', async () => {
+  test('answers 503 with Retry-After when its service does not respond', async () => {
     const fixture = await fixtureOf()
     const headers = { authorization: await headerOf(ana) }
     const response = await fixture.call(method, path, { body: goodBodies[path], headers })
@@ -103,7 +103,7 @@ describe.each(money)('%s %s', (method, path, subject) => {
     ])
     expect(response.headers.get('retry-after')).toBe('2')
   })
-  test('answers 500 without a word of the cause when something is wrong with us', async () => {
+  test('answers 500 without the cause after an internal error', async () => {
     const { response } = await call(() => {
       throw new TypeError('secret detail')
     })

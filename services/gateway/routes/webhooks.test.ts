@@ -9,7 +9,7 @@ const token = { 'x-callback-token': 'token-id' }
 const unknownToken = 'x-callback-token is missing or unknown'
 
 describe('POST /webhooks/payments', () => {
-  test('records a delivery once, whatever becomes of its token meanwhile', async () => {
+  test('records a delivery once, even if its token is rotated between attempts', async () => {
     const fixture = await fixtureOf()
     const post = async (headers: Record<string, string>, raw = body) =>
       (await fixture.call('POST', '/webhooks/payments', { raw, headers })).json()
@@ -26,7 +26,7 @@ describe('POST /webhooks/payments', () => {
     expect(await post(token, '{}')).toEqual({ status: 'recorded' })
     expect(fixture.stored.size).toBe(5)
   })
-  test('records another event under a webhook id that was used before', async () => {
+  test('records another event under a reused webhook id', async () => {
     const fixture = await fixtureOf()
     const headers = { ...token, 'webhook-id': 'w-1' }
     const post = async (raw: string) =>
@@ -36,7 +36,7 @@ describe('POST /webhooks/payments', () => {
     expect(await post(refund)).toEqual({ status: 'recorded' })
     for (const raw of [body, refund]) expect(await post(raw)).toEqual({ status: 'duplicate' })
   })
-  test('keeps the event, the ids and the status, without personal data, under a subject of its own', async () => {
+  test('stores the event, the ids and the status, without personal data, under its own subject', async () => {
     const fixture = await fixtureOf()
     const data = { id: 'disb-1', status: 'SUCCEEDED' }
     const account = { account_number: '1234567890', account_holder_name: 'Sari Dewi' }
@@ -92,13 +92,13 @@ describe('POST /webhooks/payments', () => {
     })
     expect([raw.length, response.status]).toEqual([65_536, 200])
   })
-  test('answers 503 when it cannot be recorded, so that the provider sends it again', async () => {
+  test('answers 503 when the delivery cannot be recorded, so that the provider retries', async () => {
     const publish = () => Promise.reject(new Error('no quorum'))
     const fixture = await fixtureOf({}, { publish })
     const response = await fixture.call('POST', '/webhooks/payments', { raw: body, headers: token })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   })
-  test('security: a token for both accounts stops the start', async () => {
+  test('security: fails at startup if both accounts share a token', async () => {
     const same = { paymentsCallbackTokensId: ['same'], paymentsCallbackTokensMy: ['same'] }
     await expect(fixtureOf({}, { config: { ...config, ...same } })).rejects.toThrow(
       /one account only/,
@@ -128,11 +128,11 @@ describe('POST /webhooks/identity', () => {
     expect(await (await send()).json()).toEqual({ status: 'duplicate' })
     expect([...fixture.stored.keys()][0]).toMatch(/^webhooks\.identity\.sumsub\.dlv_/)
   })
-  test('records what is authentic but of an unknown form', async () => {
+  test('records an authentic delivery of an unknown form', async () => {
     const { response } = await post('{"something":"new"}')
     expect([response.status, await response.json()]).toEqual([200, { status: 'recorded' }])
   })
-  test('security: keeps nothing that Persona tells of the person', async () => {
+  test('security: stores no personal data from Persona', async () => {
     const speaker = speakers.find(({ name }) => name === 'persona')!
     const provider = speaker.adapter('http://127.0.0.1:9', 'sandbox')
     const fixture = await fixtureOf({}, { provider })

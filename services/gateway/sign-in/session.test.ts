@@ -11,14 +11,14 @@ const until = String(nowSeconds + 3600)
 const header = (over: { wallet?: string; until?: string; signature?: string } = {}) =>
   `Service ${over.wallet ?? wallet}.${over.until ?? until}.${over.signature ?? signature}`
 
-test('what is signed has three lines, the wallet in lower case', () => {
+test('the sign-in text has three lines, with the wallet in lower case', () => {
   expect(signInText(wallet, 1_790_000_000)).toBe(
     `Sign in to Service\n${wallet.toLowerCase()}\nuntil 1790000000`,
   )
 })
 
-describe('an Authorization header that is whole', () => {
-  test('gives wallet, until and signature, in lower case', () => {
+describe('a complete Authorization header', () => {
+  test('contains wallet, until and signature, parsed in lower case', () => {
     expect(parseSession(header(), nowSeconds)).toEqual({
       session: {
         wallet: wallet.toLowerCase() as `0x${string}`,
@@ -33,7 +33,7 @@ describe('an Authorization header that is whole', () => {
   ])('may be valid %s', (_, seconds) => {
     expect(parseSession(header({ until: String(seconds) }), nowSeconds)).toHaveProperty('session')
   })
-  test('may carry a long signature of a contract wallet', () => {
+  test('may carry the long signature of a contract wallet', () => {
     const long = `0x${'cd'.repeat(4096)}`
     expect(parseSession(header({ signature: long }), nowSeconds)).toHaveProperty('session')
   })
@@ -92,8 +92,8 @@ describe('an Authorization header is refused', () => {
   })
 })
 
-describe('the signer of a text', () => {
-  test('is recovered as viem recovers it, whichever bit the signature has', async () => {
+describe('the signer of a sign-in text', () => {
+  test('is the one that viem recovers, for both parities', async () => {
     const bits = new Set<string>()
     for (let turn = 0; turn < 40; turn++) {
       const account = privateKeyToAccount(generatePrivateKey())
@@ -111,7 +111,7 @@ describe('the signer of a text', () => {
     }
     expect([...bits].sort()).toEqual(['1b', '1c'])
   })
-  test('is nobody where an r is no point of the curve', () => {
+  test('is unknown if r is not on the curve', () => {
     const r = '05'.repeat(32)
     const made = `0x${r}${'11'.repeat(32)}1b` as const
     expect(judgeSignature(`0x${'0'.repeat(40)}`, 'text', made)).toBe('foreign')

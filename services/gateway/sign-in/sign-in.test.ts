@@ -35,13 +35,13 @@ async function twinOf(until: number): Promise<string> {
 }
 
 describe('a session signed by its wallet', () => {
-  test('lets the wallet in and makes the user', async () => {
+  test('admits the wallet and creates the user', async () => {
     const { enter, users, asked } = open()
     expect(await enter(await headerOf(ana))).toBe(walletOf(ana))
     expect([...users.rows.keys()]).toEqual([walletOf(ana)])
     expect(asked).toEqual([])
   })
-  test('is the same user whatever the case of the wallet', async () => {
+  test('is the same user in any case of the wallet', async () => {
     const { enter, users } = open()
     for (const wallet of [ana.address, walletOf(ana), `0x${ana.address.slice(2).toUpperCase()}`])
       expect(await enter(await headerOf(ana, tomorrow, { wallet }))).toBe(walletOf(ana))
@@ -54,7 +54,7 @@ describe('a session signed by its wallet', () => {
       walletOf(ana),
     )
   })
-  test('is remembered, but not past its until', async () => {
+  test('is remembered, but not after its until', async () => {
     const { enter, time } = open()
     const header = await headerOf(ana, nowSeconds + 60)
     await enter(header)
@@ -99,7 +99,7 @@ describe('security: a session is refused', () => {
     expect(users.rows.size).toBe(0)
   })
 
-  test('with any other signature, also when wallet and until were proven before', async () => {
+  test('with any other signature, even after wallet and until were proven', async () => {
     const { enter } = open()
     await enter(await headerOf(ana))
     const forged = `0x${'22'.repeat(64)}1b`
@@ -109,7 +109,7 @@ describe('security: a session is refused', () => {
     const twin = await headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) })
     await expect(enter(twin)).rejects.toThrow(notTheirs)
   })
-  test('and costs its address a token each, so that guessing ends in 429', async () => {
+  test('and takes one token of its address, so that guessing ends in 429', async () => {
     const { enter } = open(foreign, 3)
     for (const until of [1, 2, 3])
       await enter(await headerOf(budi, tomorrow + until, { wallet: ana.address })).catch(() => {})
@@ -119,7 +119,7 @@ describe('security: a session is refused', () => {
       status: 429,
     })
   })
-  test('and is remembered as refused, so that repeating it asks nobody', async () => {
+  test('and remembered as refused, so that a retry makes no chain call', async () => {
     const { enter, asked } = open()
     const header = await headerOf(budi, tomorrow, { wallet: ana.address })
     for (let attempt = 0; attempt < 3; attempt++) await enter(header).catch(() => {})
@@ -127,7 +127,7 @@ describe('security: a session is refused', () => {
   })
 })
 
-describe('full, the memory forgets the oldest and nothing else', () => {
+describe('a full session cache evicts only the oldest', () => {
   test('of 10,000 refused sessions', async () => {
     const sessions = 10_001
     const { enter } = open(foreign, sessions)
@@ -135,7 +135,7 @@ describe('full, the memory forgets the oldest and nothing else', () => {
       `Service ${ana.address}.${tomorrow}.0x${String(session).padStart(128, '0')}1d`
     for (let session = 1; session <= sessions; session++)
       await enter(header(session)).catch(() => {})
-    // Every token is spent: whoever is not remembered is told to slow down.
+    // Every token is spent: a session that is not cached gets 429.
     await expect(enter(header(2))).rejects.toThrow(notTheirs)
     await expect(enter(header(sessions))).rejects.toThrow(notTheirs)
     await expect(enter(header(1))).rejects.toMatchObject({ status: 429 })
@@ -155,14 +155,14 @@ describe('full, the memory forgets the oldest and nothing else', () => {
   })
 })
 
-test('security: sessions with signatures of 4 KiB take as little memory as any other', async () => {
+test('security: sessions with signatures of 4 KiB take as little memory as others', async () => {
   const sessions = 1_500
   const valid: Replies = { 'chain.signature.check': okay({ valid: true }) }
   const heldBytes = () => {
     Bun.gc(true)
     return process.memoryUsage().heapUsed
   }
-  const tail = 'AB'.repeat(4_090) // Read in lower case, so that what is kept is a copy.
+  const tail = 'AB'.repeat(4_090) // Parsing lowercases it, so the cached text is a copy.
   for (const replies of [valid, foreign]) {
     const { enter, asked } = open(replies, sessions)
     const before = heldBytes()
@@ -183,7 +183,7 @@ test('security: sessions with signatures of 4 KiB take as little memory as any o
 describe('a contract wallet', () => {
   const contract = `0x${'c0'.repeat(20)}` as const
   const header = `Service ${contract}.${tomorrow}.0x${'77'.repeat(130)}`
-  test('is let in when its contract accepts the signature, and asked again later', async () => {
+  test('is admitted when its contract accepts the signature, and checked again later', async () => {
     const { enter, asked, time } = open({ 'chain.signature.check': okay({ valid: true }) })
     expect(await enter(header)).toBe(contract)
     await enter(header)
@@ -203,8 +203,8 @@ describe('a contract wallet', () => {
   })
   test.each([
     ['the chain cannot be read', { 'chain.signature.check': refusing('chain_unavailable') }],
-    ['nobody answers for the chain', {}],
-  ])('security: is not let in while %s', async (_, replies) => {
+    ['no service reads the chain', {}],
+  ])('security: is not admitted while %s', async (_, replies) => {
     const { enter, users } = open(replies)
     await expect(enter(header)).rejects.toThrow()
     expect(users.rows.size).toBe(0)

@@ -31,7 +31,7 @@ export const gatewayGuards: readonly Guard[] = [
     ],
     test: {
       file: at('routes/webhooks.test.ts'),
-      name: 'security: a token for both accounts stops the start',
+      name: 'security: fails at startup if both accounts share a token',
     },
   },
   {
@@ -40,7 +40,7 @@ export const gatewayGuards: readonly Guard[] = [
     edits: [edit(webhooks, `\${source}:\${name ?? ''}:`, `\${source}:\${crypto.randomUUID()}:`)],
     test: {
       file: at('routes/webhooks.test.ts'),
-      name: 'records a delivery once, whatever becomes of its token meanwhile',
+      name: 'records a delivery once, even if its token is rotated between attempts',
     },
   },
   {
@@ -55,7 +55,7 @@ export const gatewayGuards: readonly Guard[] = [
     ],
     test: {
       file: at('routes/webhooks.test.ts'),
-      name: 'answers 503 when it cannot be recorded, so that the provider sends it again',
+      name: 'answers 503 when the delivery cannot be recorded, so that the provider retries',
     },
   },
   {
@@ -116,7 +116,7 @@ export const gatewayGuards: readonly Guard[] = [
     ],
     test: {
       file: at('sign-in/sign-in.test.ts'),
-      name: 'with any other signature, also when wallet and until were proven before',
+      name: 'with any other signature, even after wallet and until were proven',
     },
   },
   {
@@ -143,7 +143,7 @@ export const gatewayGuards: readonly Guard[] = [
     ],
     test: {
       file: at('identity/provider.test.ts'),
-      name: 'security: from the sandbox approves nobody in production',
+      name: 'security: from the sandbox verifies no wallet in production',
     },
   },
   {
@@ -156,7 +156,7 @@ export const gatewayGuards: readonly Guard[] = [
         'void isNewer',
       ),
     ],
-    test: { file: identity.test, name: 'any order of the same verdicts ends in the same state' },
+    test: { file: identity.test, name: 'the same verdicts end in the same state in any order' },
   },
   {
     guard: 'a wallet gets its native coin once',
@@ -175,7 +175,7 @@ export const gatewayGuards: readonly Guard[] = [
     ],
     test: {
       file: at('identity/orders.ci.test.ts'),
-      name: 'withdrawn and approved again is ordered each time, but dripped once',
+      name: 'that is withdrawn and approved again is ordered each time, and dripped once',
     },
   },
   {
@@ -184,7 +184,7 @@ export const gatewayGuards: readonly Guard[] = [
     edits: [edit(at('identity/identity.store.ts'), '    eq(identities.revision, revision),\n', '')],
     test: {
       file: at('identity/orders.ci.test.ts'),
-      name: 'withdrawn is not so on the chain because the order before is',
+      name: 'is not withdrawn on the chain by the settlement of an earlier order',
     },
   },
 ]

@@ -32,7 +32,7 @@ type Over = {
   id?: null
   deleted?: boolean | null
 }
-/** As docs.sumsub.com and a recorded answer have it; the person is nobody. */
+/** As documented at docs.sumsub.com and in a recorded response, with invented data. */
 const applicant = (over: Over = {}) => ({
   id: '65bd228a2a99e9196014ccc5',
   createdAt: '2026-11-20 17:12:42',
@@ -76,12 +76,12 @@ const red = (reviewRejectType?: string | null) => ({
 })
 const from = at('2026-11-20T18:31:57Z')
 
-describe('Sumsub, asked about a person,', () => {
+describe('a look-up at Sumsub', () => {
   const ask = (body: unknown) => {
     reply = () => Response.json(body)
     return sumsub!.lookUp(wallet, made)
   }
-  test('is asked by our reference, with a signed request', async () => {
+  test('is a signed request with our reference', async () => {
     await ask(applicant())
     const { method, headers, url } = seen.at(-1)!
     const path = `/resources/applicants/-;externalUserId=${wallet}/one`
@@ -91,7 +91,7 @@ describe('Sumsub, asked about a person,', () => {
       accessSignature('api-secret', String(nowSeconds), 'GET', path, ''),
     )
   })
-  test('answers a statement with nothing of the person in it', async () => {
+  test('returns a statement without personal data', async () => {
     expect(await ask(applicant())).toEqual({
       statement: {
         eventId: '65bd228a2a99e9196014ccc5:look-up:EMFPc:2026-11-20 18:31:57+0000:approved',
@@ -135,13 +135,13 @@ describe('Sumsub, asked about a person,', () => {
       { word: 'none' },
     ],
     [
-      'a check under way',
+      'a check in progress',
       { review: { reviewStatus: 'pending', reviewResult: null } },
       { word: 'none', progress: 'submitted', occurredAtMs: nowMs },
     ],
     ['a check on hold', { review: { reviewStatus: 'onHold' } }, { word: 'none' }],
     [
-      'a person sent to another level',
+      'a user moved to another level',
       { review: { reviewStatus: 'init', levelName: 'other', reviewResult: null } },
       { word: 'none', progress: 'unfinished', level: 'other' },
     ],
@@ -162,10 +162,10 @@ describe('Sumsub, asked about a person,', () => {
     expect(await ask(applicant(over))).toMatchObject({ statement })
   })
   test.each<[string, Over, string]>([
-    ['deactivated or deleted, whatever its review says', { deleted: true }, 'reset'],
+    ['deactivated or deleted, with any review', { deleted: true }, 'reset'],
     ['reset', { review: { reviewStatus: 'init', reviewResult: null, reviewDate: null } }, 'reset'],
-    ['refused at no time', { review: { ...red('FINAL'), reviewDate: null } }, 'rejected'],
-  ])('says of an applicant who is %s that no approval stands', async (_, over, word) => {
+    ['rejected without a time', { review: { ...red('FINAL'), reviewDate: null } }, 'rejected'],
+  ])('finds no valid approval for an applicant %s', async (_, over, word) => {
     const finding = await ask(applicant(over))
     expect(finding).toMatchObject({ undated: { word, subjectRef: wallet } })
     expect(JSON.stringify(finding)).not.toContain('occurredAtMs')
@@ -174,12 +174,12 @@ describe('Sumsub, asked about a person,', () => {
     ['sbx:token', true],
     ['prd:token', false],
     ['token', true],
-  ])('counts as the sandbox by the key %s: %p', async (_, sandbox) => {
+  ])('with the key %s counts as sandbox: %p', async (_, sandbox) => {
     reply = () => Response.json(applicant())
     const asked = speakers[0]!.adapter(server.url.origin, sandbox ? 'sandbox' : 'production')
     expect(await asked.lookUp(wallet, made)).toMatchObject({ statement: { sandbox } })
   })
-  test('knows nobody when it says so in its own words', async () => {
+  test('finds no applicant when Sumsub reports so in its own format', async () => {
     const body = {
       description: 'Applicant not found',
       code: 404,
@@ -189,20 +189,20 @@ describe('Sumsub, asked about a person,', () => {
     expect(await sumsub!.lookUp(wallet, made)).toEqual({ nobody: true })
   })
   test.each<[string, unknown]>([
-    ['about somebody else', applicant({ externalUserId: other })],
-    ['about nobody by name', applicant({ externalUserId: null })],
+    ['about another user', applicant({ externalUserId: other })],
+    ['without a user', applicant({ externalUserId: null })],
     [
       'with an approval that has no time',
       applicant({ review: { reviewDate: null, createDate: null } }),
     ],
     ['with a review of another form', { ...applicant(), review: 'GREEN' }],
     ['with a list', [applicant()]],
-  ])('security: is not believed %s', async (_, body) => {
+  ])('security: rejects a response %s', async (_, body) => {
     await expect(ask(body)).rejects.toThrow(/sumsub:|identity provider/)
   })
 })
 
-/** As docs.withpersona.com has it; the person is nobody. */
+/** As documented at docs.withpersona.com, with invented data. */
 const inquiry = (status: string, over: object = {}, template: string | null = level) => ({
   type: 'inquiry',
   id: `inq_${status}${Math.random().toString(36).slice(2)}`,
@@ -235,12 +235,12 @@ const inquiry = (status: string, over: object = {}, template: string | null = le
 const list = (...data: object[]) => ({ data, links: { prev: null, next: null } })
 const decisioned = (time: string | null) => ({ 'decisioned-at': time })
 
-describe('Persona, asked about a person,', () => {
+describe('a look-up at Persona', () => {
   const ask = (body: unknown) => {
     reply = () => Response.json(body)
     return persona!.lookUp(wallet, made)
   }
-  test('is asked for the decided inquiries under our reference', async () => {
+  test('requests the decided inquiries with our reference', async () => {
     await ask(list())
     const { method, headers, url } = seen.at(-1)!
     const { pathname, searchParams } = new URL(url)
@@ -253,7 +253,7 @@ describe('Persona, asked about a person,', () => {
     expect(headers.get('authorization')).toBe('Bearer persona_sandbox_key')
     expect(headers.get('persona-version')).toBe('2025-12-08')
   })
-  test('answers a statement with nothing of the person in it', async () => {
+  test('returns a statement without personal data', async () => {
     const approved = inquiry('approved')
     expect(await ask(list(approved))).toEqual({
       statement: {
@@ -318,17 +318,17 @@ describe('Persona, asked about a person,', () => {
   ])('understands %s', async (_, inquiries, statement) => {
     expect(await ask(list(...inquiries))).toMatchObject({ statement })
   })
-  test('says of a refusal at no time that no approval stands', async () => {
+  test('finds no valid approval after a refusal without a time', async () => {
     const declined = inquiry('declined', { ...decisioned(null), 'updated-at': null })
     expect(await ask(list(inquiry('approved'), declined))).toMatchObject({
       undated: { word: 'rejected', providerRef: declined.id },
     })
   })
-  test('does not count an approval that has no time at all', async () => {
+  test('does not count an approval without any time', async () => {
     const approved = inquiry('approved', { ...decisioned(null), 'created-at': null })
     expect(await ask(list(approved))).toMatchObject({ statement: { word: 'none' } })
   })
-  test('is read to the last page, however many inquiries there are', async () => {
+  test('reads every page of inquiries', async () => {
     const newer = Array.from({ length: 20 }, () => inquiry('approved', early))
     const declined = inquiry('declined')
     reply = (request) => {
@@ -337,63 +337,63 @@ describe('Persona, asked about a person,', () => {
     }
     expect(await persona!.lookUp(wallet, made)).toMatchObject({ statement: { word: 'rejected' } })
   })
-  test('is given up on when there is no last page', async () => {
+  test('fails when the pages do not end', async () => {
     const full = list(...Array.from({ length: 20 }, () => inquiry('declined')))
     await expect(ask(full)).rejects.toThrow(/too many inquiries/)
   })
-  test('knows nobody when the list is empty', async () => {
+  test('finds no applicant when the list is empty', async () => {
     expect(await ask(list())).toEqual({ nobody: true })
   })
   test.each<[string, unknown]>([
-    ['about somebody else', list(inquiry('approved', { 'reference-id': other }))],
+    ['about another user', list(inquiry('approved', { 'reference-id': other }))],
     [
-      'about somebody else besides',
+      'partly about another user',
       list(inquiry('approved'), inquiry('declined', { 'reference-id': other })),
     ],
-    ['about nobody by name', list(inquiry('approved', { 'reference-id': null }))],
+    ['without a user', list(inquiry('approved', { 'reference-id': null }))],
     ['with an inquiry that has no id', list({ ...inquiry('approved'), id: null })],
     ['without a list', { data: inquiry('approved') }],
     ['with null', { data: null }],
-  ])('security: is not believed %s', async (_, body) => {
+  ])('security: rejects a response %s', async (_, body) => {
     await expect(ask(body)).rejects.toThrow(/persona:/)
   })
 })
 
-describe.each(speakers.map(({ name }, index) => [name, index] as const))('%s', (_, index) => {
-  const asked = [sumsub, persona][index]!
-  test.each<[string, () => Response]>([
-    ['an error', () => Response.json({ code: 500 }, { status: 500 })],
-    ['that the key is wrong', () => Response.json({ code: 401 }, { status: 401 })],
-    ['that the key may not', () => Response.json({ code: 403 }, { status: 403 })],
-    ['that there were too many questions', () => Response.json({ code: 429 }, { status: 429 })],
-    [
-      'a 404 of somebody in between',
-      () => new Response('<html>no such page</html>', { status: 404 }),
-    ],
-    ['a 404 in other words', () => Response.json({ error: 'no route' }, { status: 404 })],
-    ['a page', () => new Response('<html>maintenance</html>')],
-    ['nothing', () => new Response('')],
-    ['null', () => new Response('null')],
-    ['an empty object', () => Response.json({})],
-    ['a redirect', () => Response.redirect('https://example.com', 302)],
-    ['more than an answer can be', () => Response.json({ info: 'x'.repeat(1_100_000) })],
-    ['half of an answer', () => new Response('{"externalUserId":"0x')],
-  ])('that answers %s was not asked: nothing is known', async (_, answer) => {
-    reply = answer
-    await expect(asked.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
-  })
-  test('that breaks off in the middle of its answer was not asked', async () => {
-    const half = 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"externalUserId":'
-    const listener = Bun.listen({
-      hostname: '127.0.0.1',
-      port: 0,
-      socket: { data: (socket) => void socket.end(half) },
+describe.each(speakers.map(({ name }, index) => [name, index] as const))(
+  'a look-up at %s',
+  (_, index) => {
+    const asked = [sumsub, persona][index]!
+    test.each<[string, () => Response]>([
+      ['an error', () => Response.json({ code: 500 }, { status: 500 })],
+      ['that the key is wrong', () => Response.json({ code: 401 }, { status: 401 })],
+      ['that the key may not', () => Response.json({ code: 403 }, { status: 403 })],
+      ['that there were too many questions', () => Response.json({ code: 429 }, { status: 429 })],
+      ['a 404 from a proxy', () => new Response('<html>no such page</html>', { status: 404 })],
+      ['a 404 in other words', () => Response.json({ error: 'no route' }, { status: 404 })],
+      ['a page', () => new Response('<html>maintenance</html>')],
+      ['nothing', () => new Response('')],
+      ['null', () => new Response('null')],
+      ['an empty object', () => Response.json({})],
+      ['a redirect', () => Response.redirect('https://example.com', 302)],
+      ['more than an answer can be', () => Response.json({ info: 'x'.repeat(1_100_000) })],
+      ['half of an answer', () => new Response('{"externalUserId":"0x')],
+    ])('fails without a finding if the response is %s', async (_, answer) => {
+      reply = answer
+      await expect(asked.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
     })
-    const broken = speakers[index]!.adapter(`http://127.0.0.1:${listener.port}`, 'sandbox')
-    try {
-      await expect(broken.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
-    } finally {
-      listener.stop(true)
-    }
-  })
-})
+    test('fails without a finding if the response breaks off', async () => {
+      const half = 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"externalUserId":'
+      const listener = Bun.listen({
+        hostname: '127.0.0.1',
+        port: 0,
+        socket: { data: (socket) => void socket.end(half) },
+      })
+      const broken = speakers[index]!.adapter(`http://127.0.0.1:${listener.port}`, 'sandbox')
+      try {
+        await expect(broken.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
+      } finally {
+        listener.stop(true)
+      }
+    })
+  },
+)

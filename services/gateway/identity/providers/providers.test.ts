@@ -24,7 +24,7 @@ const apiUrl = `http://127.0.0.1:${server.port}`
 const [sumsub, persona] = speakers.map((speaker) => speaker.adapter(apiUrl, 'sandbox'))
 const linkPath = '/resources/sdkIntegrations/levels/-/websdkLink'
 
-describe('the words of Sumsub', () => {
+describe('the parser of Sumsub webhooks', () => {
   const reviewed = {
     type: 'applicantReviewed',
     reviewStatus: 'completed',
@@ -74,7 +74,7 @@ describe('the words of Sumsub', () => {
     ['applicantAwaitingService', { progress: 'submitted' }],
     ['applicantReviewed', {}],
     ['constructor', {}],
-  ])('say how far a person is: %s', (type, said) => {
+  ])('reads the progress of the user from %s', (type, said) => {
     const read = parseSumsub(JSON.stringify({ ...reviewed, type, reviewResult: green }))
     const { progress } = (read as { statement: { progress?: string } }).statement
     expect(progress === undefined ? {} : { progress }).toEqual(said)
@@ -84,11 +84,11 @@ describe('the words of Sumsub', () => {
     [false, false],
     [undefined, null],
     [null, null],
-  ])('of an environment given as %p are of %p', (sandboxMode, sandbox) => {
+  ])('reads sandboxMode %p as sandbox: %p', (sandboxMode, sandbox) => {
     const read = parseSumsub(JSON.stringify({ ...reviewed, sandboxMode }))
     expect(read).toMatchObject({ statement: { sandbox } })
   })
-  test('are read with null in every field that a decision does not need', () => {
+  test('accepts null in every field that a decision does not need', () => {
     const nothing = ['applicantId', 'correlationId', 'externalUserId', 'levelName', 'sandboxMode']
     const nulls = [...nothing, 'reviewStatus', 'reviewResult', 'createdAt'].map((name) => [
       name,
@@ -106,7 +106,7 @@ describe('the words of Sumsub', () => {
   test.each([
     ['GREEN', 'approved', 0],
     ['RED', 'rejected', 999],
-  ])('of older events, timed to the second, are against the person: %s', (answer, word, ms) => {
+  ])('rounds a time in whole seconds against the user: %s', (answer, word, ms) => {
     const older = { createdAtMs: undefined, createdAt: '2026-11-21 07:00:00+0000' }
     const body = { ...reviewed, ...older, reviewResult: { reviewAnswer: answer } }
     expect(parseSumsub(JSON.stringify(body))).toMatchObject({
@@ -114,7 +114,7 @@ describe('the words of Sumsub', () => {
     })
   })
   test.each(['yesterday', '2026-13-01 00:00:00', '1795244400123', ''])(
-    'with the time %p are without a time',
+    'reads the time %p as no time',
     (createdAtMs) => {
       const read = parseSumsub(JSON.stringify({ ...reviewed, createdAtMs, reviewResult: green }))
       expect(read).toMatchObject({ undated: { word: 'approved', sandbox: false } })
@@ -125,25 +125,25 @@ describe('the words of Sumsub', () => {
     ['2026-11-21 14:00:00.123+0700', 123],
     ['2026-11-21 05:00:00.123456-02:00', 123],
     ['2026-11-21 07:00:00', 0],
-  ])('of %p are of that moment', (createdAtMs, ms) => {
+  ])('reads the time %p in its own zone', (createdAtMs, ms) => {
     const read = parseSumsub(JSON.stringify({ ...reviewed, createdAtMs, reviewResult: green }))
     expect(read).toMatchObject({ statement: { occurredAtMs: nowMs + ms } })
   })
-  test('take the time of older events where the other is none', () => {
+  test('takes the time of older events if the newer field has none', () => {
     const times = { createdAtMs: 'soon', createdAt: '2026-11-21 07:00:00+0000' }
     const read = parseSumsub(JSON.stringify({ ...reviewed, ...times, reviewResult: green }))
     expect(read).toMatchObject({ statement: { occurredAtMs: nowMs } })
   })
   test.each([
     ['RED of a workflow', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }, 'rejected'],
-    ['GREEN of a workflow, which its reviews said before', green, 'none'],
+    ['GREEN of a workflow, already in its reviews', green, 'none'],
   ])('%s: %s', (_, reviewResult, word) => {
     const workflow = { type: 'applicantWorkflowCompleted', reviewResult }
     expect(parseSumsub(JSON.stringify({ ...reviewed, ...workflow }))).toMatchObject({
       statement: { word },
     })
   })
-  test('are kept without comments and foreign references, and read the same', () => {
+  test('stores neither comments nor foreign references, and parses the stored form alike', () => {
     const comment = 'Ratna Wirawan is on a list'
     const result = { reviewAnswer: 'RED', moderationComment: comment, clientComment: comment }
     const more = { externalUserId: 'ratna@example.com', info: { firstName: 'Ratna' } }
@@ -156,7 +156,7 @@ describe('the words of Sumsub', () => {
   })
 })
 
-describe('the words of Persona', () => {
+describe('the parser of Persona webhooks', () => {
   const event = (name: string, key = 'reference-id') =>
     JSON.stringify({
       data: {
@@ -191,25 +191,25 @@ describe('the words of Persona', () => {
     expect(parsePersona(event(name), false)).toMatchObject({ statement: { progress } })
   })
   test.each(['reference-id', 'referenceId', 'reference_id'])(
-    'are understood in the inflection of %s',
+    'understands the key inflection of %s',
     (key) => {
       const read = parsePersona(event('inquiry.approved', key), false)
       expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
     },
   )
-  test('without an id or a time are read all the same', () => {
+  test('accepts an event without an id or a time', () => {
     const { data } = JSON.parse(event('inquiry.declined'))
     const attributes = { ...data.attributes, 'created-at': null }
     expect(parsePersona(JSON.stringify({ data: { attributes } }), false)).toMatchObject({
       undated: { word: 'rejected', subjectRef: wallet, eventId: expect.stringMatching(/^inq_1:/) },
     })
   })
-  test('about a reference that we did not give are kept without it', () => {
+  test('drops a reference that we did not create', () => {
     const body = event('inquiry.approved').replace(wallet, 'ratna@example.com')
     expect(persona!.kept(body)).not.toContain('ratna')
     expect(parsePersona(body, false)).toMatchObject({ statement: { subjectRef: null } })
   })
-  test('are kept without anything of the person, and read the same', () => {
+  test('stores no personal data, and parses the stored form alike', () => {
     const { data } = JSON.parse(event('inquiry.approved'))
     const { attributes } = data.attributes.payload.data
     Object.assign(attributes, {
@@ -229,12 +229,12 @@ describe('the words of Persona', () => {
     expect(persona!.kept(kept)).toBe(kept)
   })
   test.each(['{"data":{"first-name":"Ratna"}}', '{"person":"Ratna"}', '[]', 'Ratna'])(
-    'security: nothing is kept of %p, whose form is not known',
+    'security: stores nothing of %p, an unknown form',
     (body) => {
       expect(persona!.kept(body)).not.toContain('Ratna')
     },
   )
-  test('are signed twice during a rotation, and one match is enough', () => {
+  test('accepts either of two signatures during a rotation', () => {
     const body = new TextEncoder().encode('{}')
     const of = (secret: string) =>
       `t=${nowSeconds},v1=${createHmac('sha256', secret).update(`${nowSeconds}.{}`).digest('hex')}`
@@ -243,7 +243,7 @@ describe('the words of Persona', () => {
     expect(verifyPersona(body, headers, ['other'], nowMs)).toHaveProperty('reason')
   })
   test.each(['', 't=1', 'v1=ab', 't=x,v1=ab', `t=${nowSeconds},v1=zz`, `t=${nowSeconds},v1=`, ','])(
-    'security: with the signature %p are refused',
+    'security: refuses the signature %p',
     (header) => {
       const headers = new Headers({ 'persona-signature': header })
       expect(verifyPersona(new Uint8Array(), headers, ['secret'], nowMs)).toHaveProperty('reason')
@@ -251,8 +251,8 @@ describe('the words of Persona', () => {
   )
 })
 
-describe('a link for the person', () => {
-  test('is asked of Sumsub with a signed request', async () => {
+describe('a verification link', () => {
+  test('is created at Sumsub by one signed request', async () => {
     replies.set(linkPath, () => Response.json({ url: 'https://in.sumsub.com/websdk/p/1' }))
     expect(await sumsub!.createLink(wallet)).toEqual({
       url: 'https://in.sumsub.com/websdk/p/1',
@@ -267,7 +267,7 @@ describe('a link for the person', () => {
       accessSignature('api-secret', ts, 'POST', linkPath, body),
     )
   })
-  test('is asked of Persona in two steps', async () => {
+  test('is created at Persona in two steps', async () => {
     replies.set('/api/v1/inquiries', () => Response.json({ data: { id: 'inq_7' } }))
     replies.set('/api/v1/inquiries/inq_7/generate-one-time-link', () =>
       Response.json({ meta: { 'one-time-link': 'https://withpersona.com/verify?code=x' } }),
@@ -290,7 +290,7 @@ describe('a link for the person', () => {
     ['a script for a link', () => Response.json({ url: 'javascript:alert(1)' })],
     ['a link in the clear', () => Response.json({ url: 'http://example.com/x' })],
     ['a redirect', () => Response.redirect('https://example.com', 302)],
-  ])('security: is not taken from an answer with %s', async (_, reply) => {
+  ])('security: is refused in a response with %s', async (_, reply) => {
     replies.set(linkPath, reply)
     await expect(sumsub!.createLink(wallet)).rejects.toThrow(/identity provider/)
   })
