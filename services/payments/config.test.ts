@@ -14,13 +14,13 @@ const complete = {
 const read = (env: Record<string, string>) => readConfig('payments', fields, env)
 const http = { APP_URL: 'http://127.0.0.1:5173' }
 
-describe('the address that a checkout leads back to', () => {
-  test('is taken when it is https', () => {
+describe('the return URL of a checkout', () => {
+  test('may be https', () => {
     expect(read(complete).appUrl).toBe('https://app.example.org')
   })
 
   test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])(
-    'is refused when it is http before the real provider (%o), and says what to do',
+    'must be https with the real provider (%o), or startup fails with a remedy',
     (kind) => {
       expect(() => read({ ...complete, ...http, ...kind })).toThrow(
         /APP_URL must begin with https:\/\/.*PROVIDER_KIND=sandbox/s,
@@ -28,19 +28,19 @@ describe('the address that a checkout leads back to', () => {
     },
   )
 
-  test('may be http when the setting says that the provider is the sandbox', () => {
+  test('may be http if the configured provider is the sandbox', () => {
     const config = read({ ...complete, ...http, PROVIDER_KIND: 'sandbox' })
     expect(config.appUrl).toBe(http.APP_URL)
   })
 })
 
-describe('how long a checkout stays open at its rate', () => {
-  test('is a quarter of an hour', () => {
+describe('the time to pay of a checkout', () => {
+  test('is a quarter of an hour by default', () => {
     expect(read(complete).checkoutTtlMs).toBe(900_000)
   })
 
   test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])(
-    'is refused below what the real provider takes (%o)',
+    'cannot be below the minimum of the real provider (%o)',
     (kind) => {
       const short = { ...complete, ...kind, CHECKOUT_TTL_MS: '599999' }
       expect(() => read(short)).toThrow(/CHECKOUT_TTL_MS must be at least 600000/)
@@ -48,7 +48,7 @@ describe('how long a checkout stays open at its rate', () => {
     },
   )
 
-  test('may be shorter when the setting says that the provider is the sandbox', () => {
+  test('may be shorter if the configured provider is the sandbox', () => {
     const short = { ...complete, PROVIDER_KIND: 'sandbox', CHECKOUT_TTL_MS: '1000' }
     expect(read(short).checkoutTtlMs).toBe(1_000)
   })

@@ -39,7 +39,7 @@ const charge: Charge = {
 const stay = { stay: true }
 const review = (reason: string) => ({ next: 'review', reason })
 
-describe('money that arrives', () => {
+describe('the decision on incoming money', () => {
   const whole = { next: 'paid', liveMicro: 3_076_923n }
   test.each([
     ['in time', open, charge, whole],
@@ -51,7 +51,7 @@ describe('money that arrives', () => {
     ['again, after the credit', { ...paid, state: 'credited' }, charge, { known: true }],
     ['a second time', paid, { ...charge, paymentId: 'py-2' }, { overpaid: true }],
     [
-      'a second time, while the first waits for a person',
+      'a second time, while the first is in review',
       { ...paid, state: 'review' },
       { ...charge, paymentId: 'py-2' },
       { overpaid: true },
@@ -77,7 +77,7 @@ describe('money that arrives', () => {
   })
 })
 
-describe('money that arrives after its checkout ended', () => {
+describe('the decision on money after the end of its checkout', () => {
   const expiresAt = new Date('2026-08-01T02:15:00Z')
   const at = (paidAt: string, more: object = {}) => ({
     payment: { ...open, state: 'expired', expiresAt, ...more } as PaymentFacts,
@@ -100,7 +100,7 @@ describe('money that arrives after its checkout ended', () => {
       { ...locked, liveMicro: 2_958_579n, late: worth },
     ],
     [
-      'without what was given back, at the present rate too',
+      'without the refunded part, also at the current rate',
       at('2026-08-02T00:00:00Z', { refundedMinor: 20_000n }),
       16_900n,
       { next: 'paid', liveMicro: 1_775_147n, late: worth, reason: 'refunded_in_part' },
@@ -112,7 +112,7 @@ describe('money that arrives after its checkout ended', () => {
       { next: 'refunded', reason: 'refunded_before_credit' },
     ],
     [
-      'beside other money that waits already',
+      'with other money already waiting',
       at('2026-08-02T00:00:00Z', { ...waiting, providerPaymentId: 'py-2' }),
       16_900n,
       { overpaid: true },
@@ -121,7 +121,7 @@ describe('money that arrives after its checkout ended', () => {
     expect(decideReceipt(payment, money, present)).toEqual(answer as never)
   })
 
-  test('is asked for again and again while it waits for a rate', () => {
+  test('is retried permanently while there is no rate', () => {
     const quiet = { state: 'expired', createdAt: then, expiresAt, reason: 'awaiting_rate' } as const
     const weekLaterMs = expiresAt.getTime() + 604_800_000
     const at = nextCheck({ ...quiet, checks: 30 }, weekLaterMs, 20_000)
@@ -135,17 +135,21 @@ const onHold = { held: true, creditedAt: then } as const
 /** After one rupiah went back. */
 const revoking = { next: 'revoking', reason: 'refunded_during_hold', leftMicro: 3_076_861n }
 
-describe('an order that is final on the chain', () => {
+describe('the decision on an order that is final on the chain', () => {
   const settlement = { ...paid, kind: 'settlement' } as const
   test.each([
     ['credits', paid, { next: 'credited' }],
     ['holds', { ...paid, held: true }, { next: 'held' }],
     ['repays', settlement, { next: 'repaid' }],
-    ['repays at once what is held', { ...settlement, held: true }, { next: 'repaid' }],
-    ['revokes what was refunded and is held', { ...paid, held: true, refundedMinor: 1n }, revoking],
+    ['repays a held amount at once', { ...settlement, held: true }, { next: 'repaid' }],
+    [
+      'revokes a held amount after its refund',
+      { ...paid, held: true, refundedMinor: 1n },
+      revoking,
+    ],
     ['revokes a held repayment', { ...settlement, held: true, refundedMinor: 1n }, revoking],
     [
-      'revokes all of what is held if a refund that was deducted is undone',
+      'revokes the whole held amount if a deducted refund is undone',
       { ...paid, held: true, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
       { next: 'revoking', reason: 'refund_undone', leftMicro: 0n },
     ],
@@ -156,7 +160,7 @@ describe('an order that is final on the chain', () => {
       { next: 'held' },
     ],
     ['shows a second payment', { ...paid, overpaidMinor: 1n }, review('paid_twice')],
-    ['is told twice', { ...paid, state: 'credited' }, stay],
+    ['ignores a repeated result', { ...paid, state: 'credited' }, stay],
   ] as const)('%s', (_, payment, step) => {
     expect(decideSettled(payment as PaymentFacts)).toEqual(step as never)
   })
@@ -167,7 +171,7 @@ describe('an order that is final on the chain', () => {
     ['repaid', 0n, stay],
     ['repaid', 1n, review('paid_twice')],
     ['revoking', 0n, stay],
-  ] as const)('a hold that ended leads from %s with %p overpaid', (state, overpaidMinor, step) => {
+  ] as const)('the end of a hold leads from %s with %p overpaid', (state, overpaidMinor, step) => {
     expect(decideMatured({ ...paid, state, overpaidMinor })).toEqual(step as never)
   })
 
@@ -197,7 +201,7 @@ describe('an order that is final on the chain', () => {
   )
 })
 
-describe('a refund that did not take place after all', () => {
+describe('a refund that failed after all', () => {
   const undone = { next: 'review', reason: 'refund_undone', undone: true }
   const again = { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
   const lapsed = {
@@ -222,7 +226,7 @@ describe('a refund that did not take place after all', () => {
     expect(decideRefunded({ ...paid, ...lapsed, ...more, state })).toEqual(step as never)
   })
 
-  test('that took back all late money without a rate ends the payment', () => {
+  test('that covered all late money without a rate ends the payment', () => {
     const late = { ...paid, state: 'expired', reason: 'awaiting_rate' } as const
     const step = { next: 'refunded', reason: 'refunded_before_credit' }
     expect(decideRefunded({ ...late, refundedMinor: 50_000n })).toEqual(step as never)
@@ -268,7 +272,7 @@ describe('a refund or a second payment while', () => {
   })
 })
 
-describe('what is lost by a payment that was taken back', () => {
+describe('the loss by a reversed payment is', () => {
   const credited = { ...paid, state: 'credited', creditedAt: then } as const
   const revoked = { ...credited, state: 'revoked' } as const
   const all = { refundedMinor: 50_000n } as const
@@ -299,12 +303,12 @@ describe('what is lost by a payment that was taken back', () => {
       3_076_923n,
     ],
     [
-      'what was left of it',
+      'the remainder',
       { ...credited, ...all, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
       1_846_153n,
     ],
     [
-      'nothing of what we gave back ourselves',
+      'nothing of a refund of ours',
       { ...credited, refundedMinor: 20_000n, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
       0n,
     ],
@@ -341,7 +345,7 @@ describe('a refund that we ordered', () => {
     ['after its hold', { ...onHold, state: 'credited', holdEndedAt: then }],
     ['of a repaid settlement', { ...given, kind: 'settlement', state: 'repaid' }],
     ['whose revocation was given up while on hold', { ...onHold, state: 'review' }],
-  ] as const)('%s loses nothing', (_, payment) => {
+  ] as const)('%s causes no loss', (_, payment) => {
     const refunded = { ...exact, ...payment, refundedMinor: 50_000n }
     expect(lostMicro(refunded)).toBe(3_076_923n)
     expect(lostMicro({ ...refunded, ...waiverOf(payment, 50_000n) })).toBe(0n)
@@ -362,7 +366,7 @@ describe('every decided step', () => {
   const possible = (kind: 'topup' | 'settlement', state: PaymentState) =>
     mayBecome({ kind, state }, 'review') || state === 'review'
 
-  test.each(kinds)('of a %s is in its lifecycle', (kind) => {
+  test.each(kinds)('of a %s is a transition of its lifecycle', (kind) => {
     for (const state of paymentStates.filter((name) => possible(kind, name)))
       for (const refundedMinor of amounts)
         for (const overpaidMinor of amounts)

@@ -20,17 +20,17 @@ describe('the next check of a payment', () => {
     ['expired', 50, at(3_600_000)],
     ['credited', 0, null],
     ['review', 0, null],
-  ] as const)('of one that is %s, after %p checks: %p', (state, checks, when) => {
+  ] as const)('in the state %s after %p checks is at %p', (state, checks, when) => {
     const quiet = { state: state as PaymentState, checks, createdAt: at(0), expiresAt: at(0) }
     expect(nextCheck({ ...quiet, onHold: true }, 0, 20_000)).toEqual(when)
   })
 
-  test('of a settlement that nobody can take back is never', () => {
+  test('that is an irrevocable settlement is never', () => {
     const quiet = { state: 'repaid', checks: 0, createdAt: at(0), expiresAt: at(0) } as const
     expect(nextCheck({ ...quiet, onHold: false }, 0, 20_000)).toBeNull()
   })
 
-  test('for late money comes for a day', () => {
+  test('with late money comes for a day', () => {
     const quiet = { state: 'expired', checks: 20, createdAt: at(0), expiresAt: at(0) } as const
     expect(nextCheck(quiet, 82_800_000, 20_000)).not.toBeNull()
     expect(nextCheck(quiet, 82_800_001, 20_000)).toBeNull()

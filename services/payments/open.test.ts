@@ -19,8 +19,8 @@ const ask = (quoteId: string, more: object = {}) => ({
 const sessions = async (): Promise<Record<string, unknown>[]> =>
   (await fixture.control('book')).sessions!
 
-describe('a top-up', () => {
-  test('answers a checkout, the amount charged and the AUSD it will credit, rounded down', async () => {
+describe('a request for a top-up', () => {
+  test('returns a checkout, the amount charged and the AUSD to credit, rounded down', async () => {
     const answer = await fixture.topup(ask(fixture.quote()))
     expect(answer.ok).toMatchObject({ fiat: '50000', ausd: '3076923' })
     const { paymentId, checkoutUrl } = answer.ok!
@@ -81,7 +81,7 @@ describe('a top-up', () => {
 })
 
 test.each(['topup', 'settlement'] as const)(
-  'a %s takes its quote: no cash-out has it',
+  'a %s takes its quote, which no cash-out can take',
   async (kind) => {
     const quoteId = fixture.quote()
     const asked = { ...ask(quoteId), wallet: newWallet() }
@@ -91,8 +91,8 @@ test.each(['topup', 'settlement'] as const)(
   },
 )
 
-describe('the same call again', () => {
-  test('gets the first answer, also with the address in other case and after the quote expired', async () => {
+describe('a repeated request for a top-up', () => {
+  test('gets the first response, also with the address in other case and after the quote expired', async () => {
     const quoteId = fixture.quote()
     const first = await fixture.topup(ask(quoteId))
     fixture.quotes.delete(quoteId)
@@ -104,14 +104,14 @@ describe('the same call again', () => {
     ['another amount', { amount: '60000' }],
     ['another method', { method: 'bank' }],
     ['another wallet', { wallet: `0x${'1'.repeat(40)}` }],
-  ])('security: with %s is refused', async (_, more) => {
+  ])('security: is refused with %s', async (_, more) => {
     const quoteId = fixture.quote()
     await fixture.topup(ask(quoteId))
     expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: 'quote_used' })
     expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: 'quote_used' })
   })
 
-  test('ten times at once makes one payment and one checkout', async () => {
+  test('creates one payment and one checkout when it is sent ten times concurrently', async () => {
     const quoteId = fixture.quote()
     const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.topup(ask(quoteId))))
     const { paymentId } = answers[0]!.ok!
@@ -121,7 +121,7 @@ describe('the same call again', () => {
   })
 })
 
-describe('security: a quote whose answer was lost', () => {
+describe('security: a quote whose response was lost', () => {
   const taken = async (kind: 'topup' | 'settlement') => {
     fixture.chain.drawn = '3000000'
     const quoteId = fixture.quote()
@@ -146,7 +146,7 @@ describe('security: a quote whose answer was lost', () => {
     },
   )
 
-  test('that was used elsewhere in between is refused, and its row promises nothing', async () => {
+  test('that was used elsewhere is refused, and its row promises nothing', async () => {
     const quoteId = fixture.quote()
     const quote = fixture.quotes.get(quoteId)!
     const asked = { ...ask(quoteId), wallet: newWallet() }
@@ -160,7 +160,7 @@ describe('security: a quote whose answer was lost', () => {
   })
 })
 
-describe('security: the limits of a person', () => {
+describe('security: the limits of a user', () => {
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
     // Three of Rp 50,000.
@@ -190,7 +190,7 @@ describe('while an operator has paused top-ups', () => {
     ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() },
   })
 
-  test('none is opened, its quote stays unused, and it is said since when', async () => {
+  test('no top-up is opened, its quote stays unused, and the refusal states the start of the pause', async () => {
     const before = asked()
     const { paymentId } = (await fixture.topup(before)).ok!
     const [first, second] = await Promise.all([
@@ -216,7 +216,7 @@ describe('while an operator has paused top-ups', () => {
     expect(await fixture.topup(refused)).toHaveProperty('ok')
   })
 
-  test('security: an old command that arrives late ends no newer pause, and begins none', async () => {
+  test('security: a delayed old command neither ends a newer pause nor begins one', async () => {
     const revision = await fixture.pauseRevision()
     await fixture.pause('paused')
     await fixture.pause('running', 'sari', revision + 1)
@@ -231,12 +231,12 @@ describe('while an operator has paused top-ups', () => {
   })
 })
 
-describe('a provider that cannot be relied on', () => {
+describe('an unreliable provider', () => {
   test.each([
     ['answers 500', { errorRate: 1 }],
     ['opens the checkout and answers 500', { errorAfterAccept: 1 }],
     ['opens the checkout and falls silent', { timeoutAfterAccept: 1 }],
-  ])('%s: 503, and the same call works later with the same quote', async (_, api) => {
+  ])('%s: 503, and a retry works later with the same quote', async (_, api) => {
     const quoteId = fixture.quote()
     await fixture.control('faults', { api })
     expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'provider_unavailable' })
@@ -246,7 +246,7 @@ describe('a provider that cannot be relied on', () => {
     expect(answer.ok).toMatchObject({ fiat: '50000' })
   })
 
-  test('for too long: the rate is not kept, and nothing is shown', async () => {
+  test('that fails too long does not keep the rate, and no checkout is shown', async () => {
     const quoteId = fixture.quote()
     await fixture.control('faults', { api: { errorRate: 1 } })
     await fixture.topup(ask(quoteId))
@@ -257,14 +257,14 @@ describe('a provider that cannot be relied on', () => {
   })
 })
 
-describe('a settlement', () => {
+describe('a request for a settlement', () => {
   test('charges the whole debt, rounded up', async () => {
     fixture.chain.drawn = '1000001'
     const answer = await fixture.settlement({ wallet, quoteId: fixture.quote() })
     expect(answer.ok).toMatchObject({ fiat: '16251', ausd: '1000001' })
   })
 
-  test('repeated gets its first answer although the debt has changed since', async () => {
+  test('repeated gets its first response although the debt has changed since', async () => {
     fixture.chain.drawn = '2000000'
     const quoteId = fixture.quote()
     const first = await fixture.settlement({ wallet, quoteId })

@@ -38,7 +38,7 @@ async function opening(): Promise<PaymentRow> {
   return (await database.run((db) => insertPayment(db, row, 60_000)))!
 }
 
-/** What a payment becomes when its money came, with what is ordered and booked because of it. */
+/** A payment's changes when its money arrives, with its orders and journal entries. */
 function pay(tx: Tx, before: PaymentRow) {
   const set = {
     ...{ providerPaymentId: `py-${before.id}`, paidMinor: 50_000n, held: false },
@@ -66,15 +66,15 @@ async function countWaiting(): Promise<number> {
   return waiting.length
 }
 
-describe('a payment', () => {
-  test('that was moved is ordered and booked in the same statement', async () => {
+describe('the row of a payment', () => {
+  test('is moved, ordered and booked in one statement', async () => {
     const before = await opening()
     expect(await database.transaction((tx) => pay(tx, before))).toMatchObject({ state: 'paid' })
     expect(await countOf(before.id)).toMatchObject({ orders: 1, lines: expect.any(Number) })
     expect((await countOf(before.id)).lines).toBeGreaterThan(1)
   })
 
-  test('that somebody else moved first stays as it is, and nothing is ordered or booked', async () => {
+  test('moved by another transaction first stays unchanged, without orders or entries', async () => {
     const before = await opening()
     const ended = { from: ['opening'], to: 'expired', nextCheckAt: null } as const
     expect(await database.run((db) => movePayment(db, before.id, ended))).toBeDefined()
@@ -82,7 +82,7 @@ describe('a payment', () => {
     expect(await countOf(before.id)).toEqual({ orders: 0, lines: 0 })
   })
 
-  test('has its checkout opened by one copy at a time, and by another when that is gone', async () => {
+  test('is opened by one instance at a time, and by another after that one dies', async () => {
     const { id } = await opening()
     const leases = () =>
       Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
@@ -91,7 +91,7 @@ describe('a payment', () => {
     expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
   })
 
-  test('is decided about by one transaction at a time, with all of its wallet', async () => {
+  test('is locked together with all payments of its wallet', async () => {
     const [first, second] = [await opening(), await opening()]
     const order: string[] = []
     const isLocked = Promise.withResolvers<void>()

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { paymentIdFrom, settlementLifecycle, topupLifecycle } from './payment'
 
-describe('the lifecycles', () => {
+describe('the lifecycle of a payment', () => {
   test.each([
     ['top-up', topupLifecycle],
     ['settlement', settlementLifecycle],
-  ] as const)('of a %s name only states they have, and let a person end each', (_, lifecycle) => {
+  ] as const)('of a %s names only existing states and allows a review in each', (_, lifecycle) => {
     const table = lifecycle as Record<string, readonly string[]>
     for (const [state, next] of Object.entries(table)) {
       for (const after of next) expect(Object.keys(table)).toContain(after)
@@ -13,7 +13,7 @@ describe('the lifecycles', () => {
     }
   })
 
-  test('never let money that was received become unreceived', () => {
+  test('never goes from a received to an unpaid state', () => {
     const received = ['paid', 'held', 'credited', 'repaid', 'revoking', 'revoked', 'refunded']
     const waiting = ['opening', 'awaiting_payment', 'expired', 'replaced']
     for (const table of [topupLifecycle, settlementLifecycle])

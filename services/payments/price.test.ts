@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { lateWorthFloor, limitTopup, priceSettlement, priceTopup } from './price'
 
-describe('what a top-up costs and gives', () => {
+describe('the price and yield of a top-up', () => {
   test.each([
     ['USD/IDR', 16250n, 10_000n, 615_384n],
     ['USD/IDR', 16250n, 16_250n, 1_000_000n],
@@ -30,7 +30,7 @@ describe('what a top-up costs and gives', () => {
   })
 })
 
-describe('what a settlement costs', () => {
+describe('the price of a settlement', () => {
   test.each([
     ['USD/IDR', 16250n, 1_000_000n, 16_250n],
     ['USD/IDR', 16250n, 1_000_001n, 16_251n],
@@ -52,7 +52,7 @@ describe('what a settlement costs', () => {
   })
 })
 
-describe('what late money is worth', () => {
+describe('the value of late money', () => {
   const locked = { currency: 'IDR', rateMinorPerUsd: 10_000n } as const
   test.each([
     [1_000_000n, 100_000_000n, 10_100n, undefined],
@@ -76,7 +76,7 @@ describe('another top-up of a wallet', () => {
     ['more than may be open', 51n, {}, 'topups_open_too_much'],
     ['the last that may be open', 1n, { openCount: 2 }, undefined],
     ['one more', 1n, { openCount: 3 }, 'topups_open_too_many'],
-    ['too much beside the open ones', 10n, { openMicro: 41n }, 'topups_open_too_much'],
+    ['too much together with the open ones', 10n, { openMicro: 41n }, 'topups_open_too_much'],
     ['the rest of the day', 10n, { dayMicro: 90n }, undefined],
     ['more than the rest', 10n, { dayMicro: 91n }, 'day_limit_reached'],
     ['both', 10n, { openMicro: 41n, dayMicro: 91n }, 'topups_open_too_much'],

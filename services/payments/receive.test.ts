@@ -24,7 +24,7 @@ const pay = (id: string, channel_code: string, more: object = {}) =>
   fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
 
-describe('a top-up that is paid', () => {
+describe('a paid top-up', () => {
   test.each([
     ['QRIS', 'IDR', false],
     ['BCA_VIRTUAL_ACCOUNT', 'IDR', false],
@@ -54,11 +54,11 @@ describe('a top-up that is paid', () => {
   })
 
   test.each([
-    ['five times and in any order', { times: 5, reorder: true }],
-    ['five times as if each were new', { times: 5, newIds: true, reorder: true }],
-    ['by the capture alone', { only: ['payment.capture'] }],
-    ['by the session alone', { only: ['payment_session.completed'] }],
-  ])('and told %s is ordered once', async (_, fault) => {
+    ['five times in random order', { times: 5, reorder: true }],
+    ['five times under new ids', { times: 5, newIds: true, reorder: true }],
+    ['with the capture only', { only: ['payment.capture'] }],
+    ['with the session only', { only: ['payment_session.completed'] }],
+  ])('with webhooks %s is ordered once', async (_, fault) => {
     const id = await open()
     await webhooks(fault)
     await pay(id, 'QRIS')
@@ -70,7 +70,7 @@ describe('a top-up that is paid', () => {
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
   })
 
-  test('and never told is found by a recheck', async () => {
+  test('without a webhook is found by a recheck', async () => {
     const id = await open()
     await webhooks({ drop: 1 })
     await pay(id, 'QRIS')
@@ -79,7 +79,7 @@ describe('a top-up that is paid', () => {
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
   })
 
-  test('after its checkout closed is still credited, told or not', async () => {
+  test('after its checkout closed is still credited, with or without a webhook', async () => {
     for (const drop of [0, 1]) {
       const id = await open()
       await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
@@ -93,7 +93,7 @@ describe('a top-up that is paid', () => {
     }
   })
 
-  test('with one sen too little waits for a person and is not credited', async () => {
+  test('with one sen too little goes to review and is not credited', async () => {
     const id = await open('MYR')
     await fixture.control('faults', { api: { wrongAmount: 1 } })
     await pay(id, 'DUITNOW_PAY')
@@ -104,7 +104,7 @@ describe('a top-up that is paid', () => {
     expect(await fixture.subjects(id)).toEqual(['payments.review'])
   })
 
-  test('through a checkout we never heard of is credited by our reference on it', async () => {
+  test('through a checkout with a lost response is credited by our reference on it', async () => {
     const quoteId = fixture.quote()
     await fixture.control('faults', { api: { errorAfterAccept: 1 } })
     await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
@@ -114,7 +114,7 @@ describe('a top-up that is paid', () => {
     await fixture.becomes(row.id, { state: 'paid' })
   })
 
-  test('through two checkouts is credited once, and the second waits for a person', async () => {
+  test('through two checkouts is credited once, and the second payment goes to review', async () => {
     const quoteId = fixture.quote()
     await fixture.control('faults', { api: { errorAfterAccept: 1 } })
     await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
@@ -131,7 +131,7 @@ describe('a top-up that is paid', () => {
       'both being counted',
       async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
     )
-    await fixture.list() // Told again: it is the same one.
+    await fixture.list() // Reported again: it is the same payment.
     expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
@@ -142,18 +142,18 @@ describe('a top-up that is paid', () => {
   })
 })
 
-describe('a payer who does not pay', () => {
+describe('a payer who leaves the checkout unpaid', () => {
   test.each([
     ['a declined card', 'fail'],
     ['a card that is only authorized', 'authorize'],
-  ])('%s leaves the checkout open', async (_, what) => {
+  ])('%s keeps the checkout open', async (_, what) => {
     const id = await open()
     await fixture.control(`sessions/${id}/${what}`, { channel_code: 'CARDS' })
     await fixture.recheck()
     expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
   })
 
-  test('lets the checkout expire, told or not', async () => {
+  test('lets the checkout expire, with or without a webhook', async () => {
     const told = await open()
     await fixture.control(`sessions/${told}/expire`)
     await fixture.becomes(told, { state: 'expired' })
@@ -165,8 +165,8 @@ describe('a payer who does not pay', () => {
   })
 })
 
-describe('a settlement', () => {
-  test('is never held, whatever it was paid with, and ends repaid', async () => {
+describe('a paid settlement', () => {
+  test('is never held, whatever the channel, and ends repaid', async () => {
     const id = await settlement()
     await pay(id, 'CARDS')
     await fixture.becomes(id, { state: 'paid' })
@@ -175,7 +175,7 @@ describe('a settlement', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'repaid' })
   })
 
-  test('the chain finally refused waits for a person', async () => {
+  test('goes to review if the chain finally refused it', async () => {
     const id = await settlement()
     await pay(id, 'QRIS')
     await fixture.becomes(id, { state: 'paid' })
@@ -184,7 +184,7 @@ describe('a settlement', () => {
   })
 })
 
-describe('money that comes after its checkout ended', () => {
+describe('money after the end of its checkout', () => {
   // Rounds of rechecks put our clock ahead of the provider's, by which money is late.
   beforeEach(() => {
     fixture.time.aheadMs = 0
@@ -197,7 +197,7 @@ describe('money that comes after its checkout ended', () => {
   }
   const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
 
-  test('is priced once, however often and at whatever rate it is heard of again', async () => {
+  test('is priced once, at any rate and for any number of reports', async () => {
     const id = await end()
     fixture.present.set('USD/IDR', '16900')
     await webhooks({ duplicate: 1 })
@@ -212,7 +212,7 @@ describe('money that comes after its checkout ended', () => {
     for (const { payload } of credits) expect(payload).toMatchObject({ ausd: '2958579' })
   })
 
-  test('and its call is still answered what was promised', async () => {
+  test('leaves the response to a repeated request as promised', async () => {
     const quoteId = fixture.quote()
     const asked = { wallet, amount: '50000', method: 'qr', quoteId }
     const first = await fixture.topup(asked)
@@ -226,7 +226,7 @@ describe('money that comes after its checkout ended', () => {
     expect(await fixture.topup(asked)).toEqual(first)
   })
 
-  test('waits for a rate, is refunded meanwhile, and nothing of it is credited', async () => {
+  test('that is refunded while it waits for a rate is never credited', async () => {
     const id = await end()
     fixture.present.delete('USD/IDR')
     await pay(id, 'CARDS')
@@ -240,7 +240,7 @@ describe('money that comes after its checkout ended', () => {
     expect(await fixture.subjects(id)).toEqual([])
   })
 
-  test('is found by the list, waits without a rate, and goes on when there is one', async () => {
+  test('is found by the list, waits without a rate, and is credited once there is one', async () => {
     const id = await end()
     fixture.present.delete('USD/IDR')
     await webhooks({ drop: 1 })

@@ -31,7 +31,7 @@ async function onChain(channel_code: string): Promise<string> {
 }
 
 describe('a refund', () => {
-  test('during the hold revokes the top-up, once', async () => {
+  test('during the hold revokes the top-up once', async () => {
     const id = await onChain('CARDS')
     await webhooks({ times: 3, newIds: true })
     await refund(id)
@@ -97,7 +97,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'repaid', liveMicro: leftMicro, holdEndedAt: null })
   })
 
-  test('of a part that a relayer of an earlier version revokes as a whole is applied again', async () => {
+  test('of a part that an earlier relayer version revokes as a whole is applied again', async () => {
     const id = await onChain('CARDS')
     await refund(id, { amount: 20_000 })
     await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
@@ -110,7 +110,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'held', liveMicro: 1_846_153n })
   })
 
-  test('that comes too late to revoke waits for a person', async () => {
+  test('too late for a revocation goes to review', async () => {
     const id = await onChain('CARDS')
     await refund(id)
     await fixture.becomes(id, { state: 'revoking' })
@@ -118,7 +118,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'review', reason: 'revoke_failed' })
   })
 
-  test('after the credit waits for a person', async () => {
+  test('after the credit goes to review', async () => {
     const id = await onChain('QRIS')
     await refund(id)
     await fixture.becomes(id, {
@@ -131,19 +131,16 @@ describe('a refund', () => {
   test.each([
     ['CARDS', 'revoking'],
     ['QRIS', 'review'],
-  ] as const)(
-    'while the credit by %s is under way is seen to when that ends',
-    async (channel, end) => {
-      const id = await paid(channel)
-      await fixture.becomes(id, { state: 'paid' })
-      await refund(id)
-      await fixture.becomes(id, { state: 'paid', refundedMinor: 50_000n })
-      await fixture.settle('credit', id)
-      await fixture.becomes(id, { state: end })
-    },
-  )
+  ] as const)('during the credit by %s is handled after the credit', async (channel, end) => {
+    const id = await paid(channel)
+    await fixture.becomes(id, { state: 'paid' })
+    await refund(id)
+    await fixture.becomes(id, { state: 'paid', refundedMinor: 50_000n })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: end })
+  })
 
-  test('told before the payment itself: nothing is credited', async () => {
+  test('reported before the payment leaves nothing to credit', async () => {
     await webhooks({ only: ['refund.succeeded'] })
     const id = await paid('CARDS')
     await refund(id)
@@ -152,7 +149,7 @@ describe('a refund', () => {
     await webhooks({ only: [] })
   })
 
-  test('during the hold that nobody told is found by a recheck', async () => {
+  test('during the hold without a webhook is found by a recheck', async () => {
     const id = await onChain('CARDS')
     await webhooks({ drop: 1 })
     await refund(id)

@@ -35,7 +35,7 @@ describe('a second request for the same debt', () => {
     return { isSame: answer.checkoutUrl === first.checkoutUrl, quoteId }
   }
 
-  test('is answered with the open checkout, and its quote stays unused', async () => {
+  test('gets the open checkout, and its quote stays unused', async () => {
     const { isSame, quoteId } = await second(() => fixture.quote('USD/IDR', '16400'))
     expect(isSame).toBeTrue()
     expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
@@ -66,8 +66,8 @@ describe('a second request for the same debt', () => {
   })
 })
 
-describe('opening a second checkout for a debt that has grown', () => {
-  test('ends the first at the provider, and the first call still gets its first answer', async () => {
+describe('a second checkout for a debt that has grown', () => {
+  test('ends the first at the provider, and the first request still gets its first response', async () => {
     const wallet = newWallet()
     const quoteId = fixture.quote()
     const first = await settle(wallet, quoteId)
@@ -80,7 +80,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     expect(inFlight.map(({ id }) => id)).toEqual([second.ok!.paymentId])
   })
 
-  test('is none when it is the same call, held up until the first was answered: it ends nothing', async () => {
+  test('is not opened by a retry that is delayed until the first was answered', async () => {
     const wallet = newWallet()
     const quoteId = fixture.quote()
     const first = Promise.withResolvers()
@@ -88,13 +88,13 @@ describe('opening a second checkout for a debt that has grown', () => {
     const held = settle(wallet, quoteId)
     await waitUntil('it being held up', () => fixture.chain.waits.length === 0)
     const answered = await settle(wallet, quoteId)
-    fixture.chain.drawn = '0' // Even repaid meanwhile, it gets the answer of the first.
+    fixture.chain.drawn = '0' // The debt is repaid, and the retry still gets the first response.
     first.resolve(undefined)
     expect(await held).toEqual(answered)
     expect(await sessionOf(answered.ok!.paymentId)).toMatchObject({ status: 'ACTIVE' })
   })
 
-  test('is none when it is the same call, held up until the first may be paid', async () => {
+  test('is not opened by a retry that is delayed until the first may be paid', async () => {
     const wallet = newWallet()
     const quoteId = fixture.quote()
     const first = Promise.withResolvers()
@@ -107,7 +107,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     expect(await sessionOf(answered.ok!.paymentId)).toMatchObject({ status: 'ACTIVE' })
   })
 
-  test('goes on when the first has expired at the provider and nobody told', async () => {
+  test('is opened when the first has expired at the provider without a webhook', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control('faults', { webhooks: { drop: 1 } })
@@ -116,7 +116,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     await fixture.becomes(first, { state: 'expired' })
   })
 
-  test('is refused when the first is paid, told or not; its quote stays unused', async () => {
+  test('is refused when the first is paid, with or without a webhook; its quote stays unused', async () => {
     for (const drop of [0, 1]) {
       const wallet = newWallet()
       const first = (await settle(wallet)).ok!.paymentId
@@ -127,14 +127,14 @@ describe('opening a second checkout for a debt that has grown', () => {
       expect(await settleMore(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
       expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
       await fixture.becomes(first, { state: 'paid' })
-      // Repaid: what is drawn since is another debt.
+      // The debt is repaid: later draws are another debt.
       await fixture.settle('repay', first)
       expect(await settle(wallet, quoteId)).toHaveProperty('ok')
       await fixture.control('faults', {})
     }
   })
 
-  test('is refused for now when the provider cannot say; the same quote works later', async () => {
+  test('is refused temporarily when the provider does not respond; the same quote works later', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     const quoteId = fixture.quote()
@@ -149,7 +149,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     await fixture.becomes(first, { state: 'replaced' })
   })
 
-  test('replaces the first, whoever finds out that it was ended: its call may have died on the way', async () => {
+  test('leaves the first as replaced when a recheck finds it ended after its request died', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     const { account, checkoutId } = (await fixture.row(first))!
@@ -162,7 +162,7 @@ describe('opening a second checkout for a debt that has grown', () => {
   test.each([
     ['an unknown quote', 'quote_unknown', () => crypto.randomUUID()],
     ['a debt too small', 'debt_too_small', () => fixture.quote('USD/MYR', '1')],
-  ])('that is refused for %s leaves the first as it is', async (_, refused, quoteOf) => {
+  ])('refused for %s leaves the first unchanged', async (_, refused, quoteOf) => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     expect(await settle(wallet, quoteOf())).toEqual({ refused })
@@ -170,7 +170,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     expect(await sessionOf(first)).toMatchObject({ status: 'ACTIVE' })
   })
 
-  test('whose quote expires on the way leaves the first as it is', async () => {
+  test('whose quote expires before it opens leaves the first unchanged', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     fixture.chain.drawn = '4000000'
@@ -183,7 +183,7 @@ describe('opening a second checkout for a debt that has grown', () => {
     await fixture.becomes(first, { state: 'replaced' })
   })
 
-  test('ten times at once leaves one open checkout, here and at the provider', async () => {
+  test('requested ten times concurrently leaves one open checkout, here and at the provider', async () => {
     const wallet = newWallet()
     await Promise.all(Array.from({ length: 10 }, () => settle(wallet)))
     const rows = (await fixture.rows()).filter((row) => row.wallet === wallet)
@@ -200,7 +200,7 @@ describe('opening a second checkout for a debt that has grown', () => {
   })
 })
 
-describe('several at once, each repeated while the answer is to try again', () => {
+describe('concurrent requests for a checkout, each retried while the response is to retry,', () => {
   const insist = async (wallet: string) => {
     const quoteId = fixture.quote()
     for (;;) {
@@ -209,7 +209,7 @@ describe('several at once, each repeated while the answer is to try again', () =
     }
   }
 
-  test('all get a checkout: none is replaced between its row and the call to the provider', async () => {
+  test('all get a checkout: none is replaced between its row and the provider call', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => {
         const wallet = newWallet()
@@ -220,8 +220,8 @@ describe('several at once, each repeated while the answer is to try again', () =
   })
 })
 
-describe('money that comes on a replaced checkout', () => {
-  test('repays under its own ref, and what comes on the new one too', async () => {
+describe('money for a replaced checkout', () => {
+  test('repays under its own ref, and so does money for the new one', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control(`sessions/${first}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
@@ -239,7 +239,7 @@ describe('money that comes on a replaced checkout', () => {
     }
   })
 
-  test('that nobody told of is found, for a day', async () => {
+  test('without a webhook is found for a day', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
     await fixture.control(`sessions/${first}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })

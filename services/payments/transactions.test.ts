@@ -26,15 +26,15 @@ const settings = {
   ...{ listEveryMs: 1, listRecentMs: 60_000 },
   ...{ listWholeEveryMs: 86_400_000, listWholeMs: 86_400_000 },
 }
-/** Reads the window: what became of it. It is due a millisecond after the last time, which may still last. */
+/** Reads the window and returns the outcome. It is due a millisecond after the last time, which may still last. */
 const read = () =>
   waitUntil('a reading that is due', async () => {
     const reading = await readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
     return reading === 'not due' ? undefined : reading
   })
 
-describe('the list of transactions', () => {
-  test('brings a payment nobody told of, once', async () => {
+describe("the provider's list of transactions", () => {
+  test('brings a payment without a webhook, once', async () => {
     const id = await paid()
     await fixture.list()
     expect(await stateOf(id)).toBe('paid')
@@ -43,7 +43,7 @@ describe('the list of transactions', () => {
     expect(subjects).toEqual(['payments.paid', 'relay.credit'])
   })
 
-  test('brings a refund before the payment itself was heard of: nothing is credited', async () => {
+  test('brings a refund before the payment was reported, and nothing is credited', async () => {
     const id = await paid('CARDS')
     await fixture.control(`payments/${id}/refund`)
     await fixture.list()
@@ -58,7 +58,7 @@ describe('the list of transactions', () => {
     }
   })
 
-  test('that shows a refund which cannot be fetched is believed, as the whole word', async () => {
+  test('is believed about a refund that cannot be fetched, as a full refund', async () => {
     const id = await paid('CARDS')
     await fixture.list()
     await fixture.settle('credit', id)
@@ -75,23 +75,26 @@ describe('the list of transactions', () => {
   test.each([
     ['fails', { errorRate: 1 }],
     ['is forbidden to our key', { forbidList: 1 }],
-  ])('that %s is no reading: the next one reaches back to the last good one', async (_, api) => {
-    const id = await opened()
-    expect(await read()).toBe('whole')
-    await fixture.control('faults', { api })
-    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
-    for (let rounds = 0; rounds < 3; rounds++) {
-      fixture.time.aheadMs += 120_000
-      expect(await read()).toBe('failed')
-    }
-    expect(await stateOf(id)).toBe('awaiting_payment')
-    await fixture.control('faults', { api: {} })
-    fixture.time.aheadMs += 2_000
-    expect(await read()).toBe('whole')
-    expect(await stateOf(id)).toBe('paid')
-  })
+  ])(
+    'that %s does not count as read: the next reading starts at the last good one',
+    async (_, api) => {
+      const id = await opened()
+      expect(await read()).toBe('whole')
+      await fixture.control('faults', { api })
+      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+      for (let rounds = 0; rounds < 3; rounds++) {
+        fixture.time.aheadMs += 120_000
+        expect(await read()).toBe('failed')
+      }
+      expect(await stateOf(id)).toBe('awaiting_payment')
+      await fixture.control('faults', { api: {} })
+      fixture.time.aheadMs += 2_000
+      expect(await read()).toBe('whole')
+      expect(await stateOf(id)).toBe('paid')
+    },
+  )
 
-  test('whose payment cannot be fetched is no reading either', async () => {
+  test('does not count as read if one of its payments cannot be fetched', async () => {
     const id = await paid()
     await fixture.control('faults', { api: { errorRate: 0.9 }, seed: 3 })
     await fixture.list().catch(() => {})
@@ -100,7 +103,7 @@ describe('the list of transactions', () => {
     expect(await stateOf(id)).toBe('paid')
   })
 
-  test('names money that is not ours once, for a person', async () => {
+  test('raises one anomaly for unmatched money', async () => {
     const before = (await fixture.anomalies()).length
     const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
       method: 'POST',

@@ -7,11 +7,11 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-describe('a delivery that is not what it seems', () => {
+describe('a webhook that contradicts the provider', () => {
   const deliver = (event: string, data: object, deliveryId = crypto.randomUUID()) =>
     fixture.deliver('ID', JSON.stringify({ event, data }), deliveryId)
 
-  test('security: a session that names the payment of another is believed in nothing', async () => {
+  test("security: with a session that names another user's payment changes neither payment", async () => {
     const quotes = [fixture.quote(), fixture.quote()]
     const ids: string[] = []
     for (const quoteId of quotes) {
@@ -36,12 +36,12 @@ describe('a delivery that is not what it seems', () => {
   })
 
   test.each([
-    ['of an event nobody knows', 'payment_sesion.compleeted', {}, 'event_unknown'],
-    ['of a payment nobody knows', 'payment.capture', { payment_id: 'py-0' }, 'object_unknown'],
+    ['with an unknown event', 'payment_sesion.compleeted', {}, 'event_unknown'],
+    ['with an unknown payment', 'payment.capture', { payment_id: 'py-0' }, 'object_unknown'],
     ['of the dashboard', 'payment_session.completed', { id: 'ps-2020' }, 'object_unknown'],
     ['with a path for an id', 'payment.capture', { payment_id: '../v2/payouts' }, 'event_unknown'],
-    ['of a refund nobody knows', 'refund.succeeded', { id: 'rfd-0' }, 'object_unknown'],
-  ] as const)('%s is kept for a person', async (_, event, data, kind) => {
+    ['with an unknown refund', 'refund.succeeded', { id: 'rfd-0' }, 'object_unknown'],
+  ] as const)('%s raises an anomaly', async (_, event, data, kind) => {
     const before = (await fixture.anomalies()).length
     expect(await deliver(event, data)).toBe('done')
     const after = await fixture.anomalies()
@@ -49,13 +49,13 @@ describe('a delivery that is not what it seems', () => {
     expect(after.map((anomaly) => anomaly.kind)).toContain(kind)
   })
 
-  test('about a payout is left to its owner', async () => {
+  test('about a payout is left to payouts', async () => {
     const before = (await fixture.anomalies()).length
     expect(await deliver('payout.succeeded', { id: 'disb-1' })).toBe('done')
     expect((await fixture.anomalies()).length).toBe(before)
   })
 
-  test('about a refund of ours that cannot be found is tried again for a while, then recorded', async () => {
+  test("about an operator's refund that cannot be found is retried for a while, then raises an anomaly", async () => {
     const asked = { wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() }
     const id = (await fixture.topup(asked)).ok!.paymentId
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })

@@ -14,7 +14,7 @@ const topup = async (from: string = wallet) =>
 const list = async (request: object) => (await fixture.activity(request)).ok!
 
 describe('the activity of a wallet', () => {
-  test('shows an unpaid checkout with its address until it expires', async () => {
+  test('shows an unpaid checkout with its URL until it expires', async () => {
     const { paymentId, checkoutUrl } = await topup()
     const entry = {
       ...{ id: paymentId, kind: 'topup', status: 'awaiting_payment', checkoutUrl },
@@ -37,7 +37,7 @@ describe('the activity of a wallet', () => {
     expect(after).toMatchObject({ reason: 'not_paid_in_time', nextAction: null })
   })
 
-  test('shows paid money in flight until it is on the chain', async () => {
+  test('shows paid money as pending until it is on the chain', async () => {
     const { paymentId } = await topup()
     await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })
     const flying = async () =>
@@ -59,7 +59,7 @@ describe('the activity of a wallet', () => {
     expect(await flying()).toBeUndefined()
   })
 
-  test('is paged without gaps or repeats, newest first, and to its owner alone', async () => {
+  test('is paged without gaps or repeats, newest first, and for its owner only', async () => {
     const other = `0x${'2'.repeat(40)}`
     const made: string[] = []
     for (let index = 0; index < 7; index++) made.push((await topup(other)).paymentId)
@@ -80,7 +80,7 @@ describe('the activity of a wallet', () => {
     expect(times).toEqual([...times].sort().reverse())
   })
 
-  test('does not show a checkout that could not be opened', async () => {
+  test('omits a checkout that could not be opened', async () => {
     const nobody = `0x${'3'.repeat(40)}`
     await fixture.control('faults', { api: { errorRate: 1 } })
     const asked = { wallet: nobody, amount: '50000', method: 'qr', quoteId: fixture.quote() }

@@ -18,7 +18,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
 const words = (status: Status, over: Partial<ListedPayment> = {}) =>
   wordsFor(payment({ state: status, ...over }), status)
 
-describe('what a user is told to do about a payment', () => {
+describe('the activity message of a payment', () => {
   test.each<[Status, Partial<ListedPayment>, string | null, string | undefined]>([
     ['awaiting_payment', {}, 'pay', undefined],
     ['expired', {}, null, 'not_paid_in_time'],
@@ -65,12 +65,12 @@ describe('what a user is told to do about a payment', () => {
     expect(said.sentence).toMatch(/^[A-Z].*\.$/)
   })
 
-  test('of money taken back after its hold it is told how much is missing', () => {
+  test('states the missing amount of money reversed after its hold', () => {
     const lost = { reason: 'refunded_after_credit', missingMicro: '1538462' } as const
     expect(words('review', lost).sentence).toContain('You owe 1.538462 AUSD')
   })
 
-  test('of a reason and a late payment both are told', () => {
+  test('states both a reason and a late payment', () => {
     const late = { reason: 'refunded_in_part', lateRateMinorPerUsd: 16_900n } as const
     const { reason, sentence } = words('credited', late)
     expect(reason).toBe('refunded_in_part')
@@ -79,7 +79,7 @@ describe('what a user is told to do about a payment', () => {
   })
 })
 
-test('every reason and every state that is shown has its closed word', () => {
+test('every shown reason and state has its own message', () => {
   const read = readerOf(ActivityItem)
   const { id, kind, pair, ausdMicro } = payment({})
   for (const status of paymentStates.filter((state): state is Status => state !== 'opening'))

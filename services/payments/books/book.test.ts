@@ -14,7 +14,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const linesOf = (item: string) =>
   fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
 
-/** What the journal says of a payment, and what its row says: the same, at every moment. */
+/** The journal lines of a payment; they equal the position of its row at every moment. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
@@ -27,7 +27,7 @@ test.each([
   ['QRIS', 'credited', { 'collateral AUSD': -3_076_923n, 'treasury AUSD': -3_076_923n }],
   ['CARDS', 'held', { 'collateral_held AUSD': -3_076_923n, 'provider_id IDR': 50_000n }],
 ] as const)(
-  'a top-up by %s is in the books as its row is, step by step',
+  'the books follow the row of a top-up by %s at every step',
   async (channel_code, state, lines) => {
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() }
     const id = (await fixture.topup(asked)).ok!.paymentId
@@ -52,7 +52,7 @@ test.each([
   },
 )
 
-test('the spread of a quote is in the row, in the words at the provider and in the books', async () => {
+test("the row, the provider's record and the books have the spread of a quote", async () => {
   const quoteId = fixture.quote('USD/MYR', '424', 50)
   const asked = { wallet: newWallet(), amount: '42400', method: 'qr', quoteId }
   const id = (await fixture.topup(asked)).ok!.paymentId
@@ -72,7 +72,7 @@ test('the spread of a quote is in the row, in the words at the provider and in t
   expect(await booked(id)).toMatchObject({ 'spread AUSD': -250_000n })
 })
 
-test('late money without a rate belongs to nobody until there is one', async () => {
+test('late money without a rate stays in suspense until there is a rate', async () => {
   const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() }
   const id = (await fixture.topup(asked)).ok!.paymentId
   await fixture.control(`sessions/${id}/expire`)
@@ -88,7 +88,7 @@ test('late money without a rate belongs to nobody until there is one', async () 
   fixture.present.set('USD/IDR', '16250')
 })
 
-test('the end of a hold makes a repayment final, in the row and in the books', async () => {
+test('the end of a hold makes a repayment final in the row and in the books', async () => {
   fixture.chain.drawn = '3000000'
   const asked = { wallet: newWallet(), quoteId: fixture.quote() }
   const id = (await fixture.settlement(asked)).ok!.paymentId

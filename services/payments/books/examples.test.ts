@@ -272,7 +272,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
   ],
 ]
 
-test.each(examples)('%s is booked step by step', (_, first, steps) => {
+test.each(examples)('the books record %s step by step', (_, first, steps) => {
   let row = first
   let before: Position = []
   for (const [event, change, posting] of steps) {

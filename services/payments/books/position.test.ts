@@ -30,7 +30,7 @@ const paid = { ...received, held: true, liveMicro: opened.ausdMicro }
 const onChain = { ...paid, creditedAt: someTime }
 const refunded = { refundedMinor: opened.fiatMinor }
 
-/** What a row of each state looks like; of `review`, after money nobody promised anything for. */
+/** A row of each state; in `review`, after unmatched money. */
 const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   opening: {},
   awaiting_payment: {},
@@ -53,10 +53,10 @@ const row = (kind: PaymentKind, state: PaymentState, more: Partial<Booked> = {})
   ...more,
 })
 
-const nobodyPaid = 'nobody has paid'
-const givenBack = 'paid and given back before anything was promised for it'
-const counted = 'what led to it was booked when it was counted'
-const stands = 'what was promised stands: a person decides'
+const nobodyPaid = 'nothing was paid'
+const givenBack = 'paid and refunded before any promise'
+const counted = 'its cause was booked when it was counted'
+const stands = 'the promise stands until an operator decides'
 
 /** Steps that move no money, and why. */
 const silent: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ const silent: Readonly<Record<string, string>> = {
   'refunding → revoked': counted,
   'refunding → review': stands,
 }
-/** What the row is before such a step, where it is another than that of its state. */
+/** The row before such a step, if it differs from the row of its state. */
 const before: Readonly<Record<string, Partial<Booked>>> = {
   'held → revoking': refunded,
   'repaid → revoking': refunded,
@@ -117,8 +117,8 @@ const edges = (['topup', 'settlement'] as const).flatMap((kind) =>
   ).flatMap(([from, next]) => next.map((to) => [kind, from as PaymentState, to] as const)),
 )
 
-describe('every step of a payment has an entry, or a reason for none', () => {
-  test.each(edges)('of a %s, %s → %s', (kind, from, to) => {
+describe('every step of a payment has a journal entry or a documented reason for none:', () => {
+  test.each(edges)('%s, %s → %s', (kind, from, to) => {
     const step = `${from} → ${to}`
     const lines = difference(
       positionOf(row(kind, from, before[step])),
@@ -129,7 +129,7 @@ describe('every step of a payment has an entry, or a reason for none', () => {
     else expect(lines).not.toEqual([])
   })
 
-  test('and no reason is told of a step that there is not', () => {
+  test('no documented reason is for a missing step', () => {
     const there = new Set(edges.map(([, from, to]) => `${from} → ${to}`))
     expect(Object.keys(silent).filter((step) => !there.has(step))).toEqual([])
   })
@@ -140,8 +140,8 @@ const totals = (booked: Booked) =>
     positionOf(booked).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]),
   )
 
-describe('a fact that moves no state is booked too', () => {
-  test('a hold that ended makes a repayment final', () => {
+describe('the journal records a change without a step:', () => {
+  test('the end of a hold makes a repayment final', () => {
     const ended = { holdEndedAt: someTime }
     expect(totals(row('settlement', 'repaid'))).toMatchObject({ 'repaid_held AUSD': -100_000_000n })
     expect(totals(row('settlement', 'repaid', ended))).toMatchObject({
@@ -158,33 +158,33 @@ describe('a fact that moves no state is booked too', () => {
     })
   })
 
-  test('… unless we gave it up', () => {
+  test('a waived refund after the credit is not owed', () => {
     const waivedMicro = 25_000_000n
     const back = row('topup', 'credited', { refundedMinor: 406_250n, waivedMicro })
     expect(totals(back)).toMatchObject({ 'waived AUSD': 25_000_000n })
     expect(totals(back)).not.toHaveProperty('clawback AUSD')
   })
 
-  test('what was kept to make good an earlier reversal lessens what the wallet owes', () => {
+  test('an amount that covers an earlier reversal reduces the debt of the wallet', () => {
     const shares = { liveMicro: 60_000_000n, offsetMicro: 40_000_000n }
     expect(totals(row('topup', 'credited', shares))).toMatchObject({
       ...{ 'treasury AUSD': -60_000_000n, 'clawback AUSD': -40_000_000n },
     })
   })
 
-  test('a second payment of the same promise belongs to nobody yet', () => {
+  test('a second payment of the same promise is in suspense', () => {
     const twice = row('topup', 'credited', { overpaidMinor: 1_625_000n })
     expect(totals(twice)).toMatchObject({
       ...{ 'provider_id IDR': 3_250_000n, 'suspense IDR': -1_625_000n },
     })
   })
 
-  test('… and to nobody at all, once it went back', () => {
+  test('a refunded second payment leaves suspense', () => {
     const back = { overpaidMinor: 1_625_000n, overpaidRefundedMinor: 1_625_000n }
     expect(totals(row('topup', 'credited', back))).toEqual(totals(row('topup', 'credited')))
   })
 
-  test('a dispute that was won brings money that belongs to nobody yet', () => {
+  test('a won dispute puts its money in suspense', () => {
     const won = row('topup', 'review', { ...onChain, ...refunded, wonMinor: 1_625_000n })
     expect(totals({ ...won, reason: 'refunded_after_credit' })).toMatchObject({
       ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
@@ -192,19 +192,19 @@ describe('a fact that moves no state is booked too', () => {
     })
   })
 
-  test('money of another currency is on no account, nor is what was refunded of it', () => {
+  test('money of another currency is on no account, and neither is its refund', () => {
     const differs = { ...received, ...refunded, reason: 'currency_differs' } as const
     expect(totals(row('topup', 'review', differs))).toEqual({})
   })
 
-  test('nothing is promised for money whose sender was not verified', () => {
+  test('money from an unverified sender creates no promise', () => {
     const unverified = { ...received, reason: 'sender_unverified' } as const
     expect(totals(row('topup', 'review', unverified))).toEqual({
       ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
     })
   })
 
-  test('late money that waits for a rate belongs to nobody yet', () => {
+  test('late money that waits for a rate is in suspense', () => {
     const late = { providerPaymentId: 'py-1', reason: 'awaiting_rate' } as const
     expect(totals(row('topup', 'expired', late))).toEqual({
       ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
@@ -215,21 +215,21 @@ describe('a fact that moves no state is booked too', () => {
 describe('the spread of a quote', () => {
   const spread = { spreadBps: 100 }
 
-  test('is what the payer would have got more at the rate before it', () => {
+  test('is the extra amount that the payer would get at the base rate', () => {
     expect(totals(row('topup', 'paid', spread))).toMatchObject({
       ...{ 'exchange AUSD': 101_000_000n, 'spread AUSD': -1_000_000n },
       'promises AUSD': -100_000_000n,
     })
   })
 
-  test('goes back in proportion with what is refunded', () => {
+  test('returns in proportion to a refund', () => {
     const back = row('topup', 'credited', { ...spread, refundedMinor: 406_250n })
     expect(totals(back)).toMatchObject({
       ...{ 'exchange AUSD': 75_750_000n, 'spread AUSD': -750_000n, 'clawback AUSD': 25_000_000n },
     })
   })
 
-  test('of a payment that was refunded whole is nothing, in every state, at any spread', () => {
+  test('is zero after a full refund, in every state, at any spread', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...paymentStates),
@@ -243,13 +243,13 @@ describe('the spread of a quote', () => {
     )
   })
 
-  test('of late money is that of its quote, of what the money was found to be worth', () => {
+  test("on late money is the quote's spread on the value of that money", () => {
     const late = { ...spread, ausdMicro: 90_000_000n, liveMicro: 90_000_000n }
     expect(totals(row('topup', 'paid', late))).toMatchObject({ 'spread AUSD': -900_000n })
   })
 })
 
-test('whatever a row holds, its position comes to 0 in every asset', () => {
+test('the position of any row sums to 0 in every asset', () => {
   const micro = fc.bigInt({ min: 0n, max: 200_000_000n })
   const minor = fc.bigInt({ min: 0n, max: 3_250_000n })
   const time = fc.constantFrom(null, someTime)
@@ -276,13 +276,13 @@ test('whatever a row holds, its position comes to 0 in every asset', () => {
 
 /** The amounts of a row: what each does in its position, or why it does nothing there. */
 const amounts: Readonly<Record<string, string>> = {
-  rateMinorPerUsd: 'a rate; what it led to is in ausdMicro',
-  spreadBps: 'what of the rate is on spread',
-  fiatMinor: 'what was promised for',
-  ausdMicro: 'what it is worth',
+  rateMinorPerUsd: 'a rate; its result is in ausdMicro',
+  spreadBps: 'the spread within the rate',
+  fiatMinor: 'the price of the promise',
+  ausdMicro: 'the value of the payment',
   topupMicro: 'the part of ausdMicro that the limits of top-ups count',
-  lateRateMinorPerUsd: 'a rate; what it led to is in ausdMicro',
-  promisedMicro: 'what was promised before it came late: no AUSD of it was given',
+  lateRateMinorPerUsd: 'a rate; its result is in ausdMicro',
+  promisedMicro: 'the promise before the payment was late: no AUSD was paid for it',
   paidMinor: 'at the provider',
   liveMicro: 'on the chain',
   leftMicro: 'ordered to be left on the chain: booked once the revocation is final',
@@ -294,7 +294,7 @@ const amounts: Readonly<Record<string, string>> = {
   overpaidRefundedMinor: 'out of suspense',
   wonMinor: 'in suspense',
 }
-test('every amount of a row is in its position, or there is a reason for none', () => {
+test('every amount of a row is in its position or has a documented reason', () => {
   const names = Object.keys(getTableColumns(payments))
   const found = names.filter((name) => /(Minor|Micro|MinorPerUsd|Bps)$/.test(name))
   expect(found.sort()).toEqual(Object.keys(amounts).sort())

@@ -22,9 +22,9 @@ const byName = (lines: ReturnType<typeof position>) =>
   Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 const linesOf = (item: string) =>
   fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
-/** What the journal says of an item. */
+/** The journal lines of an item. */
 const told = async (item: string) => byName(position(await linesOf(item)))
-/** The same, of a payment, which is what its row says. */
+/** The journal lines of a payment; they equal the position of its row. */
 async function booked(id: string) {
   const said = await told(id)
   expect(said).toEqual(byName(positionOf((await fixture.row(id))!)))
@@ -52,7 +52,7 @@ async function credited(wallet = newWallet()) {
   return { id, charge }
 }
 
-/** A checkout of somebody else's at the same account of the provider. */
+/** A checkout of another shop at the same account of the provider. */
 async function foreign(amount = 70_000) {
   const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
     method: 'POST',
@@ -105,7 +105,7 @@ describe('a second payment for the same promise', () => {
   })
 })
 
-describe('money of nobody', () => {
+describe('unmatched money', () => {
   test('is in suspense under its own id until it is refunded', async () => {
     const { payment_id: charge } = await pay(await foreign())
     await fixture.list()
@@ -123,7 +123,7 @@ describe('money of nobody', () => {
     const checkoutId = await foreign(50_000)
     const { payment_id: charge } = await pay(checkoutId)
     await until(charge, suspended(50_000n))
-    // What a restored row may learn later: which checkout was its own.
+    // A restored row may later find its own checkout.
     await fixture.database.run((db) => notePayment(db, id, { checkoutId }))
     await fixture.recheck()
     await fixture.becomes(id, { state: 'paid' })
@@ -131,7 +131,7 @@ describe('money of nobody', () => {
     expect(await booked(id)).toMatchObject({ 'provider_id IDR': 50_000n })
   })
 
-  test('is booked less every refund, also of two that are received at once', async () => {
+  test('is booked less every refund, also when two arrive concurrently', async () => {
     const charge = { account: 'ID', paymentId: 'py-twice', currency: 'IDR', paidMinor: 9n } as const
     const { database } = fixture
     const receive = (id: string) =>
@@ -154,7 +154,7 @@ describe('money of nobody', () => {
     expect(await told(charge.paymentId)).toEqual(suspended(1n))
   })
 
-  test('that was refunded is named by its payment once a restore has put that back', async () => {
+  test('that was refunded moves to its payment after a restore brings the payment back', async () => {
     const refund = { id: 'rfd-x', providerPaymentId: 'py-x', refundedMinor: 5n } as const
     const reports = await fixture.database.transaction(async (tx) => {
       await recordReport(tx, { ...refund, paymentId: '', status: 'succeeded' })
@@ -164,7 +164,7 @@ describe('money of nobody', () => {
     expect(reports).toMatchObject([{ paymentId: 'pay_x', status: 'succeeded' }])
   })
 
-  test('of which the list alone tells is in suspense under the id of its row', async () => {
+  test("known only from the provider's list is in suspense under the id of its row", async () => {
     const row = { type: 'chargeback', status: 'succeeded', productId: null, paymentRequestId: null }
     const listed = { ...row, transactionId: 'txn-lost', reference: null, channel: null }
     const when = { created: null, updated: new Date() }
@@ -179,7 +179,7 @@ describe('money of nobody', () => {
 })
 
 describe('a chargeback after the credit', () => {
-  test('that is won is no loss any more, and the wallet is free', async () => {
+  test('is not a loss after the dispute is won, and the wallet is unfrozen', async () => {
     const wallet = newWallet()
     const { id } = await credited(wallet)
     const { id: chargeback } = await fixture.control(`payments/${id}/chargeback`)
@@ -194,7 +194,7 @@ describe('a chargeback after the credit', () => {
     expect(await fixture.walletRow(wallet)).toMatchObject({ frozen: false })
   })
 
-  test('is waived when a person gives it up, and asked for again when more is lost', async () => {
+  test('is waived when an operator writes it off, and owed again when the loss grows', async () => {
     const wallet = newWallet()
     const { id } = await credited(wallet)
     const item = `${id}/reversal`
@@ -213,19 +213,19 @@ describe('a chargeback after the credit', () => {
 
 /** Each oddity that may mean money: how it is booked, or why it is not. */
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
-  event_unknown: 'no money: a delivery that we cannot read; the list has what it was about',
-  object_unknown: 'no money: nothing is there; of a refund, it is taken off the money of nobody',
+  event_unknown: 'no money: a webhook that we cannot parse; the list has its object',
+  object_unknown: 'no money: no such object; a refund reduces the unmatched money',
   money_unmatched: 'in suspense, under its own id',
   paid_twice: 'in suspense, with its payment; in another currency no account has it',
-  status_unknown: 'unknown: nothing is booked before the provider says what happened',
-  sender_unverified: 'no money: said of what was booked before',
+  status_unknown: 'unknown: nothing is booked before the provider reports a status',
+  sender_unverified: 'no money: about an amount already booked',
   amount_unknown: 'unknown: the list of transactions has the sum',
   look_up_refused: 'unknown: the provider does not say',
-  charge_doubtful: 'unknown: its money counts as ours until the provider says that it is void',
+  charge_doubtful: 'unknown: its money counts as ours until the provider reports it void',
   charge_ambiguous: 'none: it is counted against the charge that counts',
-  repaid_needlessly: 'a negative clawback: what we owe the wallet',
+  repaid_needlessly: 'a negative clawback: our debt to the wallet',
   dispute_won: 'no money: its chargeback is no longer counted',
 }
-test('every oddity is booked, or there is a reason for none', () => {
+test('every anomaly is booked or has a documented reason', () => {
   expect(Object.keys(oddities).sort()).toEqual([...anomalyKinds].sort())
 })

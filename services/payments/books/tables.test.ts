@@ -64,7 +64,7 @@ const booked = async () => {
 const sorted = (lines: ReturnType<typeof position>) =>
   lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 
-test('are booked once as what they stand for, by two copies at once, after one was cut off', async () => {
+test('two instances book the existing rows once, also after an interrupted attempt', async () => {
   const cut: BookedTable = {
     ...bookedTables[0]!,
     next: async (tx, after, rowsMax) => {
@@ -74,7 +74,7 @@ test('are booked once as what they stand for, by two copies at once, after one w
   }
   await expect(opening([cut])).rejects.toThrow('cut off')
   expect((await booked()).size).toBe(1)
-  // A step that is taken meanwhile is booked as a step; the rest of its row is opened.
+  // A concurrent step is booked as a step; the rest of its row is an opening entry.
   await fixture.database.transaction(async (tx) => {
     const row = (await lockPayment(tx, 'pay_d'))!
     await takeStep(tx, fixture.context, row, { next: 'credited' }, { holdEndedAt: new Date() })
@@ -87,7 +87,7 @@ test('are booked once as what they stand for, by two copies at once, after one w
   expect(await booked()).toEqual(wanted)
 })
 
-test('are not booked when they come later: a row that was put there by hand shows', async () => {
+test('a row inserted by hand after the opening is not booked, so that it shows as a break', async () => {
   await insert('pay_f', { state: 'credited', held: false, ...onChain, ...charge('f') })
   await opening()
   const lines = await fixture.database.read((db) =>
@@ -95,7 +95,7 @@ test('are not booked when they come later: a row that was put there by hand show
   )
   expect(lines).toEqual([])
 })
-test('a posting that a person took back is booked anew, once, as the row is by then', async () => {
+test('a reversed posting is booked again once, from the current row', async () => {
   const { database } = fixture
   const keeping = { database, journal, inbox, log, tables: bookedTables }
   const postingsOf = async (item: string) => {
@@ -105,7 +105,7 @@ test('a posting that a person took back is booked anew, once, as the row is by t
     return [...Map.groupBy(lines, ({ posting }) => posting)]
   }
   const [[opened]] = (await postingsOf('pay_b')) as [[string, unknown]]
-  // What a person corrected by hand: half of it was worth nothing.
+  // An operator halved the value by hand.
   await database.run((db) =>
     db.execute(sql`update payments.payments set ausd_micro = 50000000, live_micro = 50000000
       where id = 'pay_b'`),

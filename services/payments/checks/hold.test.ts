@@ -12,7 +12,7 @@ beforeEach(async () => {
   await fixture.control('faults', {})
 })
 
-/** The chain holds it for so many more seconds. */
+/** The chain holds it for this many more seconds. */
 const holdFor = (seconds: number) => {
   const until = Math.floor(fixture.context.clock() / 1_000) + seconds
   fixture.chain.hold = { state: 'held', until }
@@ -43,8 +43,8 @@ async function onHold(kind: Kind): Promise<string> {
 describe.each([
   ['topup', 'held', 'credited'],
   ['settlement', 'repaid', 'repaid'],
-] as const)('a %s on hold', (kind, state, matured) => {
-  test('matures when the chain released it and the provider was asked', async () => {
+] as const)('the hold of a %s', (kind, state, matured) => {
+  test('ends when the chain has released it and the provider was checked', async () => {
     const id = await onHold(kind)
     holdFor(60)
     await fixture.recheck()
@@ -55,7 +55,7 @@ describe.each([
     expect(row.holdEndedAt).not.toBeNull()
   })
 
-  test('does not mature while the provider cannot be asked', async () => {
+  test('does not end while the provider cannot be checked', async () => {
     const id = await onHold(kind)
     release()
     await silence()
@@ -66,7 +66,7 @@ describe.each([
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
 
-  test('is extended when the provider is silent shortly before the end', async () => {
+  test('is extended when the provider does not respond shortly before the end', async () => {
     const id = await onHold(kind)
     const until = holdFor(4)
     await silence()
@@ -78,7 +78,7 @@ describe.each([
     await fixture.becomes(id, { clearedAt: null, holdEndedAt: null })
   })
 
-  test('is not extended when there is time enough, or an answer', async () => {
+  test('is not extended while there is enough time, or after a response', async () => {
     const early = await onHold(kind)
     holdFor(60)
     await silence()
@@ -89,14 +89,14 @@ describe.each([
     await fixture.recheck(60_000)
     expect((await fixture.row(early))!.clearedAt).not.toBeNull()
     expect(await fixture.subjects(early)).not.toContain('relay.extend')
-    // Asked for the last time in time: what the provider says after the end changes nothing.
+    // The last check was in time: a later response of the provider changes nothing.
     release()
     await silence()
     await fixture.recheck(6_000)
     await fixture.becomes(early, { state: matured })
   })
 
-  test('that was extended after an answer wants another one before its new end', async () => {
+  test('needs another response before its new end if it was extended after one', async () => {
     const id = await onHold(kind)
     holdFor(4)
     await fixture.recheck(0)
@@ -110,7 +110,7 @@ describe.each([
     await fixture.becomes(id, { state, holdEndedAt: null })
   })
 
-  test('whose refund nobody told of is taken back', async () => {
+  test('ends in a revocation after a refund without a webhook', async () => {
     const id = await onHold(kind)
     holdFor(60)
     await fixture.control('faults', { webhooks: { drop: 1 } })
@@ -123,7 +123,7 @@ describe.each([
     await fixture.becomes(id, { state: 'revoked' })
   })
 
-  test('a 404 for its refunds is no answer unless the list of transactions was read', async () => {
+  test('does not end after a 404 for refunds unless the list of transactions was read', async () => {
     const id = await onHold(kind)
     fixture.time.aheadMs += 10_000
     holdFor(4)
@@ -136,7 +136,7 @@ describe.each([
     expect((await fixture.row(id))!.clearedAt).not.toBeNull()
   })
 
-  test('a refund that only the list knows is taken back', async () => {
+  test('ends in a revocation after a refund that only the list has', async () => {
     const id = await onHold(kind)
     fixture.time.aheadMs += 10_000
     holdFor(60)
@@ -150,7 +150,7 @@ describe.each([
   })
 })
 
-describe('a refund of a part bounces within the hold', () => {
+describe('a partial refund that fails within the hold', () => {
   /** A fifth went back. */
   const leftMicro = 2_461_538n
   async function revoking() {
@@ -160,7 +160,7 @@ describe('a refund of a part bounces within the hold', () => {
     return { id, bounce: () => fixture.control(`refunds/${made.id}/fail`).then(fixture.list) }
   }
 
-  test('after its revocation: the payment is revoked as a whole, and applied again', async () => {
+  test('after its revocation: the whole payment is revoked and applied again', async () => {
     const { id, bounce } = await revoking()
     await fixture.settle('revoke', `${id}:${leftMicro}`)
     await fixture.becomes(id, { state: 'held', liveMicro: leftMicro })
@@ -170,7 +170,7 @@ describe('a refund of a part bounces within the hold', () => {
     await fixture.becomes(id, { state: 'paid', part: 1, liveMicro: 3_076_923n })
   })
 
-  test('before its revocation is final: the same follows then', async () => {
+  test('before its revocation is final: the whole payment is then revoked and applied again', async () => {
     const { id, bounce } = await revoking()
     await bounce()
     await fixture.becomes(id, { state: 'revoking', refundedMinor: 0n, leftMicro })
@@ -181,7 +181,7 @@ describe('a refund of a part bounces within the hold', () => {
   })
 })
 
-describe('a part stays on hold after its revocation', () => {
+describe('the remainder on hold after a partial revocation', () => {
   async function inPart() {
     const id = await onHold('topup')
     await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
@@ -189,7 +189,7 @@ describe('a part stays on hold after its revocation', () => {
     return { id, revoke: () => fixture.settle('revoke', `${id}:${leftMicro}`) }
   }
 
-  test('and matures once a new check finds that nothing more goes back', async () => {
+  test('matures after a new check finds no further refund', async () => {
     const { id, revoke } = await inPart()
     await revoke()
     await fixture.becomes(id, { state: 'held', clearedAt: null })
@@ -202,7 +202,7 @@ describe('a part stays on hold after its revocation', () => {
     expect(await isFrozen(id)).toBe(false)
   })
 
-  test('and a check that began before it clears nothing', async () => {
+  test('is not cleared by a check that began before it', async () => {
     const { id, revoke } = await inPart()
     const before = (await fixture.row(id))!
     await revoke()
@@ -213,7 +213,7 @@ describe('a part stays on hold after its revocation', () => {
     expect((await fixture.row(id))!.clearedAt).toBeNull()
   })
 
-  test('and its wallet stays frozen if the hold could not be kept', async () => {
+  test('keeps its wallet frozen if the hold could not be kept', async () => {
     const { id, revoke } = await inPart()
     release()
     await fixture.recheck(60_000)
@@ -228,7 +228,7 @@ describe('a part stays on hold after its revocation', () => {
   })
 })
 
-describe('a settlement that was revoked as a whole and is applied again', () => {
+describe('a settlement applied again after a full revocation', () => {
   test('repays at once, under a new ref and with the time of the payment', async () => {
     const id = await onHold('settlement')
     const { paidAt, ausdMicro, fiatMinor } = (await fixture.row(id))!

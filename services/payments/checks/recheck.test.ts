@@ -16,8 +16,8 @@ async function open(of: `0x${string}` = wallet): Promise<string> {
   return (await fixture.topup({ wallet: of, amount: '50000', method: 'qr', quoteId })).ok!.paymentId
 }
 
-describe('a recheck', () => {
-  test('by two copies never takes one payment twice', async () => {
+describe('a recheck of payments', () => {
+  test('by two instances never takes one payment twice', async () => {
     for (let made = 0; made < 7; made++) await open()
     const now = new Date(Date.now() + 7_200_000)
     const shares = await Promise.all([
@@ -29,7 +29,7 @@ describe('a recheck', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('leaves what a delivery holds at that moment to the next round', async () => {
+  test('leaves a payment locked by a webhook to the next round', async () => {
     const id = await open()
     const now = new Date(Date.now() + 7_200_000)
     const lease = () => fixture.database.transaction((tx) => leaseDue(tx, now, 'others', 1_000))
@@ -42,14 +42,14 @@ describe('a recheck', () => {
   })
 })
 
-describe('an order nobody answers', () => {
-  test('is repeated under an id of its own, with the same content', async () => {
+describe('an order without a result', () => {
+  test('is repeated with a new message id and the same content', async () => {
     const id = await open()
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
     await fixture.becomes(id, { state: 'paid' })
     await fixture.recheck()
     const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    // More than once on a machine so slow that the next check comes due meanwhile.
+    // More than once on a machine so slow that the next check becomes due.
     expect(orders.length).toBeGreaterThan(1)
     expect(new Set(orders.map((order) => order.id)).size).toBe(orders.length)
     for (const { payload } of orders) expect(payload).toEqual(orders[0]!.payload)
@@ -57,7 +57,7 @@ describe('an order nobody answers', () => {
 })
 
 describe('security: many unpaid checkouts', () => {
-  test("of one wallet do not keep another's payment waiting whose webhook was lost", async () => {
+  test("of one wallet do not delay another wallet's payment whose webhook was lost", async () => {
     const attacker = newWallet()
     for (let made = 0; made < 90; made++) await open(attacker)
     await fixture.control('faults', { webhooks: { drop: 1 } })
@@ -71,7 +71,7 @@ describe('security: many unpaid checkouts', () => {
     expect((await fixture.row(id))!.state).toBe('paid')
   })
 
-  test('of one wallet do not keep its own money waiting, which is ordered on the chain', async () => {
+  test('of one wallet do not delay its own payment, ordered on the chain', async () => {
     const of = newWallet()
     const id = await open(of)
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
@@ -96,7 +96,7 @@ describe('while the list of transactions is read', () => {
     ...{ listEveryMs: 1, listRecentMs: 1, listWholeEveryMs: 1, listWholeMs: 1 },
   }
   const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
-  /** Which of these a round would ask for by itself, so long after they were opened. */
+  /** Returns the ids that a round would look up this long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)
     const leased = await fixture.database.transaction((tx) =>
@@ -106,7 +106,7 @@ describe('while the list of transactions is read', () => {
   }
   const hourMs = 3_600_000
 
-  test('no checkout is asked for by itself before it has ended; nor when it has, for hours', async () => {
+  test('no checkout is looked up before its end, nor for hours after its expiry', async () => {
     const [unpaid, over] = [await open(newWallet()), await open(newWallet())]
     expect(await asked(10_000, [unpaid, over])).toEqual([])
     expect(await asked(10_000, [unpaid, over], [])).toEqual([unpaid, over])
@@ -117,7 +117,7 @@ describe('while the list of transactions is read', () => {
     expect(await asked(7 * hourMs, [over])).toEqual([over])
   })
 
-  test('one that is paid is found without a round, and without any webhook', async () => {
+  test('a paid checkout is found without a round and without a webhook', async () => {
     await fixture.control('faults', { webhooks: { drop: 1 } })
     const id = await open(newWallet())
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
@@ -126,7 +126,7 @@ describe('while the list of transactions is read', () => {
     await fixture.control('faults', { webhooks: { drop: 0 } })
   })
 
-  test('a round leaves open checkouts to it, until it is silent', async () => {
+  test('a round leaves open checkouts to the list until the list fails', async () => {
     await readList()
     const id = await open(newWallet())
     fixture.time.aheadMs += 10_000

@@ -49,7 +49,7 @@ test.each([
   [400, 600],
   [60, 60],
 ])(
-  'of %i holds at %i calls a minute none matures unseen, and no other check waits for a minute',
+  'with %i holds at %i calls a minute, every hold is checked before it matures and no other check waits a minute',
   async (holds, callsPerMinute) => {
     const startMs = Date.now() + 3_600_000
     let nowMs = startMs

@@ -38,7 +38,7 @@ describe('security: a debt that was drawn today', () => {
   test.each([
     ['the daily limit', () => limits(2_999_999n), 'amount_above_day_limit'],
     ['the limit on open checkouts', () => limits(10n ** 11n, 2_999_999n), 'topups_open_too_much'],
-  ])('is settled only within %s of top-ups', async (_, change, refused) => {
+  ])('can be settled only within %s of top-ups', async (_, change, refused) => {
     const wallet = newWallet()
     change()
     expect(await settle(wallet)).toEqual({ refused } as never)
@@ -47,7 +47,7 @@ describe('security: a debt that was drawn today', () => {
     expect(await topup(wallet)).toHaveProperty('refused')
   })
 
-  test('is not settled while top-ups are paused, or if the treasury does not cover it', async () => {
+  test('cannot be settled while top-ups are paused, or if the treasury does not cover it', async () => {
     await fixture.pause('paused')
     expect((await settle(newWallet())).refused).toBe('topups_paused')
     await fixture.pause('running')
@@ -56,7 +56,7 @@ describe('security: a debt that was drawn today', () => {
     expect((await settle(newWallet())).refused).toBe('treasury_short')
   })
 
-  test('counts for the rest of the day once it is settled', async () => {
+  test('counts for the rest of the day after its settlement', async () => {
     const wallet = newWallet()
     limits(5_000_000n)
     const id = await opened(wallet)
@@ -88,7 +88,7 @@ describe('a debt that is due, or older than a day', () => {
     expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay'])
   })
 
-  test('is held to the limits as far as it was drawn since', async () => {
+  test('is subject to the limits for the part drawn since', async () => {
     Object.assign(fixture.chain, { owedForDay: '2000000' })
     limits(999_999n)
     expect((await settle(newWallet())).refused).toBe('amount_above_day_limit')

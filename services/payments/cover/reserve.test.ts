@@ -22,7 +22,7 @@ const ask = (quoteId: string, more: object = {}) => ({
 })
 const promisedMicro = (readAt = new Date(fixture.context.clock())) =>
   fixture.database.read((db) => sumPromised(db, readAt))
-/** The treasury has what is promised already, and so much more. */
+/** The treasury covers the existing promises and this much more. */
 async function treasuryWith(moreMicro: bigint, change: object = {}) {
   const balance = (await promisedMicro()) + moreMicro
   fixture.chain.treasury = { balance, drawable: 10n ** 15n, ordered: 0n, ...change }
@@ -30,7 +30,7 @@ async function treasuryWith(moreMicro: bigint, change: object = {}) {
 }
 
 describe('a top-up that the treasury does not cover', () => {
-  test('is refused, and the same quote serves as soon as the treasury is filled', async () => {
+  test('is refused, and its quote is usable as soon as the treasury is funded', async () => {
     await treasuryWith(2n * topupMicro - 1n)
     const quoteId = fixture.quote()
     const asked = ask(quoteId)
@@ -47,12 +47,12 @@ describe('a top-up that the treasury does not cover', () => {
     ['too little', 'amount_below_minimum_idr', { amount: '9999' }],
     ['too much for any channel', 'amount_above_maximum', { amount: '50000000001' }],
     ['too much for a day', 'amount_above_day_limit', { amount: '5000000000' }],
-  ] as const)('hears of %s first', async (_, refused, more) => {
+  ] as const)('is refused for %s first', async (_, refused, more) => {
     await treasuryWith(0n)
     expect(await fixture.topup(ask(fixture.quote(), more))).toEqual({ refused })
   })
 
-  test('hears first that its quote was used or has expired', async () => {
+  test('is refused first for a used or expired quote', async () => {
     await treasuryWith(0n)
     const [used, expired] = [fixture.quote(), fixture.quote()]
     fixture.quotes.get(used)!.takenBy = 'somebody'
@@ -61,7 +61,7 @@ describe('a top-up that the treasury does not cover', () => {
     expect(await fixture.topup(ask(expired))).toEqual({ refused: 'quote_expired' })
   })
 
-  test('is answered again with its first answer, when it was opened before', async () => {
+  test('gets its first response again if it was opened before', async () => {
     await treasuryWith(2n * topupMicro)
     const asked = ask(fixture.quote())
     const first = await fixture.topup(asked)
@@ -71,7 +71,7 @@ describe('a top-up that the treasury does not cover', () => {
 })
 
 describe('security: many top-ups at once', () => {
-  test('of forty, with cover for ten, ten are opened', async () => {
+  test('open ten of forty if the treasury covers ten', async () => {
     await treasuryWith(11n * topupMicro)
     const calls = Array.from({ length: 40 }, () => ask(fixture.quote()))
     const answers = await Promise.all(calls.map((asked) => fixture.topup(asked)))
@@ -82,7 +82,7 @@ describe('security: many top-ups at once', () => {
       expect(fixture.quotes.get(calls[at]!.quoteId)!.takenBy).toBeUndefined()
   })
 
-  test('whose quotes expire as they are taken promise nothing', async () => {
+  test('promise nothing if their quotes expire as they are taken', async () => {
     await treasuryWith(2n * topupMicro)
     const late = fixture.quote()
     fixture.quotes.get(late)!.expiresOnTake = true
@@ -92,7 +92,7 @@ describe('security: many top-ups at once', () => {
 })
 
 describe('security: unpaid checkouts', () => {
-  test('of one wallet hold at most half of what would be free without them', async () => {
+  test('of one wallet reserve at most half of the otherwise free AUSD', async () => {
     await treasuryWith(10n * topupMicro)
     const wallet = newWallet()
     const answers: (string | undefined)[] = []
@@ -102,14 +102,14 @@ describe('security: unpaid checkouts', () => {
     expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
   })
 
-  test('of three wallets that take all they can leave others their share', async () => {
+  test('of three wallets at their maximum leave a share to others', async () => {
     await treasuryWith(48n * topupMicro)
     for (const wallet of [newWallet(), newWallet(), newWallet()])
       for (;;) if ((await fixture.topup(ask(fixture.quote(), { wallet }))).refused) break
     expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
   })
 
-  test('count against their wallet for the day when they expire, and those never shown do not', async () => {
+  test('count against their wallet for the day after they expire, except those never shown', async () => {
     await treasuryWith(100n * topupMicro)
     const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 2n * topupMicro }
     const { answer } = answerTopups({ ...fixture.context, topupLimits: limited })
@@ -130,8 +130,8 @@ describe('security: unpaid checkouts', () => {
   })
 })
 
-describe('what counts as promised', () => {
-  test('a payment, until it was on the chain when the treasury was read', async () => {
+describe('the promised total', () => {
+  test('includes a payment until a treasury reading after its credit', async () => {
     await treasuryWith(2n * topupMicro)
     const before = await promisedMicro()
     const { paymentId } = (await fixture.topup(ask(fixture.quote()))).ok!
@@ -146,7 +146,7 @@ describe('what counts as promised', () => {
     await fixture.settle('credit', paymentId)
     await fixture.becomes(paymentId, { state: 'credited' })
     expect(await promisedMicro(readAt)).toBe(unsettled)
-    // It stays afterwards: what is read next must not change because that moment passes.
+    // The credit stays excluded: later readings must not change because that moment passes.
     fixture.time.aheadMs += 60_000
     expect(unsettled - (await promisedMicro())).toBe(topupMicro)
   })
@@ -159,7 +159,7 @@ describe('what counts as promised', () => {
   const run = (statement: SQL) => fixture.database.run((db) => db.execute(statement))
   const numberOf = async (statement: SQL) => BigInt(String((await run(statement))[0]!.number))
 
-  test('a thousand open checkouts, by a handful of rows', async () => {
+  test('includes a thousand open checkouts in a handful of rows', async () => {
     const before = await promisedMicro()
     await insertOpen(1, 1_000)
     expect((await promisedMicro()) - before).toBe(1_000n * topupMicro)
@@ -180,10 +180,10 @@ describe('what counts as promised', () => {
       `state = 'expired', offset_micro = 0, reason = 'awaiting_rate'`,
       topupMicro,
     ],
-    ['waits for a person', `state = 'review', reason = 'refunded_late'`, topupMicro],
+    ['needs manual review', `state = 'review', reason = 'refunded_late'`, topupMicro],
     ['brought another amount', `state = 'review', reason = 'amount_differs'`, 0n],
     ['is credited', `state = 'credited', reason = null`, 0n],
-  ])('of a payment that %s', async (what, change, micro) => {
+  ])('counts a payment that %s', async (what, change, micro) => {
     const before = await promisedMicro()
     const id = `pay_state_${what}`
     await run(sql`insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
@@ -197,7 +197,7 @@ describe('what counts as promised', () => {
     expect(await promisedMicro()).toBe(before)
   })
 
-  test('two who make many rows one at the same time lose none and count none twice', async () => {
+  test('loses and repeats nothing when two transactions merge many rows concurrently', async () => {
     const before = await promisedMicro()
     const parts = Array.from({ length: 20 }, (_, index) => 2_000 + index * 100)
     await Promise.all(parts.map((from) => insertOpen(from, from + 99)))
@@ -208,7 +208,7 @@ describe('what counts as promised', () => {
 })
 
 describe('AUSD of cash-outs', () => {
-  test('that may go back is not free', async () => {
+  test('that may be returned is not free', async () => {
     fixture.chain.owed = topupMicro
     await treasuryWith(3n * topupMicro - 1n)
     expect(await fixture.topup(ask(fixture.quote()))).toEqual({ refused: 'treasury_short' })
@@ -217,7 +217,7 @@ describe('AUSD of cash-outs', () => {
     expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
   })
 
-  test('is what they last said, while they are silent, in another process too', async () => {
+  test('is its last reading while payouts is silent, in another process too', async () => {
     fixture.chain.owed = 5n
     await treasuryWith(2n * topupMicro + 5n)
     fixture.chain.owed = null
@@ -234,7 +234,7 @@ describe('AUSD of cash-outs', () => {
 describe('a treasury that cannot be read', () => {
   const minutesMs = 60_000
 
-  test('serves by its last reading for a while, then no top-up is opened, and a debt stays payable', async () => {
+  test('is used by its last reading for a while; then no top-up is opened, and a debt stays payable', async () => {
     await treasuryWith(2n * topupMicro)
     fixture.chain.treasury = null
     fixture.time.aheadMs += minutesMs - 5_000
@@ -248,7 +248,7 @@ describe('a treasury that cannot be read', () => {
     await treasuryWith(topupMicro)
   })
 
-  test('never read: no top-up is opened', async () => {
+  test('and was never read lets no top-up open', async () => {
     const { database, ask: question, clock, log } = fixture.context
     fixture.chain.treasury = null
     const treasury = openTreasury({
@@ -260,7 +260,7 @@ describe('a treasury that cannot be read', () => {
 })
 
 describe('a settlement', () => {
-  test('is opened whatever was promised to others, as long as the treasury can repay it', async () => {
+  test('is opened whatever the promises to others, as long as the treasury can repay it', async () => {
     await treasuryWith(-1n)
     const { balance } = fixture.chain.treasury!
     fixture.chain.owed = balance
@@ -278,7 +278,7 @@ describe('a settlement', () => {
   })
 })
 
-test('an open checkout for a debt is not given up for one that is refused', async () => {
+test('an open checkout for a debt is kept if its replacement is refused', async () => {
   await treasuryWith(0n)
   fixture.chain.drawn = '1000000'
   const wallet = newWallet()
@@ -292,7 +292,7 @@ test('an open checkout for a debt is not given up for one that is refused', asyn
   expect(await fixture.row(paymentId)).toMatchObject({ state: 'awaiting_payment' })
 })
 
-test('somebody is called before the treasury runs dry, and when it cannot be read', async () => {
+test('an alert is raised before the treasury runs dry, and when it cannot be read', async () => {
   await treasuryWith(999n)
   const logged: { msg: string; alarm?: boolean }[] = []
   const write = (fields: object, msg: string) => void logged.push({ ...fields, msg })

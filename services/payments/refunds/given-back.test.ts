@@ -56,7 +56,7 @@ test('security: a dispute that is lost again freezes the wallet if its repayment
   expect(await isFrozen(wallet)).toBe(false)
 })
 
-test('a needless repayment is given back once, and only by its exact amount', async () => {
+test('an unneeded repayment is returned once, and only in its exact amount', async () => {
   const { id } = await repaidNeedlessly()
   expect((await fixture.giveBack(id, '3076922')).ok).toHaveProperty('refused')
   expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')

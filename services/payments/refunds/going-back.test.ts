@@ -158,7 +158,7 @@ describe('after the hold', () => {
     },
   )
 
-  test('a refund that bounces undoes the freeze, and nobody pays twice', async () => {
+  test('a refund that bounces undoes the freeze, and nothing is paid twice', async () => {
     const id = await given('QRIS')
     const made = await refund(id)
     await fixture.list()
@@ -277,7 +277,7 @@ describe('a payment that the list shows', () => {
   })
 })
 
-test('a refund whose charge is not found is counted once the charge is', async () => {
+test('a refund whose charge is not found is counted after the charge is', async () => {
   const id = await given('QRIS')
   await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
   await refund(id)
@@ -298,7 +298,7 @@ test('a checkout for another amount is refused, and canceled', async () => {
   expect(sessions.at(-1)).toMatchObject({ status: 'CANCELED' })
 })
 
-describe('a revocation that is not carried out', () => {
+describe('a revocation that is not executed', () => {
   async function revoking(): Promise<string> {
     const id = await given('CARDS')
     holdFor(60)

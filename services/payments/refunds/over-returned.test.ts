@@ -139,7 +139,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  test('call a person when the dispute does not say of which of two payments it is', async () => {
+  test('raise an alert when the dispute does not identify one of two payments', async () => {
     const { id, second } = await paidTwice()
     await dispute(second)
     await fixture.list()

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
-describe('a report', () => {
+describe('the stored report of a refund', () => {
   const report = { id: 'rfd-1', paymentId: 'pay_1', providerPaymentId: 'py-1', origin: 'refund' }
   const told = async (status: StoredReport['status'], refundedMinor: bigint | null = 20_000n) => {
     const given = { ...report, origin: 'refund', status, refundedMinor } as const
@@ -38,18 +38,18 @@ describe('a report', () => {
   })
 })
 
-describe('a loss', () => {
+describe('the stored loss of a payment', () => {
   const wallet = `0x${'11'.repeat(20)}` as const
   const lose = (lostMicro: bigint) =>
     database.transaction((tx) => storeReversal(tx, { paymentId: 'pay_1', wallet, lostMicro }))
 
-  test('that grew is missing in what was not repaid, and one that shrank is not', async () => {
+  test('is missing by its unrepaid part after it grows, and not after it shrinks', async () => {
     expect(await lose(1_000_000n)).toMatchObject({ lostMicro: 1_000_000n })
     await database.transaction((tx) => addMadeGood(tx, 'pay_1', 400_000n))
     expect(await lose(1_500_000n)).toMatchObject({ madeGoodMicro: 400_000n })
     const missing = () => database.read((db) => findMissing(db, wallet))
     expect(await missing()).toMatchObject([{ lostMicro: 1_500_000n, madeGoodMicro: 400_000n }])
-    // What is already repaid stays repaid, even beyond a loss that turns out to be smaller.
+    // The repaid amount stays repaid, even beyond a loss that shrinks later.
     expect(await lose(0n)).toMatchObject({ lostMicro: 0n, madeGoodMicro: 400_000n })
     expect(await missing()).toEqual([])
   })

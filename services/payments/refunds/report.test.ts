@@ -20,12 +20,12 @@ const isVoid = (status: Report['status']): Report => ({
   origin: 'void',
 })
 
-describe('of everything reported about a charge', () => {
+describe('the total of all reports about a charge:', () => {
   test.each([
-    ['nothing is nothing', [], 0n, false],
-    ['what is pending is open', [refund('rfd-1', 'pending')], 0n, true],
-    ['what is in an unknown status is open', [refund('rfd-1', 'unknown')], 0n, true],
-    ['what has failed is nothing', [refund('rfd-1', 'dead')], 0n, false],
+    ['no report is nothing', [], 0n, false],
+    ['a pending refund is open', [refund('rfd-1', 'pending')], 0n, true],
+    ['a refund in an unknown status is open', [refund('rfd-1', 'unknown')], 0n, true],
+    ['a failed refund is nothing', [refund('rfd-1', 'dead')], 0n, false],
     [
       'a refund and its row count once',
       [refund('rfd-1', 'succeeded'), row('txn-1', 'succeeded', 'rfd-1')],

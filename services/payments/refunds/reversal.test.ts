@@ -51,7 +51,7 @@ async function credited(wallet: string, terms: Terms = {}): Promise<string> {
 }
 const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)
 
-describe('money taken back after its hold', () => {
+describe('money reversed after its hold', () => {
   test.each(['topup', 'settlement'] as const)('of a %s freezes the wallet', async (kind) => {
     const wallet = newWallet()
     const id = await credited(wallet, { kind })
@@ -62,7 +62,7 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe((await fixture.row(id))!.ausdMicro)
   })
 
-  test('is told to the person with what is missing, until it is made good', async () => {
+  test('shows the missing amount to the user until it is recovered', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await refund(id, { amount: 20_000 })
@@ -81,7 +81,7 @@ describe('money taken back after its hold', () => {
     )
   })
 
-  test('in two parts is missing in two parts, and freezes once', async () => {
+  test('in two parts is owed in two parts, and freezes once', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await refund(id, { amount: 20_000 })
@@ -92,7 +92,7 @@ describe('money taken back after its hold', () => {
     expect((await freezes(wallet)).length).toBe(1)
   })
 
-  test('by a revocation that came too late freezes too', async () => {
+  test('by a late revocation freezes too', async () => {
     const wallet = newWallet()
     const id = await credited(wallet, { channel: 'CARDS' })
     await refund(id)
@@ -103,7 +103,7 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe(3_076_923n)
   })
 
-  test('by the second of two revocations that came too late freezes for that part', async () => {
+  test('by the second of two late revocations freezes for that part', async () => {
     const wallet = newWallet()
     const id = await credited(wallet, { channel: 'CARDS' })
     await refund(id, { amount: 20_000 })
@@ -118,7 +118,7 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe(1_846_153n - 1_230_769n)
   })
 
-  test('by a chargeback, which no webhook tells, is found in the list', async () => {
+  test('by a chargeback, which has no webhook, is found in the list', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await fixture.control(`payments/${id}/chargeback`)
@@ -129,7 +129,7 @@ describe('money taken back after its hold', () => {
     expect(await missingOf(wallet)).toBe(3_076_923n)
   })
 
-  test('while a second payment waits for a person freezes all the same', async () => {
+  test('freezes the wallet also while a second payment is in review', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await fixture
@@ -140,7 +140,7 @@ describe('money taken back after its hold', () => {
   })
 })
 
-describe('nobody is frozen by', () => {
+describe('no wallet is frozen by', () => {
   test('a refund before the credit', async () => {
     const wallet = newWallet()
     await fixture.control('faults', { webhooks: { only: ['refund.succeeded'] } })
@@ -166,7 +166,7 @@ describe('nobody is frozen by', () => {
     expect(await fixture.walletRow(wallet)).toBeUndefined()
   })
 
-  test('a refund that the chain took back, of a payment that was made twice', async () => {
+  test('a refund revoked on the chain, of a payment that was made twice', async () => {
     const wallet = newWallet()
     const id = await credited(wallet, { channel: 'CARDS' })
     await fixture.database.run((db) => notePayment(db, id, { overpaidMinor: 50_000n }))
@@ -178,7 +178,7 @@ describe('nobody is frozen by', () => {
     expect(await fixture.walletRow(wallet)).toBeUndefined()
   })
 
-  test('a refund that we ordered ourselves', async () => {
+  test('a refund ordered by an operator', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
@@ -188,7 +188,7 @@ describe('nobody is frozen by', () => {
     )
     expect(await fixture.row(id)).toMatchObject({ state: 'credited', waivedMicro: 1_230_770n })
     expect(await fixture.walletRow(wallet)).toBeUndefined()
-    // What somebody else takes back of the rest is another matter.
+    // Any other refund of the rest does freeze it.
     await refund(id, { amount: 30_000 })
     await isFrozen(wallet)
     expect(await missingOf(wallet)).toBe(1_846_153n)
@@ -207,7 +207,7 @@ describe('a frozen wallet', () => {
     return wallet
   }
 
-  test('is refused cards and nothing else, and its quote stays unused', async () => {
+  test('is refused cards only, and its quote stays unused', async () => {
     const wallet = await frozen()
     const quoteId = fixture.quote()
     const asked = { wallet, amount: '50000', quoteId }
@@ -216,13 +216,13 @@ describe('a frozen wallet', () => {
     expect(await fixture.settlement({ wallet, quoteId: fixture.quote() })).toHaveProperty('ok')
   })
 
-  test('is refused cards also when only the chain says that it is frozen', async () => {
+  test('is refused cards also when only the chain has the freeze', async () => {
     fixture.chain.frozen = true
     const asked = { wallet: newWallet(), amount: '50000', quoteId: fixture.quote() }
     expect(await fixture.topup({ ...asked, method: 'card' })).toEqual({ refused: 'wallet_frozen' })
   })
 
-  test('makes good by the very sum that is missing; the rest is credited', async () => {
+  test('recovers exactly the missing amount; the rest is credited', async () => {
     const wallet = await frozen()
     const first = await opened(wallet, { amount: '20000' })
     await fixture.control(`sessions/${first}/pay`, { channel_code: 'QRIS' })
@@ -249,14 +249,14 @@ describe('a frozen wallet', () => {
     expect(BigInt(off!.revision)).toBeGreaterThan(BigInt(on!.revision))
   })
 
-  test('makes nothing good by a channel whose money could be taken back in turn', async () => {
+  test('recovers nothing by a reversible channel', async () => {
     const wallet = await frozen()
     const id = await credited(wallet, { channel: 'DANA' })
     await fixture.becomes(id, { state: 'held', offsetMicro: 0n, liveMicro: 3_076_923n })
     expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
   })
 
-  test('whose making good is taken back is missing it again', async () => {
+  test('owes the amount again after its recovery is reversed', async () => {
     const wallet = await frozen()
     const id = await opened(wallet)
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
@@ -267,7 +267,7 @@ describe('a frozen wallet', () => {
     expect(await missingOf(wallet)).toBe(3_076_923n)
   })
 
-  test('is freed once by two operators at once, and whoever asks again is told', async () => {
+  test('is unfrozen once by two concurrent operators, and a further request is answered', async () => {
     const wallet = await frozen()
     const of = wallet as `0x${string}`
     const locked = Promise.withResolvers<void>()
@@ -297,7 +297,7 @@ describe('a frozen wallet', () => {
     expect((await fixture.clear(newWallet())).ok!.refused).toContain('was never frozen')
   })
 
-  test('security: an old command that arrives late lifts no newer freeze and waives no newer loss', async () => {
+  test('security: a delayed old command lifts no newer freeze and waives no newer loss', async () => {
     const wallet = await frozen()
     const of = wallet as `0x${string}`
     const seen = await fixture.freezeOf(of)

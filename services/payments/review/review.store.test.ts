@@ -26,15 +26,15 @@ async function ordered(reference: string): Promise<RefundOrderRow> {
   return (await database.read((db) => findOrders(db, reference)))[0]!
 }
 
-describe('a refund that we ordered', () => {
-  test('is asked for by one of two copies that count it at once', async () => {
+describe('a refund ordered by an operator', () => {
+  test('is requested by one of two instances that count it concurrently', async () => {
     const seen = await ordered('counted')
     const counted = [1, 2].map(() => database.run((db) => countRequest(db, seen)))
     expect((await Promise.all(counted)).toSorted()).toEqual([false, true])
     expect(await database.read((db) => findOrders(db, 'counted'))).toMatchObject([{ requests: 1 }])
   })
 
-  test('that is over stays as it ended, and is not asked for again', async () => {
+  test('that has ended keeps its result and is not requested again', async () => {
     const seen = await ordered('over')
     const note = (state: RefundOrderRow['state']) =>
       database.transaction((tx) => noteOrder(tx, 'over', { state, refundId: 'rfd-1' }))

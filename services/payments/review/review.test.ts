@@ -28,7 +28,7 @@ async function topup(channel_code: string, amount?: number): Promise<string> {
   await fixture.control(`sessions/${id}/pay`, paid)
   return id
 }
-/** Paid with less than was asked for: it waits for a person. */
+/** Paid with less than the requested amount: it is in review. */
 async function differing(channel_code = 'DANA'): Promise<string> {
   const id = await topup(channel_code, 40_000)
   await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
@@ -53,7 +53,7 @@ async function paidTwice(): Promise<string> {
   return id
 }
 
-/** What the provider has of refunds that we ordered for a payment. */
+/** The provider's refunds that operators ordered for a payment. */
 async function atProvider(id: string): Promise<Refund[]> {
   const { refunds } = (await fixture.control('book')) as unknown as { refunds: Refund[] }
   return refunds.filter(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))
@@ -63,7 +63,7 @@ const succeed = async (id: string) => {
     if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
 }
 
-/** What the journal says of a payment, and what its row says: the same, at every moment. */
+/** The journal lines of a payment; they equal the position of its row at every moment. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
@@ -76,7 +76,7 @@ async function booked(id: string) {
 }
 
 describe('a refund that an operator orders', () => {
-  test('goes back once, and ends by its webhook', async () => {
+  test('is made once, and ends by its webhook', async () => {
     const id = await differing()
     expect((await fixture.resolve(id, 'refund')).ok).toMatchObject({
       done: `${id} is refunded to the payer: 40000 (IDR) as ordered-${id}_1`,
@@ -94,7 +94,7 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
   })
 
-  test('ends without any webhook, by a look at the provider', async () => {
+  test('ends without a webhook, by a look-up at the provider', async () => {
     const id = await differing()
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await fixture.resolve(id, 'refund')
@@ -104,7 +104,7 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
   })
 
-  test('is ordered once by two operators at once, and by one who asks again', async () => {
+  test('is ordered once by concurrent operators and by a repeated command', async () => {
     const id = await differing()
     const answers = await Promise.all(
       ['sari', 'dewi', 'budi'].map((by) => fixture.resolve(id, 'refund', by)),
@@ -118,7 +118,7 @@ describe('a refund that an operator orders', () => {
   test.each([
     ['answered badly', { errorAfterAccept: 1 }],
     ['not answered', { timeoutAfterAccept: 1 }],
-  ] as const)('that was made and %s is found, and not asked for again', async (_, api) => {
+  ] as const)('that was made and %s is found, and not requested again', async (_, api) => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
     await fixture.control('faults', { api })
@@ -132,7 +132,7 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
   })
 
-  test('that is unknown is not asked for again while nobody can look', async () => {
+  test('with an unknown result is not requested again while the provider cannot be read', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
     await fixture.control('faults', { api: { errorAfterAccept: 1, hideRefunds: 1 } })
@@ -144,7 +144,7 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toHaveLength(1)
   })
 
-  test('that was never made is asked for again under the same key, once that is sure', async () => {
+  test('that certainly was not made is requested again under the same key', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
     await fixture.control('faults', { api: { errorRate: 1 } })
@@ -155,7 +155,7 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toMatchObject([{ idempotency_key: `ordered-${id}_1` }])
   })
 
-  test('that fails goes back to a person, and another one is another order', async () => {
+  test('that fails returns the payment to review, and another refund is a new order', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
     await fixture.recheck()
@@ -173,7 +173,7 @@ describe('a refund that an operator orders', () => {
     ])
   })
 
-  test('that the channel does not know is refused by the provider: nothing went back', async () => {
+  test('that the channel does not support is refused by the provider, and no money is returned', async () => {
     const id = await differing('BCA_VIRTUAL_ACCOUNT')
     await fixture.resolve(id, 'refund')
     await fixture.recheck()
@@ -182,7 +182,7 @@ describe('a refund that an operator orders', () => {
     expect(await fixture.orderedRefunds(id)).toMatchObject([failed])
   })
 
-  test('that somebody made in the dashboard meanwhile is not made again', async () => {
+  test('that another operator makes in the dashboard is not made again', async () => {
     const id = await differing()
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await fixture.resolve(id, 'refund')
@@ -192,7 +192,7 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toEqual([])
   })
 
-  test('of a second payment leaves the first as it was', async () => {
+  test('of a second payment leaves the first unchanged', async () => {
     const id = await paidTwice()
     await fixture.resolve(id, 'refund')
     await fixture.recheck()
@@ -204,7 +204,7 @@ describe('a refund that an operator orders', () => {
     expect((await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false).toBe(false)
   })
 
-  test('is refused while the chain has what the payment was for', async () => {
+  test('is refused while the chain has the effect of the payment', async () => {
     const id = await topup('QRIS')
     await fixture.becomes(id, { state: 'paid' })
     await fixture.settle('credit', id, true)
@@ -221,7 +221,7 @@ describe('a refund that an operator orders', () => {
 })
 
 describe('a payment in review that an operator credits', () => {
-  test('counts for what was paid, at the rate of its quote', async () => {
+  test('counts for the paid amount, at the rate of its quote', async () => {
     const id = await differing('QRIS')
     expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro-AUSD')
     await fixture.becomes(id, { state: 'paid', fiatMinor: 40_000n, promisedMicro: 3_076_923n })
@@ -232,7 +232,7 @@ describe('a payment in review that an operator credits', () => {
     expect((await fixture.resolve(id, 'credit')).ok!.done).toMatch(/^credit was decided by sari/)
   })
 
-  test('is ordered under a new ref, once the chain knows nothing of the first', async () => {
+  test('is ordered under a new ref if the chain has never used the first', async () => {
     const id = await topup('QRIS')
     await fixture.becomes(id, { state: 'paid' })
     await fixture.settle('credit', id, true)
@@ -249,19 +249,19 @@ describe('a payment in review that an operator credits', () => {
       { refId: id, ausd: '3076923' },
       { refId: `${id}.1`, ausd: '3076923' },
     ])
-    await fixture.settle('credit', id, true) // Told again: that says nothing of the new one.
+    await fixture.settle('credit', id, true) // A repeated result for the old ref does not concern the new one.
     await fixture.settle('credit', `${id}.1`)
     await fixture.becomes(id, { state: 'credited' })
   })
 
-  test('is refused when what it was paid for is done', async () => {
+  test('is refused after the payment has taken effect', async () => {
     const id = await paidTwice()
     expect((await fixture.resolve(id, 'credit')).ok!.refused).toContain('has already taken effect')
   })
 })
 
 describe('a payment in review that an operator accepts', () => {
-  test('waits for nobody any more, and its money is ours', async () => {
+  test('leaves review, and its money is ours', async () => {
     const id = await differing()
     expect((await fixture.resolve(id, 'accept')).ok!.done).toBeDefined()
     await fixture.becomes(id, { state: 'accepted' })
@@ -279,7 +279,7 @@ describe('a payment in review that an operator accepts', () => {
   })
 })
 
-test('what waits for nobody is not decided about', async () => {
+test('an operator cannot decide about a payment that is not in review', async () => {
   const id = await topup('QRIS')
   await fixture.becomes(id, { state: 'paid' })
   expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(`${id} is paid, not in review`)
@@ -287,7 +287,7 @@ test('what waits for nobody is not decided about', async () => {
   expect(nobody.refused).toBe('there is no payment pay_none')
 })
 
-test('of two different decisions at once one is taken', async () => {
+test('one of two different concurrent decisions is taken', async () => {
   const id = await differing()
   const [first, second] = await Promise.all([
     fixture.resolve(id, 'accept', 'sari'),

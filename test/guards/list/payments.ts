@@ -16,7 +16,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('payment.store.test.ts'),
-      name: 'that somebody else moved first stays as it is, and nothing is ordered or booked',
+      name: 'moved by another transaction first stays unchanged, without orders or entries',
     },
   },
   {
@@ -25,7 +25,7 @@ export const paymentGuards: readonly Guard[] = [
     edits: [edit('shared/db/outbox.store.ts', `from moved, \${told} on`, `from \${told} on`)],
     test: {
       file: at('payment.store.test.ts'),
-      name: 'that somebody else moved first stays as it is, and nothing is ordered or booked',
+      name: 'moved by another transaction first stays unchanged, without orders or entries',
     },
   },
   {
@@ -34,7 +34,7 @@ export const paymentGuards: readonly Guard[] = [
     edits: [edit('shared/ledger/journal.store.ts', 'from moved, unnest(', 'from unnest(')],
     test: {
       file: at('payment.store.test.ts'),
-      name: 'that somebody else moved first stays as it is, and nothing is ordered or booked',
+      name: 'moved by another transaction first stays unchanged, without orders or entries',
     },
   },
   {
@@ -54,7 +54,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('payment.store.test.ts'),
-      name: 'is decided about by one transaction at a time, with all of its wallet',
+      name: 'is locked together with all payments of its wallet',
     },
   },
   {
@@ -78,7 +78,7 @@ export const paymentGuards: readonly Guard[] = [
     test: {
       file: at('decide.test.ts'),
       name: '%s',
-      row: 'a second time, while the first waits for a person',
+      row: 'a second time, while the first is in review',
     },
   },
   {
@@ -129,7 +129,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('receive.test.ts'),
-      name: 'is priced once, however often and at whatever rate it is heard of again',
+      name: 'is priced once, at any rate and for any number of reports',
     },
   },
   {
@@ -154,7 +154,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('receive.test.ts'),
-      name: 'through two checkouts is credited once, and the second waits for a person',
+      name: 'through two checkouts is credited once, and the second payment goes to review',
     },
   },
   {
@@ -169,7 +169,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('refund.test.ts'),
-      name: 'of a part that a relayer of an earlier version revokes as a whole is applied again',
+      name: 'of a part that an earlier relayer version revokes as a whole is applied again',
     },
   },
   {
@@ -199,7 +199,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('checks/hold.test.ts'),
-      name: 'and a check that began before it clears nothing',
+      name: 'is not cleared by a check that began before it',
     },
   },
 ]

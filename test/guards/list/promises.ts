@@ -11,7 +11,7 @@ const topups: readonly Guard[] = [
     edits: [
       edit(payments('open.ts'), "if (payment.takenBy !== takenBy) return refuse('quote_used')", ''),
     ],
-    test: { file: payments('open.test.ts'), name: 'security: with %s is refused' },
+    test: { file: payments('open.test.ts'), name: 'security: is refused with %s' },
   },
   {
     guard: 'a payment takes its quote before its checkout is opened',
@@ -25,7 +25,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('open.test.ts'),
-      name: 'a %s takes its quote: no cash-out has it',
+      name: 'a %s takes its quote, which no cash-out can take',
     },
   },
   {
@@ -40,7 +40,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('payment.store.test.ts'),
-      name: 'has its checkout opened by one copy at a time, and by another when that is gone',
+      name: 'is opened by one instance at a time, and by another after that one dies',
     },
   },
   {
@@ -66,7 +66,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('refunds/reversal.test.ts'),
-      name: 'is refused cards and nothing else, and its quote stays unused',
+      name: 'is refused cards only, and its quote stays unused',
     },
   },
   {
@@ -75,7 +75,7 @@ const topups: readonly Guard[] = [
     edits: [edit(payments('cover/reserve.ts'), "await lockNamed(tx, 'cover of top-ups')", '')],
     test: {
       file: payments('cover/reserve.test.ts'),
-      name: 'of forty, with cover for ten, ten are opened',
+      name: 'open ten of forty if the treasury covers ten',
     },
   },
   {
@@ -90,7 +90,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('cover/reserve.test.ts'),
-      name: 'is refused, and the same quote serves as soon as the treasury is filled',
+      name: 'is refused, and its quote is usable as soon as the treasury is funded',
     },
   },
   {
@@ -105,7 +105,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('cover/reserve.test.ts'),
-      name: 'of one wallet hold at most half of what would be free without them',
+      name: 'of one wallet reserve at most half of the otherwise free AUSD',
     },
   },
   {
@@ -123,14 +123,14 @@ const topups: readonly Guard[] = [
     edits: [edit(payments('open.ts'), 'drawnMicro - ripeMicro', '0n * ripeMicro')],
     test: {
       file: payments('cover/excess.test.ts'),
-      name: 'counts for the rest of the day once it is settled',
+      name: 'counts for the rest of the day after its settlement',
     },
   },
   {
     guard: 'AUSD owed to cash-outs is not promised to top-ups',
     kind: 'cover',
     edits: [edit(payments('cover/cover.ts'), 'balanceMicro - owedMicro', 'balanceMicro')],
-    test: { file: payments('cover/reserve.test.ts'), name: 'that may go back is not free' },
+    test: { file: payments('cover/reserve.test.ts'), name: 'that may be returned is not free' },
   },
   {
     guard: 'a stale treasury balance covers nothing',
@@ -138,7 +138,7 @@ const topups: readonly Guard[] = [
     edits: [edit(payments('cover/treasury.ts'), 'return youngerThan(readingMaxMs)', 'return last')],
     test: {
       file: payments('cover/reserve.test.ts'),
-      name: 'serves by its last reading for a while, then no top-up is opened, and a debt stays payable',
+      name: 'is used by its last reading for a while; then no top-up is opened, and a debt stays payable',
     },
   },
   {
@@ -163,7 +163,7 @@ const topups: readonly Guard[] = [
     also: [withoutIndex('payments.payments_open_settlement')],
     test: {
       file: payments('replace.test.ts'),
-      name: 'ten times at once leaves one open checkout, here and at the provider',
+      name: 'requested ten times concurrently leaves one open checkout, here and at the provider',
     },
   },
   {
@@ -178,7 +178,7 @@ const topups: readonly Guard[] = [
     ],
     test: {
       file: payments('replace.test.ts'),
-      name: 'ends the first at the provider, and the first call still gets its first answer',
+      name: 'ends the first at the provider, and the first request still gets its first response',
     },
   },
 ]

@@ -16,7 +16,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('checks/hold.test.ts'),
-      name: 'does not mature while the provider cannot be asked',
+      name: 'does not end while the provider cannot be checked',
     },
   },
   {
@@ -31,7 +31,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('checks/hold.test.ts'),
-      name: 'is extended when the provider is silent shortly before the end',
+      name: 'is extended when the provider does not respond shortly before the end',
     },
   },
   {
@@ -46,7 +46,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('checks/hold.test.ts'),
-      name: 'that was extended after an answer wants another one before its new end',
+      name: 'needs another response before its new end if it was extended after one',
     },
   },
   {
@@ -61,7 +61,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('checks/hold.test.ts'),
-      name: 'a 404 for its refunds is no answer unless the list of transactions was read',
+      name: 'does not end after a 404 for refunds unless the list of transactions was read',
     },
   },
   {
@@ -152,7 +152,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('refunds/reversal.test.ts'),
-      name: 'makes nothing good by a channel whose money could be taken back in turn',
+      name: 'recovers nothing by a reversible channel',
     },
   },
   {
@@ -170,7 +170,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('refunds/reversal.test.ts'),
-      name: 'is freed once by two operators at once, and whoever asks again is told',
+      name: 'is unfrozen once by two concurrent operators, and a further request is answered',
     },
   },
   {
@@ -194,7 +194,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('review/review.test.ts'),
-      name: 'is ordered once by two operators at once, and by one who asks again',
+      name: 'is ordered once by concurrent operators and by a repeated command',
     },
   },
   {
@@ -203,7 +203,7 @@ export const refundGuards: readonly Guard[] = [
     edits: [edit(at('review/resolve.ts'), "if (found.ok.state !== 'unused')", 'if (0)')],
     test: {
       file: at('review/review.test.ts'),
-      name: 'is refused while the chain has what the payment was for',
+      name: 'is refused while the chain has the effect of the payment',
     },
   },
   {
@@ -219,7 +219,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('review/review.test.ts'),
-      name: 'that was made and %s is found, and not asked for again',
+      name: 'that was made and %s is found, and not requested again',
       row: 'answered badly',
     },
   },
@@ -229,7 +229,7 @@ export const refundGuards: readonly Guard[] = [
     edits: [edit(at('review/refund.ts'), 'if (!isUnknown) await request', 'await request')],
     test: {
       file: at('review/review.test.ts'),
-      name: 'that is unknown is not asked for again while nobody can look',
+      name: 'with an unknown result is not requested again while the provider cannot be read',
     },
   },
   {
@@ -244,7 +244,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('review/review.test.ts'),
-      name: 'goes back once, and ends by its webhook',
+      name: 'is made once, and ends by its webhook',
     },
   },
   {
@@ -253,7 +253,7 @@ export const refundGuards: readonly Guard[] = [
     edits: [edit(at('review/review.store.ts'), '    eq(refundOrders.requests, requests),\n', '')],
     test: {
       file: at('review/review.store.test.ts'),
-      name: 'is asked for by one of two copies that count it at once',
+      name: 'is requested by one of two instances that count it concurrently',
     },
   },
   {
@@ -268,7 +268,7 @@ export const refundGuards: readonly Guard[] = [
     ],
     test: {
       file: at('review/review.store.test.ts'),
-      name: 'that is over stays as it ended, and is not asked for again',
+      name: 'that has ended keeps its result and is not requested again',
     },
   },
 ]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { isHeld } from '../../decide'
 import { channelKind } from './channel'
 
-describe('money by', () => {
+describe('a payment by', () => {
   test.each([
     ['QRIS', 'qr', false],
     ['BCA_VIRTUAL_ACCOUNT', 'bank', false],

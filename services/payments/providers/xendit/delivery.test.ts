@@ -6,7 +6,7 @@ const body = (event: string, data: unknown, more: object = {}) =>
   JSON.stringify({ event, business_id: 'b', created: '2026-08-01T02:07:11.410Z', data, ...more })
 const refund = { about: 'refund', refundId: 'rfd-1', paymentId: null, paymentRequestId: 'pr-1' }
 
-describe('a delivery of the provider', () => {
+describe('a webhook of Xendit', () => {
   test.each([
     [
       'payment_session.completed',
@@ -65,7 +65,7 @@ describe('a delivery of the provider', () => {
     ['an id that is no text', body('payment.capture', { payment_id: 5 }), 'payment.capture'],
     ['a path for an id', body('payment.capture', { payment_id: '../x' }), 'payment.capture'],
     ['an endless id', body('payment.capture', { payment_id: 'y'.repeat(81) }), 'payment.capture'],
-  ])('with %s is unknown and no error', (_, text, event) => {
+  ])('with %s is unknown without an error', (_, text, event) => {
     expect(readDelivery(text)).toEqual({ about: 'unknown', event })
   })
 })

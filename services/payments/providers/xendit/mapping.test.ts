@@ -29,8 +29,8 @@ const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
   ...{ capture_id: 'cptr-1', capture_amount: amount, capture_timestamp: at },
 })
 
-describe('a session', () => {
-  test('is read with and without the fields that are null until known', () => {
+describe('the parser of a Xendit session', () => {
+  test('accepts it with and without the nullable fields', () => {
     const known: Checkout = {
       checkoutId: 'ps-6a10c0ffee0000000000a001',
       reference: 'order-7001',
@@ -64,26 +64,26 @@ describe('a session', () => {
     ['CANCELLED', 'unknown'],
     ['toString', 'unknown'],
     [null, 'unknown'],
-  ] as const)('%s is %s', (status, ours) => {
+  ] as const)('maps %s to %s', (status, ours) => {
     expect(checkoutFrom(read(readerOf(WireSession), session({ status })), 'ps-1').status).toBe(ours)
   })
 
-  test('security: a link that is no web address is no link', () => {
+  test('security: drops a link that is not a web URL', () => {
     const text = session({ payment_link_url: 'javascript:alert(1)' })
     expect(checkoutFrom(read(readerOf(WireSession), text), 'ps-1').checkoutUrl).toBeNull()
   })
 
-  test('that was opened without an id is not read', () => {
+  test('rejects it without an id', () => {
     const text = session({ payment_session_id: null })
     expect(readerOf(WireOpened)(parseExact(text))).toHaveProperty('fault')
   })
 })
 
-describe('a payment', () => {
+describe('the parser of a Xendit payment', () => {
   const from = (text: string) =>
     chargeFrom('ID', read(readerOf(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
 
-  test('names what was collected, the channel and when', () => {
+  test('returns the collected amount, the channel and the time', () => {
     expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
       status: 'succeeded',
       charge: {
@@ -111,8 +111,8 @@ describe('a payment', () => {
       'null',
       150_000n,
     ],
-    ['with neither nobody knows', { captures: null }, 'null', null],
-    ['with a capture that says nothing nobody knows', { captures: [null] }, '150000', null],
+    ['without both the amount is unknown', { captures: null }, 'null', null],
+    ['with an empty capture the amount is unknown', { captures: [null] }, '150000', null],
     ['an amount written as text is read exactly', { captures: null }, '"150000.00"', 150_000n],
     ['a text that is no amount is none', { captures: null }, '"Rp 150.000"', null],
     ['ringgit are read in sen', { currency: 'MYR' }, '5.05', 505n],
@@ -137,8 +137,8 @@ describe('a payment', () => {
       { created: '2026-08-01T02:05:00.000Z', updated: '2026-08-03T00:00:00.000Z' },
       '2026-08-01T02:05:00.000Z',
     ],
-    ['at no time, where none is told', { updated: '2026-08-03T00:00:00.000Z' }, undefined],
-  ])('was paid %s', (_, more, at) => {
+    ['at no time, without a time field', { updated: '2026-08-03T00:00:00.000Z' }, undefined],
+  ])('sets the payment time %s', (_, more, at) => {
     expect(paidAt(more)).toBe(at as string)
   })
 
@@ -151,11 +151,11 @@ describe('a payment', () => {
     ['CANCELED', 'voided'],
     ['COMPLETED', 'unknown'],
     ['constructor', 'unknown'],
-  ] as const)('%s is %s', (status, ours) => {
+  ] as const)('maps %s to %s', (status, ours) => {
     expect(from(payment({ status })).status).toBe(ours)
   })
 
-  test('of which nothing is told but that it is there is of an unknown status and channel', () => {
+  test('returns an unknown status and channel for a payment without readable fields', () => {
     expect(from('{"status":null,"channel_code":7,"currency":null,"captures":"x"}')).toMatchObject({
       status: 'unknown',
       charge: { channel: 'UNKNOWN', channelKind: 'unknown', paidMinor: null, reference: '' },
@@ -163,7 +163,7 @@ describe('a payment', () => {
   })
 })
 
-test('a refund is read flat, with its amount in the smallest unit', () => {
+test('the parser of a Xendit refund reads it flat, with its amount in minor units', () => {
   const text = JSON.stringify({
     ...{ id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-2', invoice_id: null },
     ...{ amount: 50_000, currency: 'IDR', status: 'SUCCEEDED', reason: 'REQUESTED_BY_CUSTOMER' },
@@ -174,7 +174,7 @@ test('a refund is read flat, with its amount in the smallest unit', () => {
   })
 })
 
-test('the request for a refund says all of it: payment, reference, amount and why', () => {
+test('the request for a refund contains the payment, the reference, the amount and the reason', () => {
   const order: RefundOrder = {
     ...{ account: 'MY', paymentRequestId: 'pr-1', reference: 'ordered-pay_1_1' },
     fiat: money(505n, 'MYR'),
@@ -188,7 +188,7 @@ test('the request for a refund says all of it: payment, reference, amount and wh
   expect(refundRequest({ ...order, isSecond: true })).toEqual({ ...asked, reason: 'DUPLICATE' })
 })
 
-describe('the request for a session', () => {
+describe('the request for a Xendit session', () => {
   const order: CheckoutOrder = {
     account: 'MY',
     reference: 'pay_1',
@@ -202,7 +202,7 @@ describe('the request for a session', () => {
     },
   }
 
-  test('speaks major units, captures at once and returns to the app', () => {
+  test('uses major units, captures at once and returns to the app', () => {
     expect(JSON.parse(JSON.stringify(sessionRequest(order, 'https://app.example.com')))).toEqual({
       ...{ reference_id: 'pay_1', session_type: 'PAY', mode: 'PAYMENT_LINK', country: 'MY' },
       ...{ currency: 'MYR', amount: 5.05, capture_method: 'AUTOMATIC', locale: 'en' },
@@ -213,13 +213,13 @@ describe('the request for a session', () => {
     })
   })
 
-  test('says what was promised in entries that the provider takes: 20 of 80 characters', () => {
+  test("describes the promise within the provider's limits: 20 of 80 characters", () => {
     const { metadata } = sessionRequest(order, 'https://app.example.com')
     expect(Object.keys(metadata).length).toBeLessThanOrEqual(20)
     for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(80)
   })
 
-  test('for cards names that channel alone', () => {
+  test('for cards names that channel only', () => {
     const request = sessionRequest({ ...order, cardsOnly: true }, 'https://app.example.com')
     expect(request.allowed_payment_channels).toEqual(['CARDS'])
   })
