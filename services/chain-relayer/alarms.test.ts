@@ -22,7 +22,7 @@ async function begin(settings: Partial<Settings> = {}) {
   return { context, alarms }
 }
 
-test('nobody is called while all goes well', async () => {
+test('the relayer raises no alert while everything is healthy', async () => {
   const { context, alarms } = await begin()
   await raiseAlarms(context)
   expect(alarms).toEqual([])
@@ -31,13 +31,13 @@ test('nobody is called while all goes well', async () => {
 test.each([
   ['a base fee above its cap', { baseFeeCapWei: 0n }, 'base fee above its cap'],
   ['a lane that runs dry', { laneRefillWei: 10n ** 30n }, 'lane needs a refill'],
-] as const)('%s calls a person', async (_, settings, line) => {
+] as const)('%s raises an alert', async (_, settings, line) => {
   const { context, alarms } = await begin(settings)
   await raiseAlarms(context)
   expect(alarms).toEqual([line])
 })
 
-test('an operation that gets old calls a person', async () => {
+test('an operation pending for too long raises an alert', async () => {
   const { key } = await newWallet(fixture)
   const to = treasury.address
   await fixture.command(take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() })))
@@ -46,13 +46,13 @@ test('an operation that gets old calls a person', async () => {
   expect(alarms).toEqual(['oldest operation pending too long'])
 })
 
-describe('transfers to the treasury that nobody can read', () => {
-  /** The chain goes on by itself meanwhile: not so far. */
+describe('unreadable transfers to the treasury', () => {
+  /** The chain's own progress during the test stays below this lag. */
   const far = { transfersLagBlocks: 300n }
   const noLogs = (method: string) =>
     method === 'eth_getLogs' ? Promise.resolve(new Response('', { status: 503 })) : undefined
 
-  test('security: call a person', async () => {
+  test('security: raise an alert', async () => {
     const { context, alarms } = await begin(far)
     while (await followTransfers(context));
     await raiseAlarms(context)
@@ -70,7 +70,7 @@ describe('transfers to the treasury that nobody can read', () => {
   })
 })
 
-test('security: an endpoint that is silent about one thing hides no other alarm', async () => {
+test('security: an endpoint that fails one request suppresses no other alert', async () => {
   const { context, alarms } = await begin({ oldestAlarmMs: -1 })
   fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
   await expect(raiseAlarms(context)).rejects.toThrow()
@@ -78,7 +78,7 @@ test('security: an endpoint that is silent about one thing hides no other alarm'
   expect(alarms).toEqual(['oldest operation pending too long'])
 })
 
-test('a chain that stands calls a person', async () => {
+test('a chain head that does not advance raises an alert', async () => {
   const { context, alarms } = await begin()
   await chain.setIntervalMining({ interval: 0 })
   // The first of these heads may be from before the last block.

@@ -45,8 +45,8 @@ const announced = (subject: string, cause: string) =>
       .where(eq(outbox.id, idFor('message', `${subject}:${cause}`))),
   )
 
-describe('what no endpoint takes', () => {
-  test('is not sent again as it is, and gives way, so that the lane goes on', async () => {
+describe('a transaction that no endpoint accepts', () => {
+  test('is replaced instead of resent, so that the lane continues', async () => {
     const context = await fixture.begin()
     const refused: string[] = []
     fixture.endpoint.intercept = (method, _, [raw]) => {
@@ -74,7 +74,7 @@ describe('what no endpoint takes', () => {
   })
 })
 
-describe('a credit', () => {
+describe('a credit order', () => {
   test('is put on the chain once and announced with its transaction', async () => {
     const context = await fixture.begin()
     const before = await sharesOf(ana)
@@ -96,7 +96,7 @@ describe('a credit', () => {
     expect(done.blockNumber! <= head.number!).toBe(true)
   })
 
-  test('ordered five times at once, and again later, is one operation and one transfer', async () => {
+  test('repeated five times concurrently, and again later, is one operation and one transfer', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(fixture.treasury.address)
     const task = credit(3_000_000n)
@@ -107,7 +107,7 @@ describe('a credit', () => {
     expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(3_000_000n)
   })
 
-  test('ordered again under the same message id after its end is announced again', async () => {
+  test('repeated under the same message id after its end is announced again', async () => {
     const context = await fixture.begin()
     const task = credit()
     await fixture.command(task, 'msg-again')
@@ -119,7 +119,7 @@ describe('a credit', () => {
     expect(again?.payload).toEqual(first!.payload)
   })
 
-  test('security: ordered again with another amount goes to the dead letters, not to the chain', async () => {
+  test('security: repeated with another amount is dead-lettered', async () => {
     const context = await fixture.begin()
     const task = credit(2_000_000n)
     await fixture.command(task)
@@ -136,8 +136,8 @@ describe('a credit', () => {
   })
 })
 
-describe('a process that ended', () => {
-  test('between storing and sending is taken up by the next one with the same bytes', async () => {
+describe('a relayer process that ended', () => {
+  test('between storing and sending is continued by the next one with the same bytes', async () => {
     const first = await fixture.begin()
     const task = credit()
     await fixture.command(task)
@@ -149,7 +149,7 @@ describe('a process that ended', () => {
     expect(done.state).toBe('settled')
   })
 
-  test('after sending sends again, and the chain takes one', async () => {
+  test('after sending is continued by a resend, which the chain takes once', async () => {
     const before = await fixture.balanceOf(fixture.treasury.address)
     const task = credit(1_500_000n)
     await fixture.command(task)
@@ -159,7 +159,7 @@ describe('a process that ended', () => {
     expect(await attemptsOf(task)).toHaveLength(1)
   })
 
-  test('loses its lanes: what it still wants to assign is refused', async () => {
+  test('loses its lanes, and its later assignments are refused', async () => {
     const first = await fixture.begin()
     const held = await holdLanes(first)
     const second = await fixture.begin()
@@ -182,7 +182,7 @@ describe('an endpoint that lies', () => {
 
   test.each([
     [
-      'takes it and answers an error',
+      'accepts it and responds with an error',
       async (forward: () => Promise<Response>) => {
         await forward()
         return Response.json({
@@ -193,14 +193,14 @@ describe('an endpoint that lies', () => {
       },
     ],
     [
-      'takes it and breaks off',
+      'accepts it and breaks off',
       async (forward: () => Promise<Response>) => {
         await forward()
         return new Response('bad gateway', { status: 502 })
       },
     ],
     [
-      'says yes and forgets it',
+      'accepts it and drops it',
       async () => Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }),
     ],
     [
@@ -212,7 +212,7 @@ describe('an endpoint that lies', () => {
           error: { code: -32603, message: 'Transaction fee too low' },
         }),
     ],
-  ])('that %s: credited once, at one nonce', async (_case, answer) => {
+  ])('that %s still leads to one credit at one nonce', async (_case, answer) => {
     const context = await fixture.begin()
     const [before, count] = [await fixture.balanceOf(fixture.treasury.address), await laneCount()]
     const first = once()
@@ -225,7 +225,7 @@ describe('an endpoint that lies', () => {
     expect((await laneCount()) - count).toBe(1)
   })
 
-  test('about a receipt that vanishes ends nothing before the block is final', async () => {
+  test('about a receipt that vanishes ends no operation before the block is final', async () => {
     const context = await fixture.begin()
     let hidden = 6
     fixture.endpoint.intercept = (method) =>
@@ -239,7 +239,7 @@ describe('an endpoint that lies', () => {
     expect(await attemptsOf(task)).toHaveLength(1)
   })
 
-  test('that is gone for a while costs time alone', async () => {
+  test('that is down for a while only delays the operation', async () => {
     const context = await fixture.begin()
     fixture.endpoint.intercept = async () => new Response('', { status: 503 })
     const task = credit()
@@ -251,8 +251,8 @@ describe('an endpoint that lies', () => {
   })
 })
 
-describe('several operations at once', () => {
-  test('share one transaction, and a bad one does not harm the others', async () => {
+describe('several operations in one transaction', () => {
+  test('are mined together, and a bad one does not harm the others', async () => {
     const context = await fixture.begin()
     const good = [credit(), credit(), credit()]
     const used = credit(4_000_000n)
@@ -273,7 +273,7 @@ describe('several operations at once', () => {
     expect((await laneCount()) - count).toBe(1)
   })
 
-  test('of which one was applied before count as done all the same', async () => {
+  test('count as done even if one was applied before', async () => {
     const context = await fixture.begin()
     const known = credit(1_000_000n)
     await fixture.command(known)
@@ -290,7 +290,7 @@ describe('several operations at once', () => {
   })
 })
 
-describe('a transaction that no block takes', () => {
+describe('a transaction that is not mined', () => {
   test('gets a higher fee at the same nonce, and one attempt is mined', async () => {
     const context = await fixture.begin()
     const count = await laneCount()
@@ -312,8 +312,8 @@ describe('a transaction that no block takes', () => {
   })
 })
 
-describe('a lane that has little', () => {
-  test('security: signs for no more than it can pay, whatever waits', async () => {
+describe('a lane with a low balance', () => {
+  test('security: signs for no more than it can pay, with any number of operations waiting', async () => {
     const address = fixture.keys[0]!.address
     const balanceWei = await chain.getBalance({ address })
     await chain.setBalance({ address, value: 50_000_000_000_000_000n })
@@ -331,7 +331,7 @@ describe('a lane that has little', () => {
     }
   })
 
-  test('security: takes nothing new near its reserve', async () => {
+  test('security: accepts no operation near its reserve', async () => {
     const context = await fixture.begin({ laneFloorWei: 10n ** 30n })
     const task = credit()
     await fixture.command(task)
@@ -341,8 +341,8 @@ describe('a lane that has little', () => {
   })
 })
 
-describe("somebody else with a lane's key", () => {
-  test('security: takes a nonce of ours: a person is called, and the order is carried out once', async () => {
+describe("a foreign user of a lane's key", () => {
+  test('security: takes a nonce of ours: an alert is raised, and the order is carried out once', async () => {
     const context = await fixture.begin()
     const [account] = fixture.keys
     const count = await laneCount()
@@ -366,8 +366,8 @@ describe("somebody else with a lane's key", () => {
   })
 })
 
-describe('a chain that stands', () => {
-  test('security: gets no higher fee out of us, and every operation once it goes on', async () => {
+describe('a chain that does not advance', () => {
+  test('security: causes no higher fee, and every operation settles once it advances', async () => {
     const context = await fixture.begin()
     const task = credit()
     await fixture.command(task)
@@ -384,7 +384,7 @@ describe('a chain that stands', () => {
   })
 })
 
-test('a lane whose key was used elsewhere gives out no nonces and says so', async () => {
+test('a lane whose key was used elsewhere assigns no nonces and reports a fault', async () => {
   await chain.setNonce({ address: fixture.keys[0]!.address, nonce: (await laneCount()) + 1 })
   const context = await fixture.begin()
   const [lane] = await holdLanes(context)

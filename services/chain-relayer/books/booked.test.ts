@@ -38,7 +38,7 @@ const linesOf = async (nonce: number) => {
   }
 }
 
-/** What the chain took from the lane while `work` was done: exactly that is in the books. */
+/** Checks that the books contain exactly the coin that the lane spent during `work`. */
 async function explains(work: () => Promise<unknown>) {
   const read = async () => {
     const rows = await database.read((db) =>
@@ -58,7 +58,7 @@ async function explains(work: () => Promise<unknown>) {
   return goneWei
 }
 
-test('a credit costs its gas, and a drip what it gave besides', async () => {
+test('a credit costs its gas, and a drip its gas and its value', async () => {
   const context = await fixture.begin()
   const { address } = privateKeyToAccount(generatePrivateKey())
   const [plain, given] = [credit(), drip(address)]
@@ -76,7 +76,7 @@ test('a credit costs its gas, and a drip what it gave besides', async () => {
   expect(wei).toMatchObject({ drips: context.settings.dripWei })
 })
 
-test('several in one transaction are one entry, under the nonce they shared', async () => {
+test('operations in one transaction are one journal entry, under their shared nonce', async () => {
   const context = await fixture.begin()
   const tasks = [credit(), credit(), credit()]
   await explains(async () => {
@@ -111,7 +111,7 @@ test('a drip that reverts costs its gas and gives nothing', async () => {
   )
 })
 
-test('an operation whose nonce a noop used up costs what the noop did', async () => {
+test('an operation whose nonce a noop used costs the gas of the noop', async () => {
   const context = await fixture.begin()
   const { key } = await newWallet(fixture)
   const to = fixture.treasury.address
@@ -142,7 +142,7 @@ test('an operation whose nonce a noop used up costs what the noop did', async ()
   expect((await fixture.finish(context, task)).state).toBe('settled')
 })
 
-test('security: what somebody else sends with the key of a lane is in the books, gas and value', async () => {
+test('security: a foreign transaction by the key of a lane is in the books, with gas and value', async () => {
   const context = await fixture.begin()
   const nonce = await chain.getTransactionCount({ address: lane })
   fixture.endpoint.intercept = (method) =>
@@ -172,7 +172,7 @@ test('security: what somebody else sends with the key of a lane is in the books,
   expect(wei).toMatchObject({ suspense: stolenWei })
 })
 
-test('a receipt that does not say the gas or its price is read as the chain charges', async () => {
+test('a receipt without gas or price is read as the chain charges', async () => {
   const context = await fixture.begin()
   type Told = Record<string, unknown> | null
   const bare = (receipt: Told): Told =>

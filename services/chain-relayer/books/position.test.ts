@@ -14,10 +14,10 @@ const places: Readonly<Record<TransactionOutcome, 'drips' | 'suspense' | { stays
   ok: 'drips',
   foreign: 'suspense',
   reverted: { stays: 'a call that reverted moves no value' },
-  noop: { stays: 'what was mined in its place sends nothing' },
+  noop: { stays: 'the transaction mined in its place moves no value' },
 }
 
-describe('every transaction of a lane that is final has an entry', () => {
+describe('every final transaction of a lane has a journal entry:', () => {
   test.each(outcomes([0n, valueWei]))('%s, with %p wei to send', (outcome, valueWei) => {
     const place = places[outcome]
     const lines = positionOf({ outcome, paidWei, valueWei })
@@ -37,7 +37,7 @@ describe('every transaction of a lane that is final has an entry', () => {
     ['reverted', 'op', ['take'], 'take, reverted'],
     ['noop', 'op', ['send'], 'send, replaced by a noop'],
     ['foreign', 'op', ['credit'], 'credit, nonce used by another sender'],
-  ] as const)('in words: %s, %s of %o', (outcome, _, kinds, words) => {
+  ] as const)('described in words: %s, %s of %o', (outcome, _, kinds, words) => {
     expect(eventOf(outcome, kinds)).toBe(words)
   })
 })
@@ -48,7 +48,7 @@ const giveback: Task = {
   payload: { txHash: `0x${'12'.repeat(32)}`, logIndex: 3, wallet, ausd: '5000000', nonce: null },
 }
 
-/** Who books what the other kinds move, or why nobody does. */
+/** The service that books AUSD moved by other kinds, or the reason for no entry. */
 const elsewhere: Readonly<Record<Exclude<Kind, 'giveback'>, string>> = {
   credit: 'payments, with the payment',
   repay: 'payments, with the payment',
@@ -62,8 +62,8 @@ const elsewhere: Readonly<Record<Exclude<Kind, 'giveback'>, string>> = {
   freeze: 'moves nothing',
 }
 
-describe('AUSD that an operation moved', () => {
-  test('and that came unasked is in suspense until it went back', () => {
+describe('the journal of AUSD moved by an operation', () => {
+  test('keeps unsolicited AUSD in suspense until its return', () => {
     expect(positionOfDone(giveback)).toEqual([
       { account: 'suspense', asset: 'AUSD', amount: 5_000_000n },
       { account: 'treasury', asset: 'AUSD', amount: -5_000_000n },
@@ -71,7 +71,7 @@ describe('AUSD that an operation moved', () => {
   })
 
   test.each(Object.keys(guards).filter((kind) => kind !== 'giveback'))(
-    'by a %s is in the books of somebody else, or moved nothing of ours',
+    'leaves a %s to another service, or it moved none of our AUSD',
     (kind) => {
       expect(elsewhere[kind as 'send']).not.toBeEmpty()
       expect(positionOfDone({ ...giveback, kind } as never)).toEqual([])

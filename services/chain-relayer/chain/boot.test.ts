@@ -24,8 +24,8 @@ async function lineWithVersion(answer: string): Promise<Hex> {
 const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as what lacks a function.
 const laterLine = await lineWithVersion('60045f5260205ff3')
 
-describe('the service', () => {
-  test('starts on the chain it is configured for, with the domain the token tells', async () => {
+describe('chain-relayer', () => {
+  test('starts on the configured chain, with the domain of the token', async () => {
     const domain = await inspectChain(fixture.node, right)
     expect(domain).toMatchObject({ name: 'Agora Dollar', version: '1', chainId: 10143 })
   })
@@ -48,7 +48,7 @@ describe('the service', () => {
       /version 4, this service needs 3. Run: bun run deploy/,
     ],
     ['no allowance', { treasury: other }, /has not approved the credit line/],
-  ] as const)('refuses to start on %s and says what to do', async (_case, wrong, words) => {
+  ] as const)('fails to start on %s with a remedy', async (_case, wrong, words) => {
     await expect(inspectChain(fixture.node, { ...right, ...wrong })).rejects.toThrow(words)
   })
 })

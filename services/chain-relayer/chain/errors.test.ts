@@ -33,7 +33,7 @@ describe('revert data', () => {
     ['no bytes', '0x', 'unknown'],
     ['an error of another contract', '0xdeadbeef', 'unknown'],
     ['half an error', data('RefConflict', [ref]).slice(0, 20) as Hex, 'unknown'],
-  ] as const)('of %s is understood', (_case, bytes, revert) => {
+  ] as const)('of %s is decoded', (_case, bytes, revert) => {
     expect(revertOf(bytes, [treasury])).toBe(revert)
   })
 })
@@ -75,7 +75,7 @@ describe('an operation that would revert', () => {
   test.each([
     ['NotHeld', 'not_held'],
     ['HoldNotExtendable', 'hold_not_extendable'],
-  ])('with %s fails for the reason %s, and calls nobody', (error, reason) => {
+  ])('with %s fails with the reason %s, without an alert', (error, reason) => {
     const step = afterRevert(revertOf(data(error, [ref]), []), payerOf('extend'))
     expect(step).toEqual({ do: 'fail', reason, alarm: false })
   })
@@ -91,12 +91,12 @@ describe('an operation that would revert', () => {
     })
   })
 
-  test('because its ref names something else calls a person', () => {
+  test('because its ref has other content raises an alert', () => {
     expect(afterRevert('ref_conflict', payerOf('credit'))).toMatchObject({ alarm: true })
   })
 })
 
-describe("a node's answer to a raw transaction", () => {
+describe("the verdict on a node's response to a raw transaction", () => {
   test.each([
     [null, 'sent'],
     ['already known', 'sent'],
@@ -128,16 +128,16 @@ describe("a node's answer to a raw transaction", () => {
     ['fetch failed', 'unknown'],
     ['', 'unknown'],
     ['constructor', 'unknown'],
-  ] as const)('%p is read as %s', (answer, verdict) => {
+  ] as const)('for %p is %s', (answer, verdict) => {
     expect(verdictOnSend(answer)).toBe(verdict)
   })
 
-  test('never leads to another nonce, whatever it is', () => {
+  test('never leads to another nonce', () => {
     const next = Object.values(afterSend).map((one) => one.next)
     expect(new Set(next)).toEqual(new Set(['await', 'bump', 'raise_gas', 'send_soon', 'give_way']))
   })
 
-  test('calls a person exactly when waiting alone will not help', () => {
+  test('raises an alert exactly when waiting does not help', () => {
     const alarming = Object.entries(afterSend).flatMap(([verdict, { alarm }]) =>
       alarm ? [verdict] : [],
     )

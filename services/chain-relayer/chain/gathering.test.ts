@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { openGathering } from './gathering'
 
-test('who comes first reads at once, who comes after reads together, a while later', async () => {
-  await openGathering(2 ** 30, () => 1_000)() // Ends: nobody waits who comes first.
+test('the first caller reads at once, and later callers share one read after an interval', async () => {
+  await openGathering(2 ** 30, () => 1_000)() // The first caller does not wait.
   let now = 1_000
   const gather = openGathering(60, () => now)
   const startedAt = performance.now()
@@ -15,7 +15,7 @@ test('who comes first reads at once, who comes after reads together, a while lat
   expect(gather()).not.toBe(second)
 })
 
-test('a clock that is put back lets nobody wait for longer', async () => {
+test('a clock that is set back makes no caller wait longer', async () => {
   let now = 1_000_000
   const gather = openGathering(20, () => now)
   await gather()

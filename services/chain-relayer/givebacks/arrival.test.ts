@@ -39,8 +39,8 @@ const transfer = (from: Hex) =>
 const judge = (...logs: ReturnType<typeof logOf>[]) =>
   arrivalIn(logs as unknown as Receipt['logs'], places, name)
 
-describe('AUSD that the credit line sent to the treasury', () => {
-  test.each(['Drawn', 'CollateralWithdrawn'])('belongs to the user named by %s', (event) => {
+describe('AUSD sent by the credit line to the treasury', () => {
+  test.each(['Drawn', 'CollateralWithdrawn'])('belongs to the user in the event %s', (event) => {
     const before = logOf(line, event, { account: user, to: places.treasury }, 0)
     expect(judge(before, transfer(places.creditLine))).toEqual({
       arrival: { ...name, wallet: user, ausdMicro: 5n, nonce: null },
@@ -52,12 +52,12 @@ describe('AUSD that the credit line sent to the treasury', () => {
     ['RepaymentRevoked', { ref, account: user }, /for a revocation/],
     ['LiquidityWithdrawn', { to: places.treasury }, /withdrew it from the lending pool/],
     ['YieldAdded', { payer: user }, /no event before it names a user/],
-  ])('after %s belongs to no user, and the refusal says why', (event, args, reason) => {
+  ])('after %s belongs to no user, and the refusal has the reason', (event, args, reason) => {
     const judged = judge(logOf(line, event, args, 0), transfer(places.creditLine))
     expect(judged).toEqual({ refused: expect.stringMatching(reason) })
   })
 
-  test('belongs to no user if another contract emitted the event before it', () => {
+  test('belongs to no user if another contract emitted the preceding event', () => {
     const forged = logOf([user, creditLineAbi], 'Drawn', { account: user, to: user }, 0)
     expect(judge(forged, transfer(places.creditLine))).toEqual({
       refused: expect.stringMatching(/no event before it names a user/),
@@ -65,7 +65,7 @@ describe('AUSD that the credit line sent to the treasury', () => {
   })
 })
 
-test('AUSD that another contract sent belongs to that contract', () => {
+test('AUSD sent by another contract belongs to that contract', () => {
   const before = logOf(line, 'Drawn', { account: user, to: places.treasury }, 0)
   const contract = address('0c')
   expect(judge(before, transfer(contract))).toMatchObject({ arrival: { wallet: contract } })

@@ -12,8 +12,8 @@ afterAll(fixture.close)
 const { database } = fixture
 const { sentBySomebody, ask, requestOf, decided, finished } = givebacksOf(fixture)
 
-describe('security: what a cash-out counts on does not go back', () => {
-  test('once it took it, nor while its order is under way', async () => {
+describe('security: AUSD is never both given back and used by a cash-out', () => {
+  test('when the cash-out took it or its order is in progress', async () => {
     const context = await fixture.begin()
     const { signed, name } = await sentBySomebody()
     const task = take(signed)
@@ -30,7 +30,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     })
   })
 
-  test('and one that comes later fails, and pays no bank', async () => {
+  test('when the cash-out comes later: it fails without a payout to the bank', async () => {
     const context = await fixture.begin()
     const { address, signed, name } = await sentBySomebody()
     await ask(name)
@@ -66,7 +66,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     await Promise.all([storing, done])
   }
 
-  test('when it is ordered at the same moment', async () => {
+  test('when the cash-out is ordered concurrently', async () => {
     const context = await fixture.begin()
     const { address, signed, name } = await sentBySomebody()
     const task = take(signed)
@@ -77,7 +77,7 @@ describe('security: what a cash-out counts on does not go back', () => {
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
   })
 
-  test('and one that comes while the giveback is stored fails', async () => {
+  test('when the cash-out comes while the giveback is stored: it fails', async () => {
     const { address, signed, name } = await sentBySomebody()
     const wallet = address.toLowerCase() as Hex
     const nonce = signed.nonce.toLowerCase() as Hex

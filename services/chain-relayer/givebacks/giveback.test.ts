@@ -9,7 +9,7 @@ const given = (state: TakeFacts['state'], txHash: string | null = null): Partial
   giveback: { state, txHash },
 })
 
-describe('AUSD that reached the treasury', () => {
+describe('the decision about AUSD that reached the treasury', () => {
   test.each([
     ['and that no row explains', {}, undefined],
     ['while its take waits', take('waiting'), 'it may still be taken for cash-out p1'],

@@ -24,11 +24,11 @@ const givebacks = givebacksOf(fixture)
 const { treasury, arrivalsIn, sentBySomebody, sentByItself } = givebacks
 const { ask, requestOf, decided, operationFor, finished, linesOf } = givebacks
 
-describe('AUSD that came unasked', () => {
+describe('unsolicited AUSD', () => {
   test.each([
-    ['by a signature that somebody submitted', sentBySomebody],
+    ['by a signature that a third party submitted', sentBySomebody],
     ['by a plain transfer', sentByItself],
-  ])('%s goes back to its sender, once, and is in the books', async (_, send) => {
+  ])('sent %s is returned once to its sender, and is in the books', async (_, send) => {
     const context = await fixture.begin()
     const { address, name } = await send()
     await ask(name)
@@ -49,7 +49,7 @@ describe('AUSD that came unasked', () => {
     expect(isUsed).toBe(true)
   })
 
-  test('goes back once, however many copies of the service decide it at once', async () => {
+  test('is returned once when several instances decide concurrently', async () => {
     const copies = [await fixture.begin(), await fixture.begin(), await fixture.begin()]
     const { address, name } = await sentBySomebody()
     await ask(name)
@@ -62,13 +62,13 @@ describe('AUSD that came unasked', () => {
     expect(await linesOf(name)).toHaveLength(2)
   })
 
-  test('is asked for once: a second request waits for what becomes of the first', async () => {
+  test('is requested once: a second request fails until the first has a result', async () => {
     const { name } = await sentBySomebody()
     await ask(name)
     await expect(ask(name)).rejects.toThrow()
   })
 
-  test('and went back is refused when somebody asks again, and when the rows are gone too', async () => {
+  test('already returned is refused on another request, and also after the rows are lost', async () => {
     const context = await fixture.begin()
     const { address, name } = await sentBySomebody()
     await ask(name)
@@ -90,7 +90,7 @@ describe('AUSD that came unasked', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  test('goes back once when the token has seen it, whatever the row says', async () => {
+  test('is not returned again when the token has the return, whatever the row', async () => {
     const context = await fixture.begin()
     const { address, name } = await sentBySomebody()
     await ask(name)
@@ -108,7 +108,7 @@ describe('AUSD that came unasked', () => {
     expect(await linesOf(name)).toHaveLength(2)
   })
 
-  test('waits above a limit of the treasury, which counts it among returns', async () => {
+  test('above a limit of the treasury waits, and counts among the returns', async () => {
     const context = {
       ...(await fixture.begin()),
       ...fixture.signersOf({ return: { most: 3_999_999n, day: 10n ** 12n } }),
@@ -132,7 +132,7 @@ describe('AUSD that came unasked', () => {
   })
 })
 
-describe('security: nothing goes back', () => {
+describe('security: no AUSD is returned', () => {
   const mintTo = async () => {
     const args = [treasury, 1_000_000n] as const
     const data = encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args })
@@ -173,8 +173,8 @@ describe('security: nothing goes back', () => {
   })
 
   test.each([
-    ['of a transaction that nobody knows', async () => ({ txHash: newNonce(), logIndex: 0 })],
-    ['that went to somebody else', async () => ({ txHash: await elsewhere(), logIndex: 1 })],
+    ['of an unknown transaction', async () => ({ txHash: newNonce(), logIndex: 0 })],
+    ['that was sent to another wallet', async () => ({ txHash: await elsewhere(), logIndex: 1 })],
     [
       'of a log that is no transfer',
       async () => ({ txHash: (await sentBySomebody()).name.txHash, logIndex: 0 }),
@@ -191,7 +191,7 @@ describe('security: nothing goes back', () => {
     expect(await operationFor(name)).toBeUndefined()
   })
 
-  test('of a token that somebody made up', async () => {
+  test('of another token contract', async () => {
     const context = await fixture.begin()
     const { name } = await sentByItself()
     const forged: Context = { ...context, contracts: { ...contracts, ausd: contracts.creditLine } }
@@ -199,7 +199,7 @@ describe('security: nothing goes back', () => {
     expect(await decided(forged, name)).toMatchObject({ state: 'refused', refusal: absent })
   })
 
-  test('of a block that is not final, and as soon as it is', async () => {
+  test('of a block that is not final, until it is final', async () => {
     const context = await fixture.begin()
     const { address, name } = await sentBySomebody()
     const { blockNumber } = await chain.getTransactionReceipt({ hash: name.txHash })
@@ -220,7 +220,7 @@ describe('security: nothing goes back', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  test('while the chain cannot be read, and nothing is decided', async () => {
+  test('while the chain cannot be read, and no decision is made', async () => {
     const context = await fixture.begin()
     const { name } = await sentBySomebody()
     fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 503 }))
@@ -232,7 +232,7 @@ describe('security: nothing goes back', () => {
     await finished(context, name)
   })
 
-  test('of an operation that names other money than the chain has: it is never signed', async () => {
+  test('by an operation whose amount contradicts the chain: it is never signed', async () => {
     const context = await fixture.begin()
     const { address, name } = await sentBySomebody()
     await ask(name)

@@ -46,7 +46,7 @@ const isHeld = async (task: Task) => {
 }
 const attemptsOf = async (nonce: number): Promise<number> =>
   (await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce)))).length
-/** What a person does who raised a limit: the service is started again, and the wait is over. */
+/** An operator who raised a limit restarts the service, which ends the wait. */
 const release = (task: Task) =>
   database.run((db) =>
     db
@@ -55,7 +55,7 @@ const release = (task: Task) =>
       .where(eq(operations.id, orderOf(task).id)),
   )
 
-test('security: the private keys are in one file, and nothing else signs', () => {
+test('security: only one file reads the private keys and signs', () => {
   const folder = join(import.meta.dir, '..')
   const sources = [...new Glob('**/*.ts').scanSync(folder)].filter(
     (path) => !/\.test\.ts$|test-support/.test(path),
@@ -65,8 +65,8 @@ test('security: the private keys are in one file, and nothing else signs', () =>
   expect(found).toEqual(['keys/keys.ts'])
 })
 
-describe('security: above a limit', () => {
-  test('of one operation nothing is signed, a person is waited for, and others pass', async () => {
+describe('security: above the limit', () => {
+  test('for one operation it is not signed until an operator acts, and other operations pass', async () => {
     const context = await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } })
     const [much, one, another] = [credit(5_000_001n), credit(1_000_000n), credit(1_000_000n)]
     for (const task of [one, much, another]) await fixture.command(task)
@@ -78,7 +78,7 @@ describe('security: above a limit', () => {
     expect((await fixture.finish(raised, much)).state).toBe('settled')
   })
 
-  test('of a day what fits is done, packed or not, also by a process that comes later', async () => {
+  test('for a day only the operations that fit are done, packed or not, also by a later process', async () => {
     const before = await sumOf(lane)
     const limits = { credit: { most: 10n ** 12n, day: before + 5_000_000n } }
     const tasks = [credit(3_000_000n), credit(2_000_000n), credit(1_000_000n)]
@@ -106,7 +106,7 @@ describe('security: above a limit', () => {
     expect((await fixture.finish(await fixture.begin(), held[0]!)).state).toBe('settled')
   })
 
-  test('of returns the treasury signs nothing', async () => {
+  test('for returns the treasury signs nothing', async () => {
     const context = await begin({ return: { most: 1_000_000n, day: 1_500_000n } })
     const before = await fixture.balanceOf(ana)
     const tasks = [giveBack(1_000_001n), giveBack(1_000_000n), giveBack(900_000n)]
@@ -128,7 +128,7 @@ describe('security: above a limit', () => {
   })
 })
 
-describe('security: a return of a final take', () => {
+describe('security: the return of a final take', () => {
   const treasury = fixture.treasury.address
   /** Takes 2 AUSD of a new wallet and returns its order and the order of a return. */
   async function taken(context: Awaited<ReturnType<typeof begin>>, to: Hex = treasury) {

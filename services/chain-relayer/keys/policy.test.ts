@@ -38,7 +38,7 @@ const move = {
 const bundle = (...calls: (typeof move)[]) => call(multicall3Abi, multicall3, 'aggregate3', [calls])
 const topUp = (amount: bigint) => line('topUp', ref, wallet, amount, true)
 
-/** What is spent as `what:amount`, or who says no. */
+/** The spendings as `kind:amount`, or the policy that refuses. */
 function judged(work: () => ReturnType<typeof spendsOfCall>): string[] | string {
   try {
     return work().map(({ spending, amount }) => `${spending}:${amount}`)
@@ -70,11 +70,7 @@ const cases = [
   ['a role', line('grantRole', ref, wallet), 'never'],
   ['a borrowing', line('draw', 1n, wallet), 'never'],
   ['native coin for the line', { ...topUp(1n), valueWei: 1n }, 'never'],
-  [
-    'a signed transfer, of whatever value',
-    token('transferWithAuthorization', ...transfer, ref),
-    [],
-  ],
+  ['a signed transfer of any value', token('transferWithAuthorization', ...transfer, ref), []],
   ['… in its other form', token('transferWithAuthorization', ...transfer, 27, ref, ref), 'never'],
   ['several signed transfers', bundle(move, move), []],
   ['… of which one may stop the others', bundle(move, { ...move, allowFailure: false }), 'never'],
@@ -95,7 +91,7 @@ const cases = [
   ['a transfer', token('transfer', wallet, 1n), 'never'],
   ['an allowance', token('approve', wallet, 1n), 'never'],
   ['a credit sent to the token', { ...topUp(1n), to: ausd }, 'never'],
-  ['a credit sent to anybody', { ...topUp(1n), to: wallet }, 'never'],
+  ['a credit sent to any other address', { ...topUp(1n), to: wallet }, 'never'],
   ['a drip', coin(5n), ['drip:5']],
   ['a drip of too much', coin(6n), 'limit'],
   ['a noop', coin(0n), []],
@@ -105,12 +101,12 @@ const cases = [
 ] as const
 type Answer = ReturnType<typeof judged>
 
-describe('security: of transactions, a lane signs', () => {
+describe('security: the policy of a lane judges', () => {
   test.each(cases)('%s: %#', (_, deed, answer) => {
     expect(judged(() => spendsOfCall(policy, 0, deed))).toEqual(answer as unknown as Answer)
   })
 
-  test('each thing as the same one, packed or alone, and drips as one for each nonce', () => {
+  test('an operation alike when packed or alone, and one drip per nonce', () => {
     const identityOf = (nonce: number, deed: Parameters<typeof spendsOfCall>[2]) =>
       spendsOfCall(policy, nonce, deed).map(({ identity }) => identity)
     const packed = line('many', [op(opKinds.heldTopUp, 9n)])
@@ -120,7 +116,7 @@ describe('security: of transactions, a lane signs', () => {
   })
 })
 
-describe('security: of transfers, the treasury signs', () => {
+describe('security: the policy of the treasury judges', () => {
   const domain = { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: ausd }
   const times = { validAfter: '0', validBefore: '9' }
   const terms = { from: treasury, to: wallet, value: '100', nonce: ref, ...times }

@@ -35,7 +35,7 @@ const draw = (held: Lease, holder: string) =>
   database.transaction((tx) => drawNonce(tx, held, holder))
 
 describe('the nonces of a lane', () => {
-  test('are all different, however many are drawn at once', async () => {
+  test('are all different when they are drawn concurrently', async () => {
     const held = await lease(await newLane(), 'first')
     const drawn = await Promise.all(Array.from({ length: 8 }, () => draw(held, 'first')))
     expect(new Set(drawn)).toEqual(new Set([7, 8, 9, 10, 11, 12, 13, 14]))
@@ -59,7 +59,7 @@ describe('the nonces of a lane', () => {
         return [held, 'first']
       },
     ],
-  ])('draws none: %s', async (_, spoil) => {
+  ])('are not drawn: %s', async (_, spoil) => {
     const address = await newLane()
     const held = await lease(address, 'first')
     expect(await draw(held, 'first')).toBe(7)
@@ -68,7 +68,7 @@ describe('the nonces of a lane', () => {
 })
 
 describe('the lease of a lane', () => {
-  test('is held by one of two that want it at once', async () => {
+  test('is held by one of two concurrent claimants', async () => {
     const address = await newLane()
     const leased = await Promise.all(
       ['first', 'second'].map((holder) => leaseLanes(database, [address], holder)),
@@ -79,7 +79,7 @@ describe('the lease of a lane', () => {
     expect(await leaseLanes(database, [address], other)).toEqual([])
   })
 
-  test('is another for each new holder, and the same while it is renewed', async () => {
+  test('is new for each new holder, and the same while it is renewed', async () => {
     const address = await newLane()
     const { epoch } = await lease(address, 'first')
     expect(await lease(address, 'first')).toMatchObject({ epoch })
@@ -88,8 +88,8 @@ describe('the lease of a lane', () => {
   })
 })
 
-describe('a transaction', () => {
-  test('ends once, with what is written beside it', async () => {
+describe('a relayed transaction', () => {
+  test('ends once, in one step with its operations', async () => {
     const lane = await newLane()
     const at = { lane, nonce: 7 }
     const hash = `0x${lane.slice(2).padStart(64, '0')}` as const

@@ -41,11 +41,11 @@ describe('two lanes', () => {
     expect(new Set(ended.map(({ lane, nonce }) => `${lane}:${nonce}`)).size).toBe(6)
   })
 
-  test('of which one is blocked do not stop each other', async () => {
+  test('work independently when one is blocked', async () => {
     const context = await fixture.begin({ batchMax: 1, bumpAfterMs: 60_000 })
     const blocked = fixture.keys[1]!.address.toLowerCase()
     const tasks = await order(4)
-    // The endpoint says yes to everything, and then forgets what one lane sent.
+    // The endpoint accepts every transaction, then drops those of one lane.
     const yes = async () => Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') })
     fixture.endpoint.intercept = (method) =>
       method === 'eth_sendRawTransaction' ? yes() : undefined
@@ -66,8 +66,8 @@ describe('two lanes', () => {
   })
 })
 
-describe('rows that are older than the chain', () => {
-  /** What a lane's row says is put back by so many nonces, as a restored backup does. */
+describe('lane rows restored from a backup', () => {
+  /** Sets the nonce of a lane's row back by this number, as a restored backup does. */
   const putBack = (address: string, nonces: number) =>
     fixture.database.run((db) =>
       db
@@ -80,7 +80,7 @@ describe('rows that are older than the chain', () => {
   const sound = async (context: Context) =>
     (await holdLanes(context)).filter((one) => one.sound).map(({ lane }) => String(lane.address))
 
-  test('stop every lane, not only the one that sent something since: nothing refuses a second drip', async () => {
+  test('stop every lane, not only the one that has sent since: a second drip has no guard', async () => {
     const context = await fixture.begin()
     const [task] = await order(1)
     await fixture.finish(context, task!)
@@ -100,7 +100,7 @@ describe('rows that are older than the chain', () => {
     expect(await sound(await fixture.begin())).toEqual([first!, second!])
   })
 
-  test('are noticed by a process that goes on while they are put back', async () => {
+  test('are noticed by a process that runs during the restore', async () => {
     const context = await fixture.begin()
     expect(await sound(context)).toEqual([first!, second!])
     const [task] = await order(1)
@@ -116,8 +116,8 @@ describe('rows that are older than the chain', () => {
   })
 })
 
-describe('two processes', () => {
-  test('never hold the same lane, and the second takes over what the first lets go', async () => {
+describe('two relayer processes', () => {
+  test('never hold the same lane, and the second takes over the lanes that the first releases', async () => {
     const first = await fixture.begin()
     expect(await holdLanes(first)).toHaveLength(2)
     const second = { ...first, holder: crypto.randomUUID() }
@@ -128,7 +128,7 @@ describe('two processes', () => {
     expect(await holdLanes(first)).toEqual([])
   })
 
-  test('of which one stood still: what it finds about a lane that the other holds by now is not noted', async () => {
+  test('do not record a fault that a stalled process finds on a lane that the other holds by now', async () => {
     const first = { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now) }
     const { lane: before } = (await holdLanes(first))[0]!
     await releaseLanes(fixture.database, first.holder)
@@ -151,7 +151,7 @@ describe('two processes', () => {
     await releaseLanes(fixture.database, second.holder)
   })
 
-  test('working at once credit each order once', async () => {
+  test('that run concurrently credit each order once', async () => {
     const first = await fixture.begin({ batchMax: 3 })
     const second = { ...first, holder: crypto.randomUUID() }
     const before = await fixture.balanceOf(fixture.treasury.address)
@@ -165,8 +165,8 @@ describe('two processes', () => {
   })
 })
 
-describe('two copies of the service', () => {
-  /** Copies that count each other as told, and how often each looked who is there. */
+describe('two instances of chain-relayer', () => {
+  /** Two instances with a configured instance count, and the number of presence queries. */
   const pair = async () => {
     const counted = { copies: 2, looks: 0 }
     const copies = { count: () => counted.copies, poke: () => void counted.looks++ }
@@ -176,14 +176,14 @@ describe('two copies of the service', () => {
   const heldBy = async (context: Context) =>
     (await holdLanes(context)).map(({ lane }) => String(lane.address))
 
-  test('hold a half of the lanes each', async () => {
+  test('hold half of the lanes each', async () => {
     const { first, second } = await pair()
     expect(await heldBy(first)).toHaveLength(1)
     expect(await heldBy(second)).toHaveLength(1)
     expect(new Set([...(await heldBy(first)), ...(await heldBy(second))]).size).toBe(2)
   })
 
-  test('divide what the first held alone as soon as it counts the second', async () => {
+  test('divide the lanes of the first as soon as it counts the second', async () => {
     const { counted, first, second } = await pair()
     counted.copies = 1
     expect(await heldBy(first)).toHaveLength(2)
@@ -193,7 +193,7 @@ describe('two copies of the service', () => {
     expect(await heldBy(second)).toHaveLength(1)
   })
 
-  test('hand over at once when one is stopped in order', async () => {
+  test('hand over at once when one shuts down cleanly', async () => {
     const { counted, first, second } = await pair()
     expect(await heldBy(first)).toHaveLength(1)
     expect(await heldBy(second)).toHaveLength(1)
@@ -205,7 +205,7 @@ describe('two copies of the service', () => {
     expect(await heldBy(first)).toHaveLength(2)
   })
 
-  test('leave no lane to a copy that is there and does not take it', async () => {
+  test('leave no lane to a live instance that does not take it', async () => {
     const { first } = await pair()
     const holds = await heldBy(first)
     const later = (ms: number): Context => ({ ...first, clock: () => first.clock() + ms })
@@ -215,16 +215,16 @@ describe('two copies of the service', () => {
   })
 })
 
-describe('a lane', () => {
+describe('the fault of a lane', () => {
   test.each([
     ['that is new on both sides', 0, 0, [], null],
     ['with everything mined', 7, 7, [], null],
-    ['with two under way', 7, 5, [5, 6], null],
+    ['with two in flight', 7, 5, [5, 6], null],
     ['with one mined but not final', 7, 6, [5, 6], null],
     ['whose key sent something we never stored', 7, 8, [], 'chain_ahead'],
     ['with a restored backup', 5, 7, [3, 4], 'chain_ahead'],
-    ['on a chain that began anew', 7, 0, [], 'nonce_missing'],
-    ['with a hole before what is under way', 7, 5, [6], 'nonce_missing'],
+    ['on a chain that was reset', 7, 0, [], 'nonce_missing'],
+    ['with a gap before those in flight', 7, 5, [6], 'nonce_missing'],
   ] as const)('%s: next %d, chain %d, open %p -> %p', (_case, next, chain, open, fault) => {
     const openNonces = new Set<number>(open)
     expect(laneFault({ nextNonce: next, chainCount: chain, openNonces })).toBe(fault)

@@ -100,7 +100,7 @@ async function heldRepayment(wallet: Hex) {
   return task.payload.refId
 }
 
-/** An order, given once what it is about is on the chain, and what is true when it is done. */
+/** An order, made once its subject is on the chain, and the account after it is done. */
 type Story = readonly [string, (wallet: Hex) => Promise<Task>, object]
 const stories: readonly Story[] = [
   ['a held credit', async (wallet) => credit(wallet, true), { hold: 'held', drawn: 5n }],
@@ -163,26 +163,29 @@ async function accountAfter(wallet: Hex, { payload }: Task) {
   return { ...amounts, hold: state, extended }
 }
 
-describe('what is ordered of a hold', () => {
-  test.each(stories)('%s is done by a transaction of its own', async (_case, ordered, outcome) => {
+describe('an order about a hold', () => {
+  test.each(stories)('%s is done by its own transaction', async (_case, ordered, outcome) => {
     const wallet = await borrower()
     const task = await ordered(wallet)
     expect(await done(task)).toMatchObject({ state: 'settled', reason: null })
     expect(await accountAfter(wallet, task)).toMatchObject(outcome)
   })
 
-  test.each(stories)('%s is done together with others', async (_case, ordered, outcome) => {
-    const wallet = await borrower()
-    const tasks = [await ordered(wallet), credit(somebody, false)]
-    const context = await fixture.begin()
-    for (const task of tasks) await fixture.command(task)
-    const ended = []
-    for (const task of tasks) ended.push(await fixture.finish(context, task))
-    expect(ended[0]).toMatchObject({ state: 'settled', txHash: ended[1]!.txHash })
-    expect(await accountAfter(wallet, tasks[0]!)).toMatchObject(outcome)
-  })
+  test.each(stories)(
+    '%s is done in one transaction with others',
+    async (_case, ordered, outcome) => {
+      const wallet = await borrower()
+      const tasks = [await ordered(wallet), credit(somebody, false)]
+      const context = await fixture.begin()
+      for (const task of tasks) await fixture.command(task)
+      const ended = []
+      for (const task of tasks) ended.push(await fixture.finish(context, task))
+      expect(ended[0]).toMatchObject({ state: 'settled', txHash: ended[1]!.txHash })
+      expect(await accountAfter(wallet, tasks[0]!)).toMatchObject(outcome)
+    },
+  )
 
-  test('is one operation however often it is ordered', async () => {
+  test('is one operation for any number of orders', async () => {
     const wallet = await borrower()
     const before = await fixture.balanceOf(fixture.treasury.address)
     const refId = await heldRepayment(wallet)
@@ -197,12 +200,12 @@ describe('what is ordered of a hold', () => {
   })
 })
 
-describe('a ref', () => {
+describe('the state of a ref', () => {
   const askRef = answersOf(fixture.context).find(({ question }) => question === questions.ChainRef)!
   const stateOf = async (refId: string) =>
     ((await askRef.answer({ refId })) as { ok?: { state: string }; refused?: string }) ?? {}
 
-  test.each([true, false])('is unused, ordered, then used for ever (held: %p)', async (held) => {
+  test.each([true, false])('is unused, ordered, then used permanently (held: %p)', async (held) => {
     const task = credit(somebody, held)
     const { refId } = task.payload
     expect(await stateOf(refId)).toEqual({ ok: { state: 'unused' } })
@@ -217,7 +220,7 @@ describe('a ref', () => {
 })
 
 describe('the hold of a ref', () => {
-  test('is none before anything, held, released by time alone, and told with the chain clock', async () => {
+  test("is none before the credit, then held, then released by time, by the chain's clock", async () => {
     const refId = newRefId()
     expect(await holdOf(refId)).toMatchObject({ state: 'none', until: null })
     await done(credit(somebody, true, refId))
@@ -230,13 +233,13 @@ describe('the hold of a ref', () => {
     expect(Number(released.blockTime)).toBeGreaterThan(Number(held.until))
   })
 
-  test('is none of money that was never held', async () => {
+  test('is none for a credit without a hold', async () => {
     const task = credit(somebody, false)
     await done(task)
     expect(await holdOf(task.payload.refId)).toMatchObject({ state: 'none', until: null })
   })
 
-  test('is not none to an endpoint that has not come to it yet: refused', async () => {
+  test('is refused, not none, by an endpoint that lags behind the credit', async () => {
     const before = await chain.getBlockNumber()
     const refId = await heldTopUp(somebody)
     const backwards = lagging(before)
@@ -246,17 +249,17 @@ describe('the hold of a ref', () => {
     expect(await holdOf(refId)).toMatchObject({ state: 'held' })
   })
 
-  test('cannot be read while no endpoint answers: refused, not none', async () => {
+  test('is refused, not none, while no endpoint responds', async () => {
     fixture.endpoint.intercept = async () => new Response('', { status: 503 })
     expect(await ask.answer({ refId: newRefId() })).toEqual({ refused: 'chain_unavailable' })
   })
 })
 
-describe('a hold that is over', () => {
+describe('a hold that has ended', () => {
   test.each([
     ['alone', []],
     ['with others', [credit(somebody, false), credit(somebody, false)]],
-  ] as const)('costs nothing to revoke in vain, ordered %s', async (_case, others) => {
+  ] as const)('costs no gas for a late revocation, ordered %s', async (_case, others) => {
     const task = revoke(somebody, 'topup', await heldTopUp(somebody))
     await afterTheHold()
     const context = await fixture.begin()
@@ -267,7 +270,7 @@ describe('a hold that is over', () => {
     for (const one of others) expect((await fixture.finish(context, one)).state).toBe('settled')
   })
 
-  test('according to the newest block alone is not given up on', async () => {
+  test('according to the newest block only is still revoked later', async () => {
     const task = revoke(somebody, 'topup', await heldTopUp(somebody))
     const data = encodeErrorResult({
       ...{ abi: creditLineAbi, errorName: 'NotHeld' },
@@ -296,7 +299,7 @@ describe('a hold that is over', () => {
     expect(await holdOf(task.payload.refId)).toMatchObject({ state: 'revoked' })
   })
 
-  test('according to an endpoint that has not come to the payment yet is not given up on', async () => {
+  test('according to an endpoint that lags behind the payment is still revoked later', async () => {
     const before = await chain.getBlockNumber()
     const task = revoke(somebody, 'topup', await heldTopUp(somebody))
     const context = await fixture.begin()
@@ -324,8 +327,8 @@ describe('a hold that is over', () => {
     (call as { data: Hex }).data.startsWith(toFunctionSelector('revokeTopUp(bytes32,uint256)'))
 })
 
-describe('an extension', () => {
-  test('of a hold that ends later already is done, and nothing is sent', async () => {
+describe('the extension of a hold', () => {
+  test('that already ends later is settled without a transaction', async () => {
     const refId = await heldTopUp(somebody)
     const { until: endsAt } = await holdOf(refId)
     const earlier = extend(somebody, refId, String(BigInt(endsAt!) - 1n))
@@ -333,7 +336,7 @@ describe('an extension', () => {
     expect(await holdOf(refId)).toMatchObject({ until: endsAt })
   })
 
-  test('that would not put off the end fails, and says so', async () => {
+  test('that would not move its end fails with a reason', async () => {
     await chain.setBlockTimestampInterval({ interval: 0 })
     const refId = await heldTopUp(somebody)
     const ended = await done(extend(somebody, refId, (await holdOf(refId)).until!))
@@ -341,17 +344,17 @@ describe('an extension', () => {
     expect(ended).toMatchObject({ state: 'failed', reason: 'hold_not_extendable', nonce: null })
   })
 
-  test('of what was never held fails', async () => {
+  test('that never existed fails', async () => {
     const ended = await done(extend(somebody, newRefId(), '1790000000'))
     expect(ended).toMatchObject({ state: 'failed', reason: 'not_held', nonce: null })
   })
 })
 
-describe('what waits', () => {
+describe('the queue of waiting operations', () => {
   const noncesOf = async (tasks: readonly Task[]) =>
     Promise.all(tasks.map(async (task) => (await fixture.operationOf(task)).nonce))
 
-  test.each([1, 16])('goes in the order of its urgency, %i to a transaction', async (batchMax) => {
+  test.each([1, 16])('is ordered by urgency, with %i to a transaction', async (batchMax) => {
     const [first, second] = [await heldTopUp(somebody), await heldTopUp(somebody)]
     const context = await fixture.begin({ batchMax })
     const credits = Array.from({ length: 20 }, () => credit(somebody, false))
@@ -376,24 +379,21 @@ describe('what waits', () => {
     ['topup', undefined],
     ['settlement', undefined],
     ['topup', '4000000'],
-  ] as const)(
-    'for its %s to be on the chain is the revocation of it until %s is left',
-    async (of, left) => {
-      const wallet = await borrower()
-      const money = of === 'topup' ? credit(wallet, true) : repay(wallet, true)
-      const { refId } = money.payload
-      const task = left ? revokeTo(left, wallet, of, refId) : revoke(wallet, of, refId)
-      const context = await fixture.begin()
-      await fixture.command(money)
-      await fixture.command(task)
-      const [before, after] = [
-        await fixture.finish(context, money),
-        await fixture.finish(context, task),
-      ]
-      expect([before.state, after.state]).toEqual(['settled', 'settled'])
-      expect(after.blockNumber!).toBeGreaterThan(before.blockNumber!)
-      const hold = left ? 'held' : 'revoked'
-      expect(await accountAfter(wallet, task)).toMatchObject({ hold, drawn: 5n })
-    },
-  )
+  ] as const)('revokes a %s after it is on the chain, until %s is left', async (of, left) => {
+    const wallet = await borrower()
+    const money = of === 'topup' ? credit(wallet, true) : repay(wallet, true)
+    const { refId } = money.payload
+    const task = left ? revokeTo(left, wallet, of, refId) : revoke(wallet, of, refId)
+    const context = await fixture.begin()
+    await fixture.command(money)
+    await fixture.command(task)
+    const [before, after] = [
+      await fixture.finish(context, money),
+      await fixture.finish(context, task),
+    ]
+    expect([before.state, after.state]).toEqual(['settled', 'settled'])
+    expect(after.blockNumber!).toBeGreaterThan(before.blockNumber!)
+    const hold = left ? 'held' : 'revoked'
+    expect(await accountAfter(wallet, task)).toMatchObject({ hold, drawn: 5n })
+  })
 })

@@ -9,8 +9,8 @@ import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } fr
 import { orderOf, type Task } from './operation'
 import { insertOperation, operations } from './operation.store'
 
-// The issuer of AUSD may freeze an account or pause the token, at any moment. What is owed waits
-// for him, and a person is called; what a frozen user asked for ends, in words that tell him why.
+// The issuer of AUSD may freeze an account or pause the token at any moment. Our own operations wait
+// for the issuer, with an alert; an operation of a frozen user fails with a reason shown to the user.
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -47,7 +47,7 @@ async function takeOf({ key }: { key: Hex }): Promise<Task> {
 }
 const signedTake = async () => takeOf(await newWallet(fixture))
 
-/** The same, with what people are called for. */
+/** The context with the alerts that it raises. */
 function listening(context: Context): Context & { readonly alarms: string[] } {
   const alarms: string[] = []
   const logThrottled: Context['logThrottled'] = (_, { alarm }, message) => {
@@ -56,7 +56,7 @@ function listening(context: Context): Context & { readonly alarms: string[] } {
   return { ...context, logThrottled, alarms }
 }
 const stateOf = async (task: Task) => (await fixture.operationOf(task)).state
-/** What waits for somebody is examined again a little later: now. */
+/** Makes a postponed operation due now. */
 const examineNow = (task: Task) =>
   database.run((db) =>
     db
@@ -65,7 +65,7 @@ const examineNow = (task: Task) =>
       .where(eq(operations.id, orderOf(task).id)),
   )
 
-describe('what the issuer stops waits, with an alarm, and goes on when he lets it', () => {
+describe('the relayer postpones an operation with an alert until the issuer allows it:', () => {
   test.each<[string, Switch, unknown[], () => Promise<Task>]>([
     ['transfers paused, a credit', 'setTransferPaused', [], async () => credit()],
     ['transfers paused, a take', 'setTransferPaused', [], signedTake],
@@ -99,7 +99,7 @@ describe('what the issuer stops waits, with an alarm, and goes on when he lets i
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
-  test('while signatures are paused, what needs none goes on', async () => {
+  test('while signatures are paused, operations without one proceed', async () => {
     const context = await fixture.begin()
     await set('setSignatureVerificationPaused')
     const task = credit()
@@ -108,7 +108,7 @@ describe('what the issuer stops waits, with an alarm, and goes on when he lets i
   })
 })
 
-describe('what a frozen user asked for ends, and calls nobody', () => {
+describe('the relayer fails an operation of a frozen user without an alert:', () => {
   test('a cash-out', async () => {
     const context = listening(await fixture.begin())
     const wallet = await newWallet(fixture)
@@ -120,7 +120,7 @@ describe('what a frozen user asked for ends, and calls nobody', () => {
     expect(done).toMatchObject({ state: 'failed', reason: 'account_frozen', nonce: null })
   })
 
-  test('a send to somebody who is frozen', async () => {
+  test('a send to a frozen recipient', async () => {
     const context = await fixture.begin()
     const { key } = await newWallet(fixture)
     await set('setAccountFrozen', recipient)

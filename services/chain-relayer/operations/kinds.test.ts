@@ -41,7 +41,7 @@ describe('a take', () => {
     return { key, address, signed, task: take(signed) }
   }
 
-  test('moves the AUSD to the treasury, once', async () => {
+  test('moves the AUSD to the treasury once', async () => {
     const context = await fixture.begin()
     const { address, task } = await signedTake()
     await fixture.command(task)
@@ -49,7 +49,7 @@ describe('a take', () => {
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
   })
 
-  test('that somebody else submitted first counts as taken, with their transaction', async () => {
+  test('submitted first by a third party counts as taken, by that transaction', async () => {
     const context = await fixture.begin()
     const { task, signed } = await signedTake()
     const hash = await fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed))
@@ -57,7 +57,7 @@ describe('a take', () => {
     expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash: hash })
   })
 
-  test('that somebody else submits while ours is in the pool counts as taken', async () => {
+  test('submitted by a third party while ours is in the mempool counts as taken', async () => {
     const context = await fixture.begin()
     const { address, task, signed } = await signedTake()
     await fixture.command(task)
@@ -72,7 +72,7 @@ describe('a take', () => {
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
   })
 
-  test('whose wallet is empty by then fails and sends nothing', async () => {
+  test('of a wallet that has become empty fails and sends nothing', async () => {
     const context = await fixture.begin()
     const { key, address, task } = await signedTake()
     const away = encodeFunctionData({
@@ -87,7 +87,7 @@ describe('a take', () => {
     expect(await fixture.balanceOf(address)).toBe(1_000_000n)
   })
 
-  test('whose authorization was cancelled fails', async () => {
+  test('of a cancelled authorization fails', async () => {
     const context = await fixture.begin()
     const { key, signed, task } = await signedTake()
     const cancel = await cancelData(key, signed.nonce, contracts.domain)
@@ -97,7 +97,7 @@ describe('a take', () => {
     expect(done).toMatchObject({ state: 'failed', reason: 'authorization_cancelled' })
   })
 
-  test('whose window passed fails, but one that was used in time is found', async () => {
+  test('of an expired authorization fails, but one used in time is found', async () => {
     const context = await fixture.begin()
     const [late, used] = [await signedTake(1n, 30), await signedTake(1n, 30)]
     await fixture.submit(actorKeys.budi, contracts.ausd, transferData(used.signed))
@@ -142,8 +142,8 @@ describe('a take', () => {
   })
 })
 
-describe('a take that no block takes in time', () => {
-  test('security: gets no lane with less than a minute left, and ends when its time is over', async () => {
+describe('a take that is not mined in time', () => {
+  test('security: is assigned no lane in its last minute, and fails when it expires', async () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
     // The chain's clock is half a minute ahead by now.
@@ -158,7 +158,7 @@ describe('a take that no block takes in time', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  test('gives its nonce away to a noop, and fails without having moved anything', async () => {
+  test('is replaced by a noop at its nonce, and fails without a transfer', async () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
     const nonce = newNonce()
@@ -194,7 +194,7 @@ describe('a return', () => {
     payload: { payoutId: crypto.randomUUID(), wallet, ausd: '2000000' },
   })
 
-  test('gives the AUSD back once; the token itself refuses a second time', async () => {
+  test('transfers the AUSD once; the token itself refuses a second time', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const task = giveBack(address)
@@ -211,7 +211,7 @@ describe('a return', () => {
     expect(state).toBe(true)
   })
 
-  test('that a lost database already made is recognised, not made again', async () => {
+  test('already made before the database was lost is recognised, not repeated', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const task = giveBack(address)
@@ -231,7 +231,7 @@ describe('a drip', () => {
     payload: { wallet },
   })
 
-  test('comes once per wallet for ever, however it is spelled', async () => {
+  test('is given once per wallet, in any spelling of its address', async () => {
     const context = await fixture.begin()
     const { address } = privateKeyToAccount(generatePrivateKey())
     await fixture.command(drip(address))
@@ -252,7 +252,7 @@ describe('a drip', () => {
   })
 
   // Monad reverts what moves value out of an account's reserve: no reason to give up on the wallet.
-  test('that reverted comes again a while later, once', async () => {
+  test('that reverted is retried once after a delay', async () => {
     const context = await fixture.begin()
     const { address } = privateKeyToAccount(generatePrivateKey())
     const refuses = '0x60006000fd'
@@ -286,7 +286,7 @@ describe('a drip', () => {
 })
 
 describe('verdicts on one wallet', () => {
-  test('to freeze it that come in the wrong order end with the newest', async () => {
+  test('to freeze it in the wrong order end with the newest', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const [newer, older] = [freeze(address, false, 9n), freeze(address, true, 5n)]
@@ -296,7 +296,7 @@ describe('verdicts on one wallet', () => {
     expect((await fixture.lineOf(address)).frozen).toBe(false)
   })
 
-  test('to freeze it wait for each other, however many lanes there are', async () => {
+  test('to freeze it wait for each other on any number of lanes', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const [first, second] = [freeze(address, true, 1n), freeze(address, false, 2n)]
@@ -309,7 +309,7 @@ describe('verdicts on one wallet', () => {
     expect((await fixture.lineOf(address)).frozen).toBe(false)
   })
 
-  test('to freeze and to verify it are counted apart', async () => {
+  test('to freeze and to verify it are ordered separately', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const tasks = [verify(address, true, 9n), freeze(address, true, 5n)]
@@ -318,7 +318,7 @@ describe('verdicts on one wallet', () => {
     expect(await fixture.lineOf(address)).toMatchObject({ verified: true, frozen: true })
   })
 
-  test('that come in the wrong order end with the newest', async () => {
+  test('in the wrong order end with the newest', async () => {
     const context = await fixture.begin()
     const { address } = await newWallet(fixture, 0n)
     const [newer, older] = [verify(address, false, 9n), verify(address, true, 5n)]
@@ -351,7 +351,7 @@ describe('several revocations of one payment', () => {
   }
 
   test.each([[['9000000', '4000000']], [['4000000', '9000000', '4000000']]])(
-    'until %j are left leave the smallest amount',
+    'with the remainders %j leave the smallest one',
     async (lefts) => {
       const before = await pending()
       const refId = await heldTopUp()
@@ -361,7 +361,7 @@ describe('several revocations of one payment', () => {
     },
   )
 
-  test('leave nothing once the whole is revoked, and are settled after the hold too', async () => {
+  test('leave nothing after a full one, and are settled after the hold too', async () => {
     const before = await pending()
     const refId = await heldTopUp()
     await done([revoke(refId)])

@@ -46,7 +46,7 @@ const soughtIn = (method: string, params: readonly unknown[]) =>
     ? (params[0] as { topics: string[] }).topics[1]?.replace(/^0x0{24}/, '0x')
     : undefined
 
-test("security: a look-up that no endpoint answers delays nobody else's credit", async () => {
+test("security: a look-up without a response does not delay another user's credit", async () => {
   const patient = openNode(
     { endpoints: openRpcEndpoints({ rpcUrls: [fixture.endpoint.url] }), chainId: 10143 },
     60_000,
@@ -66,7 +66,7 @@ test("security: a look-up that no endpoint answers delays nobody else's credit",
   void asked.promise.then(() => {
     isAsked = true
   })
-  // Neither is waited for once the query is under way, which does not end.
+  // Neither is awaited once the query, which never ends, is in progress.
   const goOn = async () => {
     await round(context)
     await lookOnce(context, new Map())
@@ -83,7 +83,7 @@ test("security: a look-up that no endpoint answers delays nobody else's credit",
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
 })
 
-test('a use from before the order reached us is found, when the cash-out was accepted before', async () => {
+test('a use from before the order is found when the cash-out was accepted earlier', async () => {
   const context = await fixture.begin()
   const { key } = await newWallet(fixture)
   const receivedAt = String((await chain.getBlock()).timestamp)
@@ -99,7 +99,7 @@ test('a use from before the order reached us is found, when the cash-out was acc
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
 })
 
-test('security: a wallet with many long look-ups leaves others their turn', async () => {
+test('security: a wallet with many long look-ups does not delay others', async () => {
   const context = await fixture.begin()
   const [many, one] = [await newWallet(fixture), await newWallet(fixture)]
   const long = []
@@ -130,11 +130,11 @@ test('security: a wallet with many long look-ups leaves others their turn', asyn
 })
 
 test.each([
-  ['when the order was stored', undefined, '0', 9_400n],
-  ['when the cash-out was accepted, if that was before', '4000', '0', 3_400n],
-  ['not when somebody says it was accepted later', '20000', '0', 9_400n],
-  ['when its window begins, if that is later', undefined, '9700', 9_700n],
-] as const)('a use is searched for from %s on', (_, receivedAt, validAfter, since) => {
+  ['the time of the order', undefined, '0', 9_400n],
+  ['the acceptance of the cash-out, if that was earlier', '4000', '0', 3_400n],
+  ['the time of the order, not a claimed later acceptance', '20000', '0', 9_400n],
+  ['the start of its window, if that is later', undefined, '9700', 9_700n],
+] as const)('the search for a use starts at %s', (_, receivedAt, validAfter, since) => {
   const payload = { payoutId: 'p', receivedAt } as never
   expect(usableSince({ payload, createdAt: new Date(10_000_000) }, validAfter)).toBe(since)
 })

@@ -36,22 +36,22 @@ async function waiting(): Promise<Operation> {
 const assign = (id: string, nonce: number) =>
   database.transaction((tx) => assignOperations(tx, [id], { lane: wallet, nonce }))
 
-describe('an operation', () => {
-  test('is given one nonce, by one of two that have it at once', async () => {
+describe('the row of an operation', () => {
+  test('gets one nonce when two instances assign it concurrently', async () => {
     const { id } = await waiting()
     const assigned = await Promise.all([1, 2].map((nonce) => assign(id, nonce)))
     expect(assigned.toSorted()).toEqual([false, true])
     expect(await find(id)).toMatchObject({ state: 'assigned', nonce: assigned[0] ? 1 : 2 })
   })
 
-  test('that has its nonce is not postponed any more', async () => {
+  test('with a nonce is not postponed', async () => {
     const { id } = await waiting()
     await assign(id, 1)
     await database.run((db) => postponeOperation(db, id, 60_000, 1, 'policy_refused'))
     expect(await find(id)).toMatchObject({ state: 'assigned', tries: 0, reason: null })
   })
 
-  test('that has its nonce is not ended by a copy that saw it wait', async () => {
+  test('with a nonce is not ended by an instance that read it without one', async () => {
     const seen = await waiting()
     await assign(seen.id, 1)
     const log = openLog('chain-relayer', 'silent')
@@ -61,7 +61,7 @@ describe('an operation', () => {
     expect(await find(seen.id)).toMatchObject({ state: 'assigned', reason: null })
   })
 
-  test('ends once, and what it became is told once', async () => {
+  test('ends once, and its result is announced once', async () => {
     const operation = await waiting()
     const ends = [
       () => database.transaction((tx) => settle(tx, operation, null)),
@@ -78,7 +78,7 @@ describe('an operation', () => {
   })
 })
 
-test('of two verdicts of a kind on a wallet one is assigned', async () => {
+test('only one of two verdicts of a kind on a wallet is assigned', async () => {
   const ordered = async (kind: 'verify' | 'freeze', revision: string) => {
     const flag = kind === 'verify' ? { verified: true } : { frozen: true }
     const order = orderOf({ kind, payload: { wallet, revision, ...flag } } as Task)

@@ -24,11 +24,11 @@ describe('an operation', () => {
     'assigned>failed',
     'failed>settled',
   ])
-  test.each(steps)('%s may become %s only as the table says', (from, to) => {
+  test.each(steps)('goes from %s to %s only as its lifecycle allows', (from, to) => {
     expect(canBecome(lifecycle, from, to)).toBe(allowed.has(`${from}>${to}`))
   })
 
-  test('that ended is never assigned again', () => {
+  test('that has ended is never assigned again', () => {
     expect(statesBefore(lifecycle, 'assigned')).toEqual(['waiting'])
   })
 
@@ -42,21 +42,21 @@ describe('an operation', () => {
     ['take', 'authorization_used_elsewhere', false],
     ['send', 'balance_too_low', false],
     ['return', 'reverted', false],
-  ] as const)('that is a %s and failed with %s may happen late: %p', (kind, reason, late) => {
+  ] as const)('of the kind %s that failed with %s may still happen: %p', (kind, reason, late) => {
     expect(mayHappenLate({ kind, authorizationNonce: '0x01' }, reason)).toBe(late)
   })
 
-  test('security: that shares its authorization with another payout never counts late', () => {
+  test('security: that shares its authorization with another payout never counts as still possible', () => {
     const failed = { kind: 'take', authorizationNonce: null } as const
     expect(mayHappenLate(failed, 'authorization_conflict')).toBe(false)
   })
 
-  test('shares a transaction only when `many` takes it', () => {
+  test("shares a transaction only if the contract's `many` supports it", () => {
     const batched = Object.keys(guards).filter((kind) => isBatchable(kind as never))
     expect(batched).toEqual(['credit', 'repay', 'revoke', 'extend'])
   })
 
-  test('that nobody refuses a second time is none but a drip', () => {
+  test('without a guard against repetition is always a drip', () => {
     const unguarded = Object.entries(guards).filter(([, guard]) => guard === 'none')
     expect(unguarded.map(([kind]) => kind)).toEqual(['drip'])
   })
@@ -95,7 +95,7 @@ const take = (authorization: SignedTransfer): Task => ({
 })
 
 describe('an order', () => {
-  test('has the same id and content however its addresses are spelled', () => {
+  test('has the same id and content in any spelling of its addresses', () => {
     const spelled = { ...credit('5') } as { kind: 'credit'; payload: { wallet: string } }
     spelled.payload = { ...spelled.payload, wallet: wallet.toLowerCase() }
     expect(orderOf(asRead(spelled as Task))).toEqual(orderOf(asRead(credit('5'))))
@@ -108,7 +108,7 @@ describe('an order', () => {
     ['a hold of what repaid', repay('1790000000', false), repay('1790000000', true)],
     ['another thing to revoke', revoke('topup'), revoke('settlement')],
     ['the opposite', freeze(true), freeze(false)],
-  ])('of the same cause with %s contradicts', (_case, task, other) => {
+  ])('of the same cause with %s is a conflict', (_case, task, other) => {
     const [first, second] = [orderOf(task), orderOf(other)]
     expect(second.id).toBe(first.id)
     expect(second.contentHash).not.toBe(first.contentHash)
@@ -129,12 +129,12 @@ describe('an order', () => {
     expect(orderOf(asRead({ kind, payload } as Task)).cause).toBe(cause)
   })
 
-  test('to take is the same whichever of its valid signatures it carries', () => {
+  test('to take is the same with any of its valid signatures', () => {
     const other = { ...signed, signature: `0x${'ef'.repeat(65)}` as const }
     expect(orderOf(take(other)).contentHash).toBe(orderOf(take(signed)).contentHash)
   })
 
-  test('to take knows what will leave the wallet and which nonce it uses', () => {
+  test('to take has the amount that will leave the wallet and the nonce it uses', () => {
     expect(orderOf(take(signed))).toMatchObject({
       wallet: wallet.toLowerCase(),
       leavesMicro: 100n,
@@ -142,7 +142,7 @@ describe('an order', () => {
     })
   })
 
-  test('to send is named by wallet and nonce alone', () => {
+  test('to send is identified by wallet and nonce only', () => {
     const respelled = { ...canonical(signed), value: '7' }
     expect(sendIdOf(respelled)).toBe(sendIdOf(canonical(signed)))
   })

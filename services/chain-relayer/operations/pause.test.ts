@@ -52,7 +52,7 @@ const revoke = (refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet: somebody, of: 'topup' } }) as const
 
 describe('while relaying is paused', () => {
-  test('what protects money goes on, and all else waits until it is resumed', async () => {
+  test('operations that protect money proceed, and all others wait', async () => {
     const context = await fixture.begin()
     const held = credit(newRefId(), true)
     await fixture.command(held)
@@ -75,7 +75,7 @@ describe('while relaying is paused', () => {
     expect(goesOn.some((kind) => waiting.some((task) => task.kind === kind))).toBe(false)
   })
 
-  test('what has its nonce is not touched', async () => {
+  test('an operation with a nonce proceeds', async () => {
     const context = await fixture.begin()
     const task = credit()
     await fixture.command(task)
@@ -87,7 +87,7 @@ describe('while relaying is paused', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
-  test('a send and a cash-out are refused, with the time since when', async () => {
+  test('a send and a cash-out are refused with the start of the pause', async () => {
     const context = await fixture.begin()
     const { key, address } = await newWallet(fixture)
     const verified = verify(address, true, 1n)

@@ -54,7 +54,7 @@ async function busOf(name: ServiceName): Promise<Bus> {
   return bus
 }
 
-test('a repeated command has its outcome announced again, in spite of what the broker remembers', async () => {
+test("a repeated command has its outcome announced again, despite the broker's duplicate window", async () => {
   const task = take({
     ...{ from: recipient, to: recipient, value: '1', validAfter: '0', validBefore: '9999999999' },
     ...{ nonce: newNonce(), signature: `0x${'12'.repeat(65)}` },

@@ -66,8 +66,8 @@ const told = (cause: string) =>
 const isWatched = async (task: ReturnType<typeof take>) =>
   (await fixture.operationOf(task)).watchAt !== null
 
-describe('a take that failed', () => {
-  test('and is put on the chain by somebody else is settled late, when it is final', async () => {
+describe('a failed take', () => {
+  test('that a third party puts on the chain is settled late, when it is final', async () => {
     const { context, alarms } = await begin()
     const { signed, task } = await failedTake(context)
     await watchOnce(context, 0)
@@ -85,14 +85,14 @@ describe('a take that failed', () => {
     expect(alarms).toEqual([])
   })
 
-  test('is found by the next process when the transfer came while nobody watched', async () => {
+  test('is settled by the next process if the transfer happened while no process ran', async () => {
     const { signed, task } = await failedTake((await begin()).context)
     await submitted(transferData(signed))
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
     await watchUntil((await begin()).context, 'the late settlement', state)
   })
 
-  test('is watched at once, also by a process whose clock runs ahead', async () => {
+  test('is watched at once, also by a process whose clock is ahead', async () => {
     const { context } = await begin()
     setSystemTime(new Date(Date.now() + 1_800_000))
     const { signed, task } = await failedTake(context).finally(() => setSystemTime())
@@ -101,7 +101,7 @@ describe('a take that failed', () => {
     await watchUntil(context, 'the late settlement', state)
   })
 
-  test('and settled late says so, and no more that it failed, when it is ordered again', async () => {
+  test('that was settled late is announced as settled, not failed, when it is ordered again', async () => {
     const { context } = await begin()
     const { signed, task } = await failedTake(context)
     const txHash = await submitted(transferData(signed))
@@ -110,7 +110,7 @@ describe('a take that failed', () => {
     expect(await told(`${task.payload.payoutId}:1`)).toMatchObject([{ payload: { txHash } }])
   })
 
-  test('security: and whose nonce moved other money stays failed, and calls a person', async () => {
+  test('security: whose nonce moved other money stays failed and raises an alert', async () => {
     const { context, alarms } = await begin()
     const { key, signed, task } = await failedTake(context)
     const nonce = signed.nonce as Hex
@@ -121,7 +121,7 @@ describe('a take that failed', () => {
     expect(alarms).toEqual(['authorization of a failed take used elsewhere'])
   })
 
-  test('and was cancelled by its wallet stays failed, and calls nobody', async () => {
+  test('that its wallet cancelled stays failed without an alert', async () => {
     const { context, alarms } = await begin()
     const { key, signed, task } = await failedTake(context)
     await submitted(await cancelData(key, signed.nonce, contracts.domain))
@@ -130,7 +130,7 @@ describe('a take that failed', () => {
     expect(alarms).toEqual([])
   })
 
-  test('security: is settled late for one payout alone, however many name its transfer', async () => {
+  test('security: is settled late for only one of several payouts that name its transfer', async () => {
     const { context } = await begin()
     const { signed, task } = await failedTake(context)
     const second = take(signed)
@@ -168,7 +168,7 @@ describe('a take that failed', () => {
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     expect((await fixture.operationOf(task)).state).toBe('failed')
   })
-  test('security: with a window of years is watched for an hour, and found whenever it comes', async () => {
+  test('security: with a window of years is watched for an hour, and found whenever it happens', async () => {
     const { context } = await begin()
     const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
     await followTransfers(context)

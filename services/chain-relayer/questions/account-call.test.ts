@@ -46,7 +46,7 @@ const answerOf = (lines: readonly Line[], blockNumber: bigint, failed = -1): Hex
 }
 
 describe('the call that reads wallets', () => {
-  test.each([1, 2, 80])('is what viem would say of %d', (count) => {
+  test.each([1, 2, 80])('is encoded as viem encodes it, for %d', (count) => {
     const wallets = Array.from({ length: count }, (_, at) =>
       wallet((at + 1).toString(16).padStart(2, '0')),
     )
@@ -85,12 +85,12 @@ describe('the call that reads wallets', () => {
   })
 })
 
-describe('its answer', () => {
+describe('the result of the call that reads wallets', () => {
   test.each([
     ['of one wallet', [lineOf(1)]],
     ['of several', [lineOf(1), lineOf(2), lineOf(3)]],
     ['of the largest numbers', [lineOf(1, true), lineOf(2, true)]],
-  ])('is read field by field: %s', (_, lines) => {
+  ])('is decoded field by field: %s', (_, lines) => {
     const { reads, blockNumber, pool } = decodeReads(answerOf(lines, 77n), lines.length)
     expect(blockNumber).toBe(77n)
     expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
@@ -108,7 +108,7 @@ describe('its answer', () => {
     ['of fewer calls', answerOf([lineOf(1)], 77n)],
     ['of more calls', answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n)],
     ['that was cut', answerOf([lineOf(1), lineOf(2)], 77n).slice(0, 900) as Hex],
-  ])('%s is refused', (_, answer) => {
+  ])('is rejected: %s', (_, answer) => {
     expect(() => decodeReads(answer, 2)).toThrow()
   })
 })

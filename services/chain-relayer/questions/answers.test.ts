@@ -32,7 +32,7 @@ const ask = (question: Question, request: object) =>
     .find((one) => one.question === question)!
     .answer(request)
 
-describe('a send', () => {
+describe('a request for a send', () => {
   const verifiedWallet = async () => {
     const context = await fixture.begin()
     const wallet = await newWallet(fixture)
@@ -42,7 +42,7 @@ describe('a send', () => {
     return { ...wallet, context }
   }
 
-  test('is relayed once, answered alike each time, and shown in the activity', async () => {
+  test('is relayed once, has the same response each time, and is in the activity', async () => {
     const { context, key, address } = await verifiedWallet()
     const signed = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
     const answer = await createSend(context, address, canonical(signed))
@@ -61,7 +61,7 @@ describe('a send', () => {
     })
   })
 
-  test('come twice, held up until the first of it is final, is answered as the first', async () => {
+  test('repeated while it is delayed until the first is final has the response of the first', async () => {
     const { context, key, address } = await verifiedWallet()
     const signed = canonical(
       await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }),
@@ -109,7 +109,7 @@ describe('a send', () => {
     })
   })
 
-  test('of more than what is left after those in flight is refused', async () => {
+  test('for more than the balance less the sends in flight is refused', async () => {
     const { key, address } = await verifiedWallet()
     const signs = (value: bigint) => fixture.sign(key, { to: recipient, value, nonce: newNonce() })
     await createSend(context, address, canonical(await signs(6_000_000n)))
@@ -117,13 +117,13 @@ describe('a send', () => {
     expect(await createSend(context, address, second)).toEqual({ refused: 'balance_too_low' })
   })
 
-  test('of all that is left is accepted before those that were mined are final', async () => {
+  test('for the whole remaining balance is accepted before mined sends are final', async () => {
     const { key, address } = await verifiedWallet()
     const signs = async (value: bigint) =>
       canonical(await fixture.sign(key, { to: recipient, value, nonce: newNonce() }))
     const first = await signs(6_000_000n)
     await createSend(context, address, first)
-    // Nobody has noted it as settled: to our rows it is still to leave the wallet.
+    // No row is settled yet: to our database the amount has still to leave the wallet.
     await fixture.submit(actorKeys.admin, contracts.ausd, transferData(first))
     const rest = await createSend(context, address, await signs(4_000_000n))
     expect(rest).toMatchObject({ ok: { ausd: '4000000' } })
@@ -131,7 +131,7 @@ describe('a send', () => {
     expect(more).toEqual({ refused: 'balance_too_low' })
   })
 
-  test('and another at the same moment cannot both count on the same AUSD', async () => {
+  test('and a concurrent one cannot both use the same AUSD', async () => {
     const { key, address } = await verifiedWallet()
     const send = async () => {
       const terms = { to: recipient, value: 6_000_000n, nonce: newNonce() }
@@ -141,7 +141,7 @@ describe('a send', () => {
     expect(answers.filter((answer) => 'ok' in answer)).toHaveLength(1)
   })
 
-  test('that comes twice at the same moment, among others, is one', async () => {
+  test('sent twice concurrently, among others, is one send', async () => {
     const { key, address } = await verifiedWallet()
     const signs = async () =>
       canonical(await fixture.sign(key, { to: recipient, value: 2_000_000n, nonce: newNonce() }))
@@ -157,7 +157,7 @@ describe('a send', () => {
     expect(ok.inFlight).toHaveLength(2)
   })
 
-  test('of a cash-out is not refused for a take that is stored while its balance is read', async () => {
+  test('is not refused for the take of a cash-out that is stored during its balance read', async () => {
     const { context, key, address } = await verifiedWallet()
     const sign = (value: bigint) => fixture.sign(key, { to: treasury, value, nonce: newNonce() })
     const [before, asked] = [await sign(4_000_000n), await sign(1_000_000n)]
@@ -179,13 +179,13 @@ describe('a send', () => {
     })
   })
 
-  test('of a frozen wallet is refused, and so is its cash-out, until it is frozen no more', async () => {
+  test('of a frozen wallet is refused, and so is its cash-out, until the wallet is unfrozen', async () => {
     const { context, key, address } = await verifiedWallet()
     const decide = async (frozen: boolean, revision: bigint) => {
       await fixture.command(freeze(address, frozen, revision))
       await fixture.finish(context, freeze(address, frozen, revision))
     }
-    // More than it holds: that it is frozen is told first.
+    // The amount exceeds the balance: the freeze is the first refusal.
     const sign = (value: bigint, to = treasury) =>
       fixture.sign(key, { to, value, nonce: newNonce() })
     const sent = (value: bigint) => sign(value, recipient)
@@ -215,7 +215,7 @@ describe('a send', () => {
     expect(answer).toEqual({ refused: 'not_verified' })
   })
 
-  test('signed with v 0 or 1 is settled alone and in a bundle, and is the same send as with 27 or 28', async () => {
+  test('signed with v 0 or 1 settles alone and in a bundle, as the same send as with 27 or 28', async () => {
     const { context, key, address } = await verifiedWallet()
     const sign = async () => {
       const terms = { to: recipient, value: 50_000n, nonce: newNonce() }
@@ -275,10 +275,10 @@ describe('a send', () => {
   })
 })
 
-describe('an account', () => {
+describe('the account of a wallet', () => {
   const account = (wallet: string) => ask(questions.ChainAccount, { wallet })
 
-  test('is read at one block, and by one call however many ask at once', async () => {
+  test('is read at one block, by one call for concurrent requests', async () => {
     let calls = 0
     fixture.endpoint.intercept = (method) => {
       if (method === 'eth_call') calls++

@@ -49,7 +49,7 @@ describe('a contract wallet', () => {
     return { account, wallet, wrap }
   }
 
-  test('cashes out by a signature its own code accepts, and by no other', async () => {
+  test('cashes out by a signature that its own code accepts, and by no other', async () => {
     const context = await fixture.begin()
     const { account, wallet, wrap } = await ownedWallet()
     const terms = {
@@ -73,7 +73,7 @@ describe('a contract wallet', () => {
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
   })
 
-  /** It burns the gas of whatever is not free; what is asked as by our lane is made to pass. */
+  /** Deploys a wallet that burns all gas it is given; our lane's simulation of it passes. */
   async function burner() {
     const { key } = await newWallet(fixture, 0n)
     const data = encodeDeployData({
@@ -91,7 +91,7 @@ describe('a contract wallet', () => {
       const terms = { from: wallet, to, value, ...window, nonce: newNonce() }
       return { ...terms, signature: `0x${'00'.repeat(96)}` as Hex }
     }
-    // There is always something left that tells them apart: the simulation is made to pass.
+    // Its code can always detect a simulation, so the endpoint lets the simulation pass.
     fixture.endpoint.intercept = (method, _, params) =>
       method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
@@ -111,7 +111,7 @@ describe('a contract wallet', () => {
     expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
   })
 
-  test("security: burns what a day's budget allows, however many it orders at once, and no more", async () => {
+  test('security: burns only its daily gas budget, for any number of concurrent orders', async () => {
     const context = await fixture.begin({ gasBudgetWei: 1n })
     const { wallet, sign } = await burner()
     const tasks = [1, 2, 3, 4, 5].map(() => take(sign()))
@@ -123,7 +123,7 @@ describe('a contract wallet', () => {
     const spent = 'gas_budget_spent'
     expect(reasons.toSorted()).toEqual([spent, spent, spent, spent, 'reverted'])
     fixture.endpoint.intercept = undefined
-    // Told after all that is wrong with the request itself.
+    // The budget is the last refusal, after every fault of the request.
     const check = (value: string) =>
       answersOf(context)
         .find((one) => one.question === questions.AuthorizationCheck)!

@@ -21,8 +21,8 @@ const worthOf = async (shares: string) =>
     }),
   )
 
-describe('what is held of the collateral', () => {
-  test('is told in AUSD as the contract values it, whatever a share costs', async () => {
+describe('the collateral on hold', () => {
+  test("is shown in AUSD at the contract's valuation, at any share price", async () => {
     await act('topUp', 1, ausd('7'))
     await act('topUp', 2, ausd('3.000001'), true)
     const { collateral } = await account(actors.ana.address)
@@ -44,7 +44,7 @@ describe('what is held of the collateral', () => {
   })
 })
 
-test('nothing is available to a wallet that is not verified, whatever collateral it has', async () => {
+test('an unverified wallet has nothing available, whatever its collateral', async () => {
   await act('topUp', 3, ausd('10'), false, 'citra')
   const { verified, collateral, limit, available } = await account(actors.citra.address)
   expect({ verified, available }).toEqual({ verified: false, available: '0' })

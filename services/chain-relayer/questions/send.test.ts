@@ -41,27 +41,27 @@ const ladder = [
   ['balance_too_low', {}, { freeMicro: 9_999n }],
 ] as const
 
-describe('a send', () => {
+describe('the decision about a send', () => {
   const decide = (words: object, known: object) =>
     refusalOfSend(
       { wallet, token, creditLine, treasury, nowSeconds, signed: { ...signed, ...words } },
       { ...facts, ...known },
     )
 
-  test('with nothing against it is accepted, to the last micro-unit', () => {
+  test('accepts a valid one, up to the last micro-unit', () => {
     expect(decide({}, {})).toBeUndefined()
   })
 
-  test('with a minute left is accepted', () => {
+  test('accepts one with a minute left', () => {
     expect(decide({ validBefore: String(nowSeconds + 60n) }, {})).toBeUndefined()
   })
 
-  test.each(ladder)('is refused with %s alone', (code, words, known) => {
+  test.each(ladder)('refuses one with only the fault %s', (code, words, known) => {
     expect(decide(words, known)).toBe(code)
   })
 
   const steps = ladder.map((step, place) => [step[0], place] as const)
-  test.each(steps)('is told %s before anything checked later', (code, place) => {
+  test.each(steps)('refuses with %s before any later check', (code, place) => {
     const later = ladder.slice(place)
     // Several rows set `to`: the earlier one must win, so the rows are laid over each other backwards.
     const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())

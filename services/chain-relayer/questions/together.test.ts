@@ -12,20 +12,20 @@ const open = (most = 10) => {
   return { double, groups }
 }
 
-describe('what is asked for at the same moment', () => {
-  test('goes together, but for the first, and each gets its own answer', async () => {
+describe('concurrent reads', () => {
+  test('share one call, except the first, and each gets its own result', async () => {
     const { double, groups } = open()
     expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
     expect(groups).toEqual([[1], [2, 3]])
   })
 
-  test('goes in groups that are not too large', async () => {
+  test('are split into groups of limited size', async () => {
     const { double, groups } = open(2)
     await Promise.all([1, 2, 3, 4].map(double))
     expect(groups).toEqual([[1], [2, 3], [4]])
   })
 
-  test('is done one by one when it fails together', async () => {
+  test('are repeated one by one after their shared call fails', async () => {
     const { double } = open()
     const answers = await Promise.all([1, 2, 0, 3].map((one) => double(one).catch(() => 'failed')))
     expect(answers).toEqual([2, 4, 'failed', 6])

@@ -19,7 +19,7 @@ const ask = async (clock = fixture.context.clock) => {
   const fits = readerOf(answerSchema(ChainTreasury.answer))
   return async () => {
     const said = (await answer({})) as { ok?: Treasury; refused?: string }
-    expect(fits(said)).toHaveProperty('value') // Whoever asked can read it.
+    expect(fits(said)).toHaveProperty('value') // The caller can parse it.
     return said
   }
 }
@@ -37,7 +37,7 @@ const somebody = async () => {
   return { context, address }
 }
 
-test('what the treasury holds is told with what orders under way will still take of it', async () => {
+test('the treasury reading includes the amount that pending orders will still take', async () => {
   const { context, address } = await somebody()
   const before = (await once()).ok!
   const whole = { balance: '1000000000', drawable: '1000000000' }
@@ -54,7 +54,7 @@ test('what the treasury holds is told with what orders under way will still take
   expect(Date.parse(after.readAt)).toBeGreaterThan(Date.parse(before.readAt))
 })
 
-test('one call of the chain serves all who ask within two seconds', async () => {
+test('one call of the chain serves all requests within two seconds', async () => {
   let calls = 0
   fixture.endpoint.intercept = (method) => {
     if (method === 'eth_call') calls += 1
@@ -70,7 +70,7 @@ test('one call of the chain serves all who ask within two seconds', async () => 
   expect(calls).toBe(2)
 })
 
-test('a chain that cannot be read is no answer, and the next question reads anew', async () => {
+test('a failed treasury reading is refused, and the next request reads again', async () => {
   const again = await ask()
   fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 500 }))
   expect(await again()).toEqual({ refused: 'chain_unavailable' })
@@ -78,7 +78,7 @@ test('a chain that cannot be read is no answer, and the next question reads anew
   await until(async () => (await again()).ok, 'a reading')
 })
 
-test('security: an endpoint that lags behind a credit we know to be final is not believed', async () => {
+test('security: a treasury reading from an endpoint that lags behind a final credit is rejected', async () => {
   const { context, address } = await somebody()
   const stale = await fixture.chain.getBlockNumber()
   const task = credit(address, '1000000')

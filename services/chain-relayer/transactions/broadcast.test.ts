@@ -9,7 +9,7 @@ import { newRefId, openFixture } from '../test-support'
 const fixture = await openFixture()
 afterAll(fixture.close)
 
-test('a transaction is sent when its bytes are stored, and not before', async () => {
+test('a transaction is sent only after its bytes are stored', async () => {
   const context = await fixture.begin()
   const wallet = actors.ana.address.toLowerCase() as `0x${string}`
   const payload = { refId: newRefId(), wallet, ausd: '1000000', held: false }

@@ -51,15 +51,15 @@ const endOf = async (context: Context, takes: readonly { task: ReturnType<typeof
   for (const { task } of takes) ended.push(await fixture.finish(context, task))
   return ended
 }
-/** Assigned, and not sent yet: what the chain does now, it does before ours. */
+/** Assigns without sending: the chain's next action precedes our transaction. */
 const assign = async (context: Context) => assignWaiting(context, await holdLanes(context))
 const rowOf = async ({ lane, nonce }: Operation) => {
   const rows = await database.read((db) => db.select().from(transactions))
   return rows.find((row) => row.lane === lane && row.nonce === nonce)!
 }
 
-describe('transfers that plain accounts signed', () => {
-  test('travel together, and each moves its own money', async () => {
+describe('transfers signed by plain accounts', () => {
+  test('share one transaction, and each moves its own money', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(treasury)
     const takes = await severalTakes(3)
@@ -90,7 +90,7 @@ describe('transfers that plain accounts signed', () => {
     expect(gas).toEqual([gasUsed * effectiveGasPrice])
   })
 
-  test('of which one was cancelled on the way move without it, and its wallet burnt its part', async () => {
+  test('proceed without a cancelled one, whose wallet is charged its share of the gas', async () => {
     const context = await fixture.begin()
     const takes = await severalTakes(3)
     await order(takes)
@@ -112,7 +112,7 @@ describe('transfers that plain accounts signed', () => {
     expect(paid?.wei).toBe((gasUsed * effectiveGasPrice) / 3n)
   })
 
-  test('of which somebody else submitted one on the way count it as taken, by that transaction', async () => {
+  test('count one submitted by a third party as taken, by that transaction', async () => {
     const context = await fixture.begin()
     const takes = await severalTakes(2)
     await order(takes)
@@ -127,7 +127,7 @@ describe('transfers that plain accounts signed', () => {
     expect(await fixture.balanceOf(theirs!.address)).toBe(6_000_000n)
   })
 
-  test('of which one has lost its money by then leave it behind', async () => {
+  test('proceed without one whose wallet has become empty', async () => {
     const context = await fixture.begin()
     const takes = await severalTakes(3)
     const [empty, ...others] = takes
@@ -143,7 +143,7 @@ describe('transfers that plain accounts signed', () => {
     })
   })
 
-  test('security: over one balance get a nonce only as far as it goes', async () => {
+  test('security: from one balance get a nonce only as far as the balance covers them', async () => {
     const context = await fixture.begin()
     const wallet = await newWallet(fixture)
     const takes = [await signedTake(wallet, 6_000_000n), await signedTake(wallet, 6_000_000n)]
@@ -158,7 +158,7 @@ describe('transfers that plain accounts signed', () => {
     expect(await fixture.balanceOf(wallet.address)).toBe(4_000_000n)
   })
 
-  test('that no endpoint can examine together are examined alone', async () => {
+  test('are simulated one by one if no endpoint can simulate them together', async () => {
     const context = await fixture.begin()
     fixture.endpoint.intercept = (method, _, [call]) =>
       method === 'eth_call' && (call as { from?: Hex; to: Hex }).from !== undefined
@@ -173,7 +173,7 @@ describe('transfers that plain accounts signed', () => {
     expect(new Set(ended.map(({ txHash }) => txHash)).size).toBe(2)
   })
 
-  test('are sent again as they were by the next process, and happen once', async () => {
+  test('are resent unchanged by the next process, and happen once', async () => {
     const takes = await severalTakes(2)
     await order(takes)
     await assign(await fixture.begin())

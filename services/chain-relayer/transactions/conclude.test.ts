@@ -24,7 +24,7 @@ const credits = (count: number) =>
     }),
   )
 
-/** How often each method was called until all of so many transactions were final. */
+/** Returns the calls per method until this many transactions were final. */
 async function callsUntilFinal(count: number) {
   const context = await fixture.begin({ batchMax: 1 })
   const calls = new Map<string, number>()
@@ -46,7 +46,7 @@ async function callsUntilFinal(count: number) {
   return calls
 }
 
-describe('what becomes final', () => {
+describe('the finality of a transaction', () => {
   test('costs one receipt and no more than one block per transaction', async () => {
     const calls = await callsUntilFinal(12)
     expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
@@ -79,7 +79,7 @@ describe('what becomes final', () => {
   test.each([
     ['whose block is another by now', false],
     ['of a discarded block that the endpoint still serves', true],
-  ])('is not what a receipt says %s', async (_, alsoByNumber) => {
+  ])('is not taken from a receipt %s', async (_, alsoByNumber) => {
     const context = await fixture.begin({ batchMax: 1 })
     const told = lieOfBlocks(alsoByNumber)
     const [task] = credits(1)
@@ -93,7 +93,7 @@ describe('what becomes final', () => {
     expect((await fixture.finish(context, task!)).state).toBe('settled')
   })
 
-  test('is not taken for a foreign transaction by an instance that lost its lane meanwhile', async () => {
+  test('is not taken for a foreign transaction by an instance that lost its lane', async () => {
     const alarms: string[] = []
     const write = (line: string) => {
       const { alarm, msg } = JSON.parse(line)

@@ -32,7 +32,7 @@ const stateOf = async (task: Task) =>
   )[0]!.state
 const causeOf = ({ payload }: Task) => (payload as { refId: string }).refId
 
-/** The endpoint says that it has taken what is sent, and has not. Counts what it was sent. */
+/** The endpoint accepts transactions and drops them. Returns those it got. */
 function swallow(): Hex[] {
   const sent: Hex[] = []
   fixture.endpoint.intercept = (method, _, [raw]) => {
@@ -43,7 +43,7 @@ function swallow(): Hex[] {
   return sent
 }
 
-test('a lane whose oldest transaction no block takes gets nothing more until one does', async () => {
+test('a lane whose oldest transaction is not mined gets no other until it is mined', async () => {
   const context = await fixture.begin({ bumpAfterMs: 60_000 })
   swallow()
   const [first, second] = [credit(), credit()]
@@ -60,8 +60,8 @@ test('a lane whose oldest transaction no block takes gets nothing more until one
   expect((await fixture.finish(context, second)).state).toBe('settled')
 })
 
-test('who takes over a lane with much under way sends a part of it in each round, the oldest first', async () => {
-  // Nothing is due again meanwhile, however long a round takes.
+test('an instance that takes over a lane with many transactions in flight resends a part in each round, the oldest first', async () => {
+  // Nothing else becomes due, however long a round takes.
   const settings = { batchMax: 1, bumpAfterMs: 600_000, rebroadcastAfterMs: 600_000 }
   const before = await fixture.begin(settings)
   const sentBefore = swallow()
@@ -71,7 +71,7 @@ test('who takes over a lane with much under way sends a part of it in each round
     await round(before)
     return new Set(sentBefore).size === tasks.length
   }, 'all being sent once')
-  // By nonce: what is sent at the same time arrives in any order.
+  // By nonce: concurrent sends arrive in any order.
   const open = (await holdLanes(before)).flatMap((lane) => lane.open)
   const order = open
     .toSorted((a, b) => Number(a.nonce) - Number(b.nonce))

@@ -34,13 +34,13 @@ describe('the fees of a first attempt', () => {
   })
 })
 
-describe('a bump', () => {
+describe('a fee bump', () => {
   test('adds a quarter to both fees', () => {
     const next = bumped({ maxFeeWei: 400n * gwei, priorityWei: 2n * gwei }, 100n * gwei)
     expect(next).toEqual({ maxFeeWei: 500n * gwei, priorityWei: (25n * gwei) / 10n })
   })
 
-  test('reaches what a first attempt would pay now', () => {
+  test('reaches the fees of a first attempt at the current base fee', () => {
     const next = bumped({ maxFeeWei: 400n * gwei, priorityWei: 2n * gwei }, 1_000n * gwei)
     expect(next.maxFeeWei).toBe(4_000n * gwei)
   })
@@ -73,10 +73,10 @@ describe('a gas limit', () => {
     [2, 200_000n],
     [6, 400_000n],
     [60, 400_000n],
-  ])('after %d failed tries is half as much more for each', (tries, gas) => {
+  ])('after %d failed tries is raised by half for each', (tries, gas) => {
     expect(raisedGas(100_000n, tries)).toBe(gas)
   })
-  test('stays within what a node takes', () => {
+  test('never exceeds the maximum of a node', () => {
     expect(raisedGas(29_000_000n, 6)).toBe(gasMax)
   })
 })

@@ -38,7 +38,7 @@ const evidence: readonly Guard[] = [
     ],
     test: {
       file: at('transactions/conclude.test.ts'),
-      name: 'is not what a receipt says %s',
+      name: 'is not taken from a receipt %s',
     },
   },
   {
@@ -59,7 +59,7 @@ const evidence: readonly Guard[] = [
     edits: [edit(at('questions/treasury.ts'), 'if (blockNumber < spentAt) return undefined', '')],
     test: {
       file: at('questions/treasury.test.ts'),
-      name: 'security: an endpoint that lags behind a credit we know to be final is not believed',
+      name: 'security: a treasury reading from an endpoint that lags behind a final credit is rejected',
     },
   },
   {
@@ -101,7 +101,7 @@ const evidence: readonly Guard[] = [
     edits: [edit(at('questions/send.ts'), "if (facts.frozen) return 'wallet_frozen'", '')],
     test: {
       file: answers,
-      name: 'of a frozen wallet is refused, and so is its cash-out, until it is frozen no more',
+      name: 'of a frozen wallet is refused, and so is its cash-out, until the wallet is unfrozen',
     },
   },
   {
@@ -116,7 +116,7 @@ const evidence: readonly Guard[] = [
     ],
     test: {
       file: at('questions/send.test.ts'),
-      name: 'is refused with %s alone',
+      name: 'refuses one with only the fault %s',
       row: 'to_treasury',
     },
   },
@@ -144,7 +144,7 @@ const evidence: readonly Guard[] = [
     ],
     test: {
       file: answers,
-      name: 'and another at the same moment cannot both count on the same AUSD',
+      name: 'and a concurrent one cannot both use the same AUSD',
     },
   },
 ]
@@ -163,14 +163,18 @@ const keys: readonly Guard[] = [
     ],
     test: {
       file: at('transactions/bundle.test.ts'),
-      name: 'security: over one balance get a nonce only as far as it goes',
+      name: 'security: from one balance get a nonce only as far as the balance covers them',
     },
   },
   {
     guard: 'a wallet spends no more gas than its daily budget',
     kind: 'cover',
     edits: [edit(at('transactions/cover.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
-    test: { file: at('transactions/cover.test.ts'), name: '%s', row: 'when nothing is left' },
+    test: {
+      file: at('transactions/cover.test.ts'),
+      name: '%s',
+      row: 'no room when nothing is left',
+    },
   },
   {
     guard: 'a lane near its reserve accepts no new operation',
@@ -182,7 +186,7 @@ const keys: readonly Guard[] = [
         'inFlightWei(one.open),',
       ),
     ],
-    test: { file: rounds, name: 'security: takes nothing new near its reserve' },
+    test: { file: rounds, name: 'security: accepts no operation near its reserve' },
   },
   {
     guard: 'a key signs no more in one operation than its limit',
@@ -196,7 +200,7 @@ const keys: readonly Guard[] = [
     ],
     test: {
       file: at('keys/keys.test.ts'),
-      name: 'of one operation nothing is signed, a person is waited for, and others pass',
+      name: 'for one operation it is not signed until an operator acts, and other operations pass',
     },
   },
   {
@@ -209,7 +213,7 @@ const keys: readonly Guard[] = [
         'if (day === -1n)',
       ),
     ],
-    test: { file: at('keys/keys.test.ts'), name: 'of returns the treasury signs nothing' },
+    test: { file: at('keys/keys.test.ts'), name: 'for returns the treasury signs nothing' },
   },
   {
     guard: 'a lane calls only our contracts, and only their functions for it',

@@ -20,7 +20,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('rounds.test.ts'),
-      name: 'security: ordered again with another amount goes to the dead letters, not to the chain',
+      name: 'security: repeated with another amount is dead-lettered',
     },
   },
   {
@@ -36,7 +36,7 @@ const once: readonly Guard[] = [
     also: [withoutIndex('chain_relayer.operation_once')],
     test: {
       file: at('operations/operation.test.ts'),
-      name: 'has the same id and content however its addresses are spelled',
+      name: 'has the same id and content in any spelling of its addresses',
     },
   },
   {
@@ -60,7 +60,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('operations/operation.test.ts'),
-      name: 'security: that shares its authorization with another payout never counts late',
+      name: 'security: that shares its authorization with another payout never counts as still possible',
     },
   },
   {
@@ -73,7 +73,7 @@ const once: readonly Guard[] = [
         '.where(and(isOneOf(operations.id, ids), from ? undefined : undefined))',
       ),
     ],
-    test: { file: steps, name: 'ends once, and what it became is told once' },
+    test: { file: steps, name: 'ends once, and its result is announced once' },
   },
   {
     guard: 'an operation gets a nonce once, while it is waiting',
@@ -85,7 +85,7 @@ const once: readonly Guard[] = [
         'and(isAmong, not(isBesideVerdict))',
       ),
     ],
-    test: { file: steps, name: 'is given one nonce, by one of two that have it at once' },
+    test: { file: steps, name: 'gets one nonce when two instances assign it concurrently' },
   },
   {
     guard: 'an examined operation is ended only if it is still waiting',
@@ -97,13 +97,19 @@ const once: readonly Guard[] = [
         "settleFrom(tx, [operation], place, ['waiting', 'assigned'])",
       ),
     ],
-    test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
+    test: {
+      file: steps,
+      name: 'with a nonce is not ended by an instance that read it without one',
+    },
   },
   {
     guard: 'an operation is given up only if it is still waiting',
     kind: 'guarded update',
     edits: [edit(orders.source, "reason, ['waiting'])", 'reason)')],
-    test: { file: steps, name: 'that has its nonce is not ended by a copy that saw it wait' },
+    test: {
+      file: steps,
+      name: 'with a nonce is not ended by an instance that read it without one',
+    },
   },
   {
     guard: 'only one verdict of a wallet is in progress at a time',
@@ -117,7 +123,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: steps,
-      name: 'of two verdicts of a kind on a wallet one is assigned',
+      name: 'only one of two verdicts of a kind on a wallet is assigned',
     },
   },
   {
@@ -130,7 +136,7 @@ const once: readonly Guard[] = [
         '.where(eq(operations.id, id))',
       ),
     ],
-    test: { file: steps, name: 'that has its nonce is not postponed any more' },
+    test: { file: steps, name: 'with a nonce is not postponed' },
   },
   {
     guard: 'AUSD returned to its sender does not also pay a cash-out',
@@ -144,7 +150,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('givebacks/cashouts.test.ts'),
-      name: 'and one that comes later fails, and pays no bank',
+      name: 'when the cash-out comes later: it fails without a payout to the bank',
     },
   },
   {
@@ -159,7 +165,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('givebacks/cashouts.test.ts'),
-      name: 'and one that comes while the giveback is stored fails',
+      name: 'when the cash-out comes while the giveback is stored: it fails',
     },
   },
   {
@@ -168,7 +174,10 @@ const once: readonly Guard[] = [
     edits: [
       edit(at('givebacks/take-up.ts'), 'await lockWallet(tx, arrival.wallet)', 'void lockWallet'),
     ],
-    test: { file: at('givebacks/cashouts.test.ts'), name: 'when it is ordered at the same moment' },
+    test: {
+      file: at('givebacks/cashouts.test.ts'),
+      name: 'when the cash-out is ordered concurrently',
+    },
   },
   {
     guard: 'AUSD taken by a cash-out is not also returned',
@@ -182,7 +191,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('givebacks/cashouts.test.ts'),
-      name: 'once it took it, nor while its order is under way',
+      name: 'when the cash-out took it or its order is in progress',
     },
   },
   {
@@ -213,7 +222,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: kinds,
-      name: 'that a lost database already made is recognised, not made again',
+      name: 'already made before the database was lost is recognised, not repeated',
     },
   },
   {
@@ -228,7 +237,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: kinds,
-      name: 'to freeze it that come in the wrong order end with the newest',
+      name: 'to freeze it in the wrong order end with the newest',
     },
   },
   {
@@ -243,7 +252,7 @@ const once: readonly Guard[] = [
     ],
     test: {
       file: at('operations/holds.ci.test.ts'),
-      name: 'for its %s to be on the chain is the revocation of it until %s is left',
+      name: 'revokes a %s after it is on the chain, until %s is left',
       row: 'topup',
     },
   },
@@ -261,19 +270,19 @@ const nonces: readonly Guard[] = [
         '    eq(lanes.epoch, lease.epoch),\n',
       ),
     ],
-    test: { file: lanes.test, name: 'draws none: %s', row: 'another holder' },
+    test: { file: lanes.test, name: 'are not drawn: %s', row: 'another holder' },
   },
   {
     guard: 'a nonce is drawn under the newest epoch of its lane',
     kind: 'lane',
     edits: [edit(lanes.store, '    eq(lanes.epoch, lease.epoch),\n', '')],
-    test: { file: lanes.test, name: 'draws none: %s', row: 'an epoch before' },
+    test: { file: lanes.test, name: 'are not drawn: %s', row: 'an epoch before' },
   },
   {
     guard: 'a nonce is drawn only during the lease',
     kind: 'lane',
     edits: [edit(lanes.store, '    gt(lanes.leasedUntil, sql`now()`),\n', '')],
-    test: { file: lanes.test, name: 'draws none: %s', row: 'a lease that is over' },
+    test: { file: lanes.test, name: 'are not drawn: %s', row: 'a lease that is over' },
   },
   {
     guard: 'a faulty lane gives out no nonce',
@@ -285,7 +294,7 @@ const nonces: readonly Guard[] = [
         '.where(held(lease, holder))',
       ),
     ],
-    test: { file: lanes.test, name: 'draws none: %s', row: 'a lane with a fault' },
+    test: { file: lanes.test, name: 'are not drawn: %s', row: 'a lane with a fault' },
   },
   {
     guard: 'a new holder of a lane has a new epoch',
@@ -293,7 +302,7 @@ const nonces: readonly Guard[] = [
     edits: [edit(lanes.store, 'then 0 else 1 end', 'then 0 else 0 end')],
     test: {
       file: lanes.test,
-      name: 'is another for each new holder, and the same while it is renewed',
+      name: 'is new for each new holder, and the same while it is renewed',
     },
   },
   {
@@ -306,7 +315,7 @@ const nonces: readonly Guard[] = [
         '            sql`true`,\n          ),\n        ),\n      )\n      .returning(),',
       ),
     ],
-    test: { file: lanes.test, name: 'is held by one of two that want it at once' },
+    test: { file: lanes.test, name: 'is held by one of two concurrent claimants' },
   },
   {
     guard: 'a nonce is given out once',
@@ -318,7 +327,7 @@ const nonces: readonly Guard[] = [
         '.set({ updatedAt: sql`now()` })',
       ),
     ],
-    test: { file: lanes.test, name: 'are all different, however many are drawn at once' },
+    test: { file: lanes.test, name: 'are all different when they are drawn concurrently' },
   },
   {
     guard: 'a lane whose nonce on the chain is ahead of its rows gives out no nonce',
@@ -344,7 +353,7 @@ const nonces: readonly Guard[] = [
     ],
     test: {
       file: at('lanes/lanes.test.ts'),
-      name: 'stop every lane, not only the one that sent something since: nothing refuses a second drip',
+      name: 'stop every lane, not only the one that has sent since: a second drip has no guard',
     },
   },
   {
@@ -359,7 +368,7 @@ const nonces: readonly Guard[] = [
     ],
     test: {
       file: at('lanes/lanes.test.ts'),
-      name: 'of which one stood still: what it finds about a lane that the other holds by now is not noted',
+      name: 'do not record a fault that a stalled process finds on a lane that the other holds by now',
     },
   },
   {
@@ -374,7 +383,7 @@ const nonces: readonly Guard[] = [
     ],
     test: {
       file: at('transactions/broadcast.test.ts'),
-      name: 'a transaction is sent when its bytes are stored, and not before',
+      name: 'a transaction is sent only after its bytes are stored',
     },
   },
   {
@@ -387,7 +396,7 @@ const nonces: readonly Guard[] = [
         "        eq(transactions.nonce, sql.placeholder('nonce')),\n",
       ),
     ],
-    test: { file: lanes.test, name: 'ends once, with what is written beside it' },
+    test: { file: lanes.test, name: 'ends once, in one step with its operations' },
   },
 ]
 
