@@ -106,7 +106,7 @@ describe('the decision on money after the end of its checkout', () => {
       { next: 'paid', liveMicro: 1_775_147n, late: worth, reason: 'refunded_in_part' },
     ],
     [
-      'for nothing when all was given back, whatever the rate',
+      'for nothing after a full refund, at any rate',
       at('2026-08-02T00:00:00Z', { ...waiting, refundedMinor: 50_000n }),
       null,
       { next: 'refunded', reason: 'refunded_before_credit' },
@@ -281,18 +281,10 @@ describe('the loss by a reversed payment is', () => {
     ['all of it, after the credit', { ...credited, ...all }, 3_076_923n],
     ['a part of it, rounded up', { ...credited, refundedMinor: 20_000n }, 1_230_770n],
     ['nothing, before the credit', { ...paid, ...all }, 0n],
+    ['nothing, while the chain can revoke it', { ...paid, ...onHold, ...all, state: 'repaid' }, 0n],
+    ['nothing, during its revocation', { ...paid, ...onHold, ...all, state: 'revoking' }, 0n],
     [
-      'nothing, while the chain can take it back',
-      { ...paid, ...onHold, ...all, state: 'repaid' },
-      0n,
-    ],
-    [
-      'nothing, while it is being taken back',
-      { ...paid, ...onHold, ...all, state: 'revoking' },
-      0n,
-    ],
-    [
-      'all of it, when the revocation came too late',
+      'all of it, after a late revocation',
       { ...paid, ...onHold, ...all, state: 'review' },
       3_076_923n,
     ],

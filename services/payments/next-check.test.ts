@@ -30,7 +30,7 @@ describe('the next check of a payment', () => {
     expect(nextCheck({ ...quiet, onHold: false }, 0, 20_000)).toBeNull()
   })
 
-  test('with late money comes for a day', () => {
+  test('with late money is scheduled for a day', () => {
     const quiet = { state: 'expired', checks: 20, createdAt: at(0), expiresAt: at(0) } as const
     expect(nextCheck(quiet, 82_800_000, 20_000)).not.toBeNull()
     expect(nextCheck(quiet, 82_800_001, 20_000)).toBeNull()

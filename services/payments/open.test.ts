@@ -166,7 +166,7 @@ describe('security: the limits of a user', () => {
     // Three of Rp 50,000.
     ['a day', 9_230_769n, 'day_limit_reached'],
   ] as const)(
-    'hold for %s when twenty top-ups come at once, and the others leave their quotes unused',
+    'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',
     async (_, dayMicroMax, refused) => {
       const openMax = refused === 'topups_open_too_many' ? 3 : 100
       const limits = { openMax, openMicroMax: 10n ** 11n, dayMicroMax }

@@ -116,7 +116,7 @@ describe('the console raises an alert for', () => {
       /^payouts: on the way for too/,
     ],
     [
-      'a copy that is down',
+      'an instance that is down',
       down('payments', '2026-11-24T11:59:00Z'),
       /^an instance of payments does not/,
     ],

@@ -60,7 +60,7 @@ describe('a verdict', () => {
       false,
     ],
     [
-      'withdraws it also when the person may try again',
+      'withdraws the approval also when the user may resubmit',
       verified1,
       { word: 'resubmit' },
       known('resubmit', 2_000, 2_000n),

@@ -70,7 +70,7 @@ describe('a top-up that the treasury does not cover', () => {
   })
 })
 
-describe('security: many top-ups at once', () => {
+describe('security: many concurrent top-ups', () => {
   test('open ten of forty if the treasury covers ten', async () => {
     await treasuryWith(11n * topupMicro)
     const calls = Array.from({ length: 40 }, () => ask(fixture.quote()))

@@ -158,7 +158,7 @@ describe('after the hold', () => {
     },
   )
 
-  test('a refund that bounces undoes the freeze, and nothing is paid twice', async () => {
+  test('a refund that fails after all undoes the freeze, and nothing is paid twice', async () => {
     const id = await given('QRIS')
     const made = await refund(id)
     await fixture.list()

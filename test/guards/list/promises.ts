@@ -147,7 +147,7 @@ const topups: readonly Guard[] = [
     edits: [edit(payments('open.ts'), 'await lockWallet(tx, request.wallet)', 'void lockWallet')],
     test: {
       file: payments('open.test.ts'),
-      name: 'hold for %s when twenty top-ups come at once, and the others leave their quotes unused',
+      name: 'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',
     },
   },
   {

@@ -106,7 +106,7 @@ describe('the parser of a Xendit payment', () => {
     ['without captures the request counts', { captures: [] }, '150000', 150_000n],
     ['without the field too', {}, '150000', 150_000n],
     [
-      'without a request the captures add up all the same',
+      'without a request the captures still add up',
       { captures: [capture(100_000), capture(50_000)] },
       'null',
       150_000n,
@@ -126,7 +126,7 @@ describe('the parser of a Xendit payment', () => {
   const paidAt = (more: object) => from(payment(more)).charge.paidAt?.toISOString()
   test.each([
     [
-      'at the first capture, in whatever order they stand',
+      'at the first capture, in any order',
       {
         captures: [capture(1, '2026-08-01T02:09:00.000Z'), capture(1, '2026-08-01T02:07:00.000Z')],
       },
