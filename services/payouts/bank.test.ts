@@ -23,7 +23,7 @@ function openList() {
 }
 
 describe('the list of banks', () => {
-  test('is fetched once for all who ask at once, and again when it is old', async () => {
+  test('is fetched once for concurrent requests, and again after it expires', async () => {
     const { state, channels } = openList()
     const found = await Promise.all(['ID_BCA', 'ID_X', 'ID_BCA'].map(channels.find))
     expect(found).toEqual([bca, undefined, bca])
@@ -34,7 +34,7 @@ describe('the list of banks', () => {
     await channels.find('ID_BCA')
     expect(state.asked).toBe(2)
   })
-  test('that is old serves while the provider is down', async () => {
+  test('is served after its expiry while the provider is down', async () => {
     const { state, channels } = openList()
     await channels.find('ID_BCA')
     Object.assign(state, { down: true, nowMs: 60_000 })
@@ -42,7 +42,7 @@ describe('the list of banks', () => {
     expect(await channels.find('ID_BCA')).toEqual(bca)
     expect(state.asked).toBe(2)
   })
-  test('that never came is fetched when it is needed', async () => {
+  test('is fetched on demand if it was never fetched', async () => {
     const { state, channels } = openList()
     state.down = true
     await expect(channels.find('ID_BCA')).rejects.toThrow('down')
@@ -58,24 +58,24 @@ describe('sealed bank details', () => {
   const old = openDetailsSafe([key('2025', 1)])
   const sealed = old.seal(details, 'payout-1')
 
-  test('open to what was sealed, and show nothing of it', () => {
+  test('open to the original values and do not reveal them', () => {
     expect(old.open(sealed, 'payout-1')).toEqual(details)
     expect(Buffer.from(sealed.box, 'base64').toString('latin1')).not.toMatch(/1234567890|Dewi/)
   })
-  test('are sealed with the first key and open with any, so that keys rotate', () => {
+  test('are sealed with the first key and open with any key, so that keys can rotate', () => {
     const rotated = openDetailsSafe([key('2026', 2), key('2025', 1)])
     expect(rotated.open(sealed, 'payout-1')).toEqual(details)
     const fresh = rotated.seal(details, 'payout-2')
     expect(fresh.keyId).toBe('2026')
     expect(() => old.open(fresh, 'payout-2')).toThrow('the key 2026 for bank details')
   })
-  test('are never sealed alike twice', () => {
+  test('are never sealed to the same bytes twice', () => {
     expect(old.seal(details, 'payout-1').box).not.toBe(sealed.box)
   })
-  test('security: a box moved to another payout does not open', () => {
+  test('security: do not open under another payout', () => {
     expect(() => old.open(sealed, 'payout-2')).toThrow()
   })
-  test('security: a changed or shortened box does not open', () => {
+  test('security: do not open after a change or a cut', () => {
     const bytes = Buffer.from(sealed.box, 'base64')
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes)
@@ -85,13 +85,13 @@ describe('sealed bank details', () => {
     const short = bytes.subarray(0, -1).toString('base64')
     expect(() => old.open({ ...sealed, box: short }, 'payout-1')).toThrow()
   })
-  test('security: a key of the same id and other bytes does not open it', () => {
+  test('security: do not open with a key of the same id and other bytes', () => {
     const wrong = openDetailsSafe([key('2025', 9)])
     expect(() => wrong.open(sealed, 'payout-1')).toThrow()
   })
 })
 
-describe('the keys in the configuration', () => {
+describe('the keys of bank details in the configuration', () => {
   const env = (keys: string) => ({
     ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://localhost/d' },
     ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'k' },
@@ -99,13 +99,13 @@ describe('the keys in the configuration', () => {
     BANK_DETAILS_KEYS: keys,
   })
   const base64 = Buffer.alloc(32, 7).toString('base64')
-  test('are read in their order', () => {
+  test('are read in order', () => {
     const { bankDetailsKeys } = readConfig('payouts', fields, env(`b:${base64},a:${base64}`))
     expect(bankDetailsKeys.map(({ id }) => id)).toEqual(['b', 'a'])
     expect(bankDetailsKeys[0]!.key).toEqual(Buffer.alloc(32, 7))
   })
   test.each(['secretword', `a:${base64.slice(4)}`, `:${base64}`, `a:${base64},a:${base64}`])(
-    'are refused as %p, which the message does not quote',
+    'are refused as %p, which the error does not quote',
     (keys) => {
       const read = () => readConfig('payouts', fields, env(keys))
       expect(read).toThrow(/BANK_DETAILS_KEYS/)

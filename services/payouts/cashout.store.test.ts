@@ -30,8 +30,8 @@ async function taking(): Promise<string> {
 const move = (id: string, next: CashoutState) =>
   database.run((db) => moveCashout(db, id, next, { nextCheckAt: null }))
 
-describe('a cash-out', () => {
-  test('moves once, however many ask for it, and never back', async () => {
+describe('the row of a cash-out', () => {
+  test('moves once for concurrent transactions, and never back', async () => {
     const id = await taking()
     await move(id, 'taken')
     const moved = await Promise.all([1, 2, 3].map(() => move(id, 'paying')))
@@ -41,7 +41,7 @@ describe('a cash-out', () => {
     expect(await move(id, 'paid')).toMatchObject({ state: 'paid' })
   })
 
-  test('is decided about by one transaction at a time', async () => {
+  test('is locked by one transaction at a time', async () => {
     const id = await taking()
     const order: string[] = []
     const isLocked = Promise.withResolvers<void>()

@@ -31,7 +31,7 @@ const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
   ...change,
 })
 
-describe('the AUSD is in the treasury', () => {
+describe('the decision on AUSD in the treasury', () => {
   test.each([
     ['taking', { next: 'taken' }],
     ['failed', { next: 'returning', reason: 'taken_late' }],
@@ -40,7 +40,7 @@ describe('the AUSD is in the treasury', () => {
     ['paid', { stay: true }],
     ['returning', { stay: true }],
     ['returned', { stay: true }],
-  ] as const)('while %s: %p', (state, step) => {
+  ] as const)('in the state %s: %p', (state, step) => {
     expect(receiveTaken(state)).toEqual(step as never)
   })
 
@@ -49,7 +49,7 @@ describe('the AUSD is in the treasury', () => {
     ['take_failed', true],
     ['authorization_expired', false],
     ['authorization_used', false],
-  ] as const)('may still be said after a take that failed with %s: %p', (reason, late) => {
+  ] as const)('may still follow a take that failed with %s: %p', (reason, late) => {
     expect(mayArriveLate(reason)).toBe(late)
   })
 })
@@ -67,11 +67,11 @@ const table: [CashoutState, ...object[]][] = [
   ['returned', stay, { odd: 'paid_and_returned' }, stay, stay, { odd: 'status_unknown' }],
 ]
 
-describe('what the provider says', () => {
+describe('the decision on a payout status', () => {
   const rows = table.flatMap(([state, ...steps]) =>
     steps.map((step, n) => [state, words[n]!, step] as const),
   )
-  test.each(rows)('while %s: %s means %p', (state, word, step) => {
+  test.each(rows)('in the state %s: %s means %p', (state, word, step) => {
     expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
   })
 
@@ -87,19 +87,19 @@ describe('what the provider says', () => {
     ['FAILED', 'INSUFFICIENT_BALANCE', 'provider_refused'],
     ['FAILED', 'A_NEW_CODE', 'bank_refused'],
     ['FAILED', 'constructor', 'bank_refused'],
-  ])('%s %s: it goes back, because %s', (word, failureCode, reason) => {
+  ])('%s %s: returns the AUSD because of %s', (word, failureCode, reason) => {
     const step = receivePayoutStatus(facts('paying'), evidence(word, { failureCode }))
     expect(step).toEqual({ next: 'returning', reason: reason as never })
   })
-  test.each(['constructor', '__proto__', 'succeeded', ''])('%p is no good news', (word) => {
+  test.each(['constructor', '__proto__', 'succeeded', ''])('%p is unknown', (word) => {
     expect(statusFrom(word)).toBe('unknown')
   })
 
-  test('late about a payout that was reversed since changes nothing', () => {
+  test('of a success that is late for a reversed payout changes nothing', () => {
     const step = receivePayoutStatus(facts('returning', 'reversed'), evidence('SUCCEEDED'))
     expect(step).toEqual({ stay: true })
   })
-  test('of a payout that exists although it was refused calls a person', () => {
+  test('for an existing payout after its refusal raises an alert', () => {
     const refused = { ...facts('returning', null), providerPayoutId: null }
     const step = receivePayoutStatus(refused, evidence('ACCEPTED'))
     expect(step).toEqual({ odd: 'paid_and_returned' })
@@ -109,13 +109,13 @@ describe('what the provider says', () => {
     ['another amount', { amountMinor: 81_251n }, 'payout_differs'],
     ['an unreadable amount', { amountMinor: undefined }, 'payout_differs'],
     ['another currency', { currency: 'MYR' }, 'payout_differs'],
-  ] as const)('about %s is never success', (_, change, odd) => {
+  ] as const)('for %s is never a success', (_, change, odd) => {
     const step = receivePayoutStatus(facts('paying'), evidence('SUCCEEDED', change))
     expect(step).toEqual({ odd })
   })
 })
 
-describe('a refusal of an order is believed', () => {
+describe('the refusal of an order is believed', () => {
   const clear = {
     meaning: 'channel_unavailable',
     found: 0,

@@ -39,7 +39,7 @@ const everythingWrong = (): Wrong => ({
 const clean = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-describe('a cash-out is refused for the first rule it breaks, in this order', () => {
+describe('a cash-out is refused for its first fault in this order', () => {
   test.each(mendings.map(([code], step) => [step + 1, code] as const))(
     '%p: %s',
     async (step, code) => {
@@ -61,7 +61,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
   )
 
   test.each(['balance_too_low', 'nonce_used', 'chain_unavailable'] as const)(
-    'and for what the chain says: %s',
+    "and for the chain's refusal %s",
     async (code) => {
       fixture.chain.refused = code
       const asked = fixture.request()
@@ -76,7 +76,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     [429, 'gas_budget_spent'],
   ] as const
   test.each(ofWallet)(
-    '%i %s, after everything that is answered 400; the quote stays unused',
+    '%i %s, after all faults with 400; the quote stays unused',
     async (_, refused) => {
       fixture.chain.refused = refused
       for (const [wrong, code] of [
@@ -96,7 +96,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     },
   )
 
-  test('while cash-outs are paused, with the time since when; what was accepted goes on', async () => {
+  test('while cash-outs are paused, with the start of the pause; an accepted one continues', async () => {
     const before = fixture.request()
     const accepted = await fixture.create(before)
     expect((await fixture.pause('paused')).ok.done).toMatch(/^payouts paused since \S+$/)
@@ -113,7 +113,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
   })
 
   test.each(['wallet_frozen', 'balance_too_low', 'nonce_used'] as const)(
-    'an authorization that serves a payout already is told as that, not as %s',
+    'as a conflict if its authorization is already used by a payout, not as %s',
     async (refused) => {
       const asked = fixture.request()
       await fixture.create(asked)
@@ -124,7 +124,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     },
   )
 
-  test('not at all, when it was accepted before the wallet was frozen', async () => {
+  test('but not if it was accepted before the wallet was frozen', async () => {
     const asked = fixture.request()
     const first = await fixture.create(asked)
     fixture.chain.refused = 'wallet_frozen'
@@ -132,7 +132,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     delete fixture.chain.refused
   })
 
-  test('an expired quote, and one that somebody else took', async () => {
+  test('for an expired quote, and for a quote already taken', async () => {
     const [expired, used] = [fixture.request(), fixture.request()]
     fixture.quotes.get(expired.quoteId)!.over = true
     fixture.quotes.get(used.quoteId)!.takenBy = 'somebody'
@@ -140,7 +140,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     expect(await fixture.create(used)).toEqual({ refused: 'quote_used' })
   })
 
-  test('a chain service that does not answer', async () => {
+  test('when chain-relayer does not respond', async () => {
     const ask = ((question, ...rest) => {
       if (question.subject === AuthorizationCheck.subject) throw new Unavailable('not there')
       return fixture.ask(question, ...rest)
@@ -150,7 +150,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     })
   })
 
-  test('a list of banks that never came', async () => {
+  test('when the list of banks was never fetched', async () => {
     const noList = () => Promise.reject(new Error('no list'))
     const channels = { find: noList, all: noList }
     expect(await fixture.create(fixture.request(), { channels })).toEqual({
@@ -163,7 +163,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
     ['strict', '123456', 'bank_account_format'],
     ['strict', '1234567890', undefined],
   ] as const)(
-    '%s about lengths, account %s at BCA: %p',
+    'with %s length checks, account %s at BCA: %p',
     async (accountLengths, accountNumber, code) => {
       const asked = fixture.request({ bank: { accountNumber } })
       expect((await fixture.create(asked, { accountLengths })).refused).toBe(code)
@@ -172,7 +172,7 @@ describe('a cash-out is refused for the first rule it breaks, in this order', ()
 })
 
 describe('an accepted cash-out', () => {
-  test('is stored with its order in one go, priced down, and says nothing of the account', async () => {
+  test('is stored with its order in one transaction, priced down, without the bank account in the response', async () => {
     const quoteId = fixture.quote('USD/IDR', '16250')
     const asked = fixture.request({
       quoteId,
@@ -189,7 +189,7 @@ describe('an accepted cash-out', () => {
     expect(await fixture.sent(ok!.payoutId)).toEqual(['relay.take'])
   })
 
-  test('is answered again to the same wallet and body, whatever the spelling, also at once', async () => {
+  test('has the same response for a retry of wallet and body in any spelling, also concurrently', async () => {
     const asked = fixture.request()
     const first = await fixture.create(asked)
     const upper = { ...asked, quoteId: asked.quoteId.toUpperCase() }
@@ -202,7 +202,7 @@ describe('an accepted cash-out', () => {
     expect(new Set(answers.map((answer) => answer.ok?.payoutId)).size).toBe(1)
   })
 
-  test('security: is held against the time of the rows, whatever the clock of this process says', async () => {
+  test("security: is checked against the database's time, not the clock of the process", async () => {
     const ends = { authorization: { validBefore: inSeconds(60) } }
     const begins = { authorization: { validAfter: inSeconds(600) } }
     const { now } = Date
@@ -220,7 +220,7 @@ describe('an accepted cash-out', () => {
     }
   })
 
-  test('is answered again after its quote and its authorization have run out', async () => {
+  test('has the same response after its quote and its authorization have expired', async () => {
     const asked = fixture.request()
     const first = await fixture.create(asked)
     fixture.quotes.delete(asked.quoteId)
@@ -237,7 +237,7 @@ describe('an accepted cash-out', () => {
     expect(await fixture.create(theirs)).toEqual({ refused: 'quote_used' })
   })
 
-  test('keeps its authorization from a second quote, which stays free', async () => {
+  test('keeps its authorization from a second quote, which stays unused', async () => {
     const asked = fixture.request()
     await fixture.create(asked)
     const again = { ...asked, quoteId: fixture.quote() }
@@ -246,13 +246,13 @@ describe('an accepted cash-out', () => {
   })
 })
 
-test('an accepted cash-out takes its quote: no top-up has it', async () => {
+test('an accepted cash-out takes its quote, which no top-up can take', async () => {
   const asked = fixture.request()
   expect(await fixture.create(asked)).toHaveProperty('ok')
   expect(fixture.quotes.get(asked.quoteId)!.takenBy).toBeDefined()
 })
 
-test('security: of ten at once, with a limit of two a day, two are accepted', async () => {
+test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
   const person = `0x${'7'.repeat(40)}`
   const asked = Array.from({ length: 10 }, (_, at) =>
     fixture.request({
@@ -270,7 +270,7 @@ test('security: of ten at once, with a limit of two a day, two are accepted', as
   }
 })
 
-describe('security: the limits of a day hold for a bank account too', () => {
+describe('security: the daily limits also hold for a bank account', () => {
   const to = (accountNumber: string, wallet: string, channelCode = 'ID_BCA') =>
     fixture.request({
       ...{ wallet, authorization: { from: wallet }, bank: { accountNumber, channelCode } },
@@ -278,7 +278,7 @@ describe('security: the limits of a day hold for a bank account too', () => {
   const walletOf = (at: number) => `0x${String(at).repeat(40)}`
   const limit = { dayMicroMax: 10_000_000n }
 
-  test('of four wallets at once, two are paid to one account, and others to another', async () => {
+  test('with four concurrent wallets: two are paid to one account, and others to another', async () => {
     const asked = [1, 2, 3, 4].map((at) => to('8800001', walletOf(at)))
     const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
@@ -290,7 +290,7 @@ describe('security: the limits of a day hold for a bank account too', () => {
     expect(await fixture.create(to('8800001', walletOf(5), 'ID_BNI'), limit)).toHaveProperty('ok')
   })
 
-  test('after a rotation of the keys as well, and the account stays unreadable', async () => {
+  test('after a rotation of the keys, while the account number stays sealed', async () => {
     const keys = [1, 2].map((fill) => ({ id: `k${fill}`, key: Buffer.alloc(32, fill) }))
     const before = { ...limit, safe: openDetailsSafe([keys[0]!]) }
     const after = { ...limit, safe: openDetailsSafe([keys[1]!, keys[0]!]) }
@@ -303,7 +303,7 @@ describe('security: the limits of a day hold for a bank account too', () => {
     })
   })
 
-  test('and one that failed counts no more', async () => {
+  test('without counting a failed cash-out', async () => {
     const one = { dayMicroMax: 5_000_000n }
     const [first, second] = ['c', 'd'].map((digit) => to('8800004', `0x${digit.repeat(40)}`))
     const { payoutId } = (await fixture.create(first!, one)).ok!
@@ -312,21 +312,21 @@ describe('security: the limits of a day hold for a bank account too', () => {
   })
 })
 
-describe('security: one balance', () => {
+describe('security: one wallet balance', () => {
   const person = `0x${'6'.repeat(40)}`
   const request = () => fixture.request({ wallet: person, authorization: { from: person } })
   afterEach(() => {
     Object.assign(fixture.chain, { free: undefined, counted: undefined })
   })
 
-  test('serves one of twenty cash-outs requested at once', async () => {
+  test('serves one of twenty concurrent cash-outs', async () => {
     fixture.chain.free = '5000000'
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.create(request())))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
     expect(answers.filter(({ refused }) => refused === 'balance_too_low')).toHaveLength(19)
   })
 
-  test('is not counted down twice by a take that the relayer counts already', async () => {
+  test('is not reduced twice by a take that the relayer already counts', async () => {
     const wallet = `0x${'e'.repeat(40)}`
     const of = () => fixture.request({ wallet, authorization: { from: wallet } })
     fixture.chain.free = '10000000'
@@ -339,7 +339,7 @@ describe('security: one balance', () => {
   })
 })
 
-test('a cash-out that comes twice, held up until the first of it was taken, is answered as the first', async () => {
+test('a repeated cash-out that is delayed until the first was taken gets the response of the first', async () => {
   const asked = fixture.request()
   const isHeld = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()

@@ -66,7 +66,7 @@ describe('a cash-out that is stored but not accepted', () => {
     expect(await fixture.create(asked)).toHaveProperty('ok')
   })
 
-  test('ends by itself, and its signed transfer serves another quote', async () => {
+  test('expires automatically, and its signed transfer is usable with another quote', async () => {
     const asked = await stored('lost')
     await age(asked, openingMaxMs + 1)
     const { id } = (await rowOf(asked))!
@@ -84,7 +84,7 @@ describe('a cash-out that is stored but not accepted', () => {
     expect(await fixture.create({ ...asked, quoteId: fixture.quote() })).toHaveProperty('ok')
   })
 
-  test('counts for its wallet until it ends, and is shown to nobody', async () => {
+  test('counts for its wallet until it expires, and is not in the activity', async () => {
     const asked = await stored('lost', requestOf(wallet('3')))
     const limit = { dayMicroMax: 5_000_000n }
     const other = requestOf(wallet('3'))
@@ -100,7 +100,7 @@ describe('a cash-out that is stored but not accepted', () => {
     delete fixture.chain.free
   })
 
-  test('gives AUSD back that arrives for it, as after a restore', async () => {
+  test('returns AUSD that arrives for it, as after a restore', async () => {
     const asked = await stored('lost')
     const { id } = (await rowOf(asked))!
     await fixture.relayed('take', id)

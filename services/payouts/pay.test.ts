@@ -12,8 +12,8 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const faults = (api: object, webhooks: object = {}) => fixture.control('faults', { api, webhooks })
 const calm = () => faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 0, duplicate: 0 })
 
-describe('a cash-out that is taken', () => {
-  test('is paid once, and says so', async () => {
+describe('a taken cash-out', () => {
+  test('is paid once and announced', async () => {
     const id = await fixture.taken()
     expect(await fixture.until(id, 'paid')).toMatchObject({
       attempts: 1,
@@ -29,7 +29,7 @@ describe('a cash-out that is taken', () => {
     ['123456', 'bank_unavailable', 'TEMPORARY_TRANSFER_ERROR'],
     ['999999', 'bank_refused', 'REJECTED_BY_CHANNEL'],
     ['121212', 'account_unknown', 'INVALID_DESTINATION'],
-  ])('and whose bank refuses (%s) goes back, once', async (accountNumber, reason, failureCode) => {
+  ])('refused by the bank (%s) is returned once', async (accountNumber, reason, failureCode) => {
     const id = await fixture.taken({ bank: { accountNumber } })
     expect(await fixture.until(id, 'returning')).toMatchObject({ reason, failureCode })
     await fixture.relayed('return', id)
@@ -43,7 +43,7 @@ describe('a cash-out that is taken', () => {
     ])
   })
 
-  test('and sent back by the bank after it was paid goes back to the user', async () => {
+  test('reversed by the bank after its payment is returned to the user', async () => {
     const id = await fixture.taken()
     const { providerPayoutId } = await fixture.until(id, 'paid')
     await fixture.control(`payouts/${providerPayoutId}/reverse`, {})
@@ -52,7 +52,7 @@ describe('a cash-out that is taken', () => {
     expect(await fixture.sent(id)).toContain('payouts.paid')
   })
 
-  test('and cancelled at the provider, of which no webhook tells, goes back', async () => {
+  test('cancelled at the provider without a webhook is returned', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '131313' } })
     const paying = await waitUntil('an accepted payout', async () => {
       const row = await fixture.row(id)
@@ -63,7 +63,7 @@ describe('a cash-out that is taken', () => {
     expect(row).toMatchObject({ reason: 'cancelled', providerStatus: 'CANCELLED' })
   })
 
-  test('and reported twice as taken is paid once', async () => {
+  test('reported twice as taken is paid once', async () => {
     const id = await fixture.taken()
     await fixture.relayed('take', id)
     await fixture.until(id, 'paid')
@@ -73,13 +73,13 @@ describe('a cash-out that is taken', () => {
   })
 })
 
-describe('an unclear answer of the provider', () => {
+describe('an unclear response of the provider to an order', () => {
   test.each([
-    // What was accepted is looked up, not asked for again.
+    // An accepted order is looked up, not sent again.
     ['time-outs after it accepted', { timeoutAfterAccept: 1 }, 1, { replays: 0 }],
-    // A call may still be under way when the next check finds nothing and asks by the same key.
+    // A request may still be in progress when the next check finds nothing and retries with the same key.
     ['500 to everything', { errorRate: 1 }, 0, {}],
-  ])('(%s) is left by evidence alone, with one transfer', async (_, api, accepted, transfer) => {
+  ])('(%s) is resolved only by evidence, with one transfer', async (_, api, accepted, transfer) => {
     await faults(api, { drop: 1 })
     const id = await fixture.taken()
     const unclear = await waitUntil('an attempt', async () => {
@@ -94,7 +94,7 @@ describe('an unclear answer of the provider', () => {
     await calm()
   })
 
-  test('webhooks that never come change nothing: the provider is asked', async () => {
+  test('cash-outs without webhooks reach the same end by checks of the provider', async () => {
     await faults({}, { drop: 1 })
     const [paid, refused] = [
       await fixture.taken(),
@@ -118,7 +118,7 @@ describe('an order that the provider does not accept', () => {
     ...change,
   })
 
-  test('goes back when it is refused at once and the provider knows no such payout', async () => {
+  test('is returned when it is refused at once and the provider has no such payout', async () => {
     const asked = fixture.request({ bank: { channelCode: 'ID_NOWHERE' } })
     const channels = { find: async () => anyBank, all: async () => [anyBank] }
     const { ok } = await fixture.create(asked, { channels })
@@ -129,14 +129,14 @@ describe('an order that the provider does not accept', () => {
     expect(await fixture.transfers(ok!.payoutId)).toEqual([])
   })
 
-  test('stays unclear while its key is taken by something that is not ours, and calls a person', async () => {
+  test('stays unclear and raises an alert while another order has its key', async () => {
     const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId
     await fixture.provide('/v2/payouts', order('somebody else'), { 'Idempotency-key': id })
     await fixture.relayed('take', id)
     await waitUntil('more attempts', async () => (await fixture.row(id)).attempts > 1)
     expect((await fixture.row(id)).state).toBe('paying')
-    await waitUntil('a person being called', async () =>
+    await waitUntil('the alert', async () =>
       (await fixture.oddities()).some(({ kind, object }) => kind === 'key_taken' && object === id),
     )
     expect(await fixture.sent(id)).not.toContain('relay.return')
@@ -153,7 +153,7 @@ describe('an order that the provider does not accept', () => {
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
 
-  test('has another amount at the provider than we promised: nothing moves', async () => {
+  test('stays unpaid if the provider has another amount under its key', async () => {
     const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId
     await fixture.provide('/v2/payouts', order(id, { amount: 99_999 }), { 'Idempotency-key': id })
@@ -170,10 +170,10 @@ describe('an order that the provider does not accept', () => {
   })
 })
 
-describe('deliveries', () => {
+describe('webhooks of the provider', () => {
   const event = (data: object, name = 'payout.succeeded') => JSON.stringify({ event: name, data })
 
-  test('are hints: one that lies changes nothing', async () => {
+  test('are only hints: a false one changes nothing', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '141414' } })
     const row = await waitUntil('a payout', async () => {
       const now = await fixture.row(id)
@@ -184,7 +184,7 @@ describe('deliveries', () => {
     expect((await fixture.row(id)).state).toBe('paying')
   })
 
-  test('about a payout nobody knows, or from the Malaysian account, are kept as anomalies', async () => {
+  test('about an unknown payout or from the Malaysian account raise anomalies', async () => {
     await fixture.deliver('ID', event({ id: 'disb-nobody' }), 'unknown-1')
     await fixture.deliver('MY', event({ id: 'disb-nobody' }), 'malaysia-1')
     await fixture.deliver('ID', event({ payout_id: 'po-1' }, 'v3_payout.succeeded'), 'v3-1')
@@ -203,7 +203,7 @@ describe('deliveries', () => {
   test.each([
     ['a payment', event({ id: 'py-1' }, 'payment.capture')],
     ['no JSON', '<xml/>'],
-  ])('about %s are left to others', async (_, body) => {
+  ])('about %s are left to other services', async (_, body) => {
     const before = (await fixture.oddities()).length
     expect(await fixture.deliver('ID', body, crypto.randomUUID())).toBe('done')
     expect(await fixture.oddities()).toHaveLength(before)

@@ -8,7 +8,7 @@ import { type Detour, type Fixture, openFixture } from './test-support'
 let fixture: Fixture
 afterEach(() => fixture?.[Symbol.asyncDispose]())
 
-describe('a cash-out that was paid, whose row is put back from a backup', () => {
+describe('a paid cash-out whose row is restored from a backup', () => {
   test.each(['taking', 'taken'] as const)(
     'as %s is not paid again, although the provider has forgotten its key',
     async (state) => {
@@ -23,7 +23,7 @@ describe('a cash-out that was paid, whose row is put back from a backup', () => 
       }
       await fixture.detoured(forgetful, async () => {
         await fixture.putBack(id, state)
-        // The relayer reports again what was taken before the backup was restored.
+        // The relayer reports the take from before the restore again.
         if (state === 'taking') await fixture.relayed('take', id)
         await fixture.until(id, 'paid')
       })
@@ -33,7 +33,7 @@ describe('a cash-out that was paid, whose row is put back from a backup', () => 
   )
 })
 
-describe('a cash-out whose payout exists although its row was not ordered yet', () => {
+describe('a restored cash-out with an existing payout but no order in its row', () => {
   const isOrder = (call: Request) => call.method === 'POST' && call.url.includes('/payouts')
   /** Counts the orders that reach the provider while the work is done. */
   const ordersDuring = async (work: () => Promise<unknown>): Promise<number> => {
@@ -63,7 +63,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
   test.each([
     ['v2', 'v3'],
     ['v3', 'v2'],
-  ] as const)('is looked up in %s although new ones go through %s', async (before, after) => {
+  ] as const)('is looked up in %s even if new payouts use %s', async (before, after) => {
     fixture = await openFixture({ webhooks: false, payoutsApi: before, sweepAfterMs: 600_000 })
     const id = await fixture.taken()
     await fixture.due(id)
@@ -80,7 +80,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
   })
 
   test.each(['failed', 'opening'] as const)(
-    'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if that failed',
+    'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
     async (state) => {
       fixture = await openFixture({ webhooks: false })
       const { id, payoutId } = await restored(state)
@@ -102,7 +102,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
   )
 
   test.each(['SUCCEEDED', 'ACCEPTED', 'A_NEW_WORD'])(
-    'keeps what a delivery tells of it (%s), and is not ordered although no look-up finds it',
+    'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
     async (status) => {
       fixture = await openFixture({ webhooks: false })
       const { id, payoutId } = await restored('taking')
@@ -129,7 +129,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
     },
   )
 
-  test('is returned, not ordered, if a delivery said before that it failed', async () => {
+  test('is returned, not ordered, after a webhook reported its payout failed', async () => {
     fixture = await openFixture({ webhooks: false })
     const refused = { accountNumber: '999999', end: 'returning' }
     const { id, payoutId } = await restored('taking', refused)
@@ -143,7 +143,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
 
-  test('is followed by the one that reached the bank if another of its payouts failed', async () => {
+  test('follows the payout that reached the bank if another one failed', async () => {
     fixture = await openFixture({ webhooks: false })
     const { id, payoutId } = await restored('taking', { accountNumber: '999999', end: 'returning' })
     await fixture.deliver('ID', delivery('failed', payoutId), crypto.randomUUID())
@@ -158,7 +158,7 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
     expect(await fixture.orders(id, 'relay.return')).toHaveLength(1)
   })
 
-  test('keeps what the list tells of it', async () => {
+  test("keeps the payout found in the provider's list", async () => {
     fixture = await openFixture({ webhooks: false })
     const { id, payoutId } = await restored('taking')
     await fixture.list()
@@ -166,12 +166,12 @@ describe('a cash-out whose payout exists although its row was not ordered yet', 
   })
 })
 
-describe('a cash-out that was just paid', () => {
+describe('a cash-out paid recently', () => {
   test.each([
     ['ahead of', 600_000],
     ['behind', -600_000],
   ])(
-    "is watched for a reversal by the database's clock, when the process's is %s it",
+    "is watched for a reversal by the database's clock when the process's clock is %s it",
     async (_, aheadMs) => {
       fixture = await openFixture({ webhooks: false, reversalWatchMs: 60_000, aheadMs })
       const id = await fixture.taken()

@@ -24,7 +24,7 @@ test('security: after three cash-outs refused by banks in a day, a wallet gets n
   expect(await fixture.create(fixture.request(), three)).toHaveProperty('ok')
 })
 
-test('security: once a bank refused one, cash-outs in progress count as refused', async () => {
+test('security: once the bank refused one, cash-outs in progress count as refused', async () => {
   const person = `0x${'7'.repeat(40)}`
   const asked = (accountNumber: string) =>
     fixture.request({ wallet: person, authorization: { from: person }, bank: { accountNumber } })

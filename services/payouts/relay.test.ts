@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-describe('the chain', () => {
+describe('the result from chain-relayer', () => {
   test.each([
     [
       'authorization_expired',
@@ -16,7 +16,7 @@ describe('the chain', () => {
       'The signed transfer expired before it was executed. No AUSD was taken.',
     ],
     ['never seen before', 'take_failed', 'We could not transfer your AUSD. No AUSD was taken.'],
-  ])('says that a take failed (%s), and a person reads why', async (word, reason, sentence) => {
+  ])('of a failed take (%s) gives the user the reason', async (word, reason, sentence) => {
     const { ok } = await fixture.create(fixture.request())
     await fixture.relayed('take', ok!.payoutId, word)
     const answer = (await fixture.activity({ wallet, limit: 1 })) as { ok: { items: object[] } }
@@ -27,7 +27,7 @@ describe('the chain', () => {
     expect(await fixture.transfers(ok!.payoutId)).toEqual([])
   })
 
-  test('says that a return failed: it stays owed, and a person is called', async () => {
+  test('of a failed return keeps the AUSD owed and raises an alert', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '999999' } })
     await fixture.until(id, 'returning')
     await fixture.relayed('return', id, 'reverted')
@@ -35,14 +35,14 @@ describe('the chain', () => {
     expect((await fixture.oddities()).map(({ kind }) => kind)).toContain('return_failed')
   })
 
-  test('says nothing of a take: it is ordered again, each time by a message of its own', async () => {
+  test('is missing for a take: the take is ordered again, each time with a new message id', async () => {
     const { ok } = await fixture.create(fixture.request())
     const ids = () => fixture.orders(ok!.payoutId, 'relay.take')
     await waitUntil('two more orders', async () => (await ids()).length >= 3)
     expect((await fixture.row(ok!.payoutId)).state).toBe('taking')
   })
 
-  test('says nothing of a return: it is ordered again in the same way', async () => {
+  test('is missing for a return: the return is ordered again in the same way', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '999999' } })
     await waitUntil('one more', async () => (await fixture.orders(id, 'relay.return')).length >= 2)
     expect((await fixture.row(id)).state).toBe('returning')
@@ -57,8 +57,8 @@ async function failed(word = 'balance_too_low', at = fixture): Promise<string> {
   return ok!.payoutId
 }
 
-describe('AUSD that arrives after the cash-out had failed', () => {
-  test('goes back once, is never paid to the bank, and a person reads why', async () => {
+describe('AUSD that arrives after its cash-out failed', () => {
+  test('is returned once, is never paid to the bank, and the user gets the reason', async () => {
     const id = await failed()
     await Promise.all([fixture.relayed('take', id), fixture.relayed('take', id)])
     expect(await fixture.row(id)).toMatchObject({ state: 'returning', takeTxHash: txHash })
@@ -79,7 +79,7 @@ describe('AUSD that arrives after the cash-out had failed', () => {
     expect((await fixture.row(id)).attempts).toBe(0)
   })
 
-  test('goes back at once: the order does not wait for a check', async () => {
+  test('is returned at once, without waiting for a check', async () => {
     await using unchecked = await openFixture({ sweepAfterMs: 60_000 })
     const id = await failed('balance_too_low', unchecked)
     await unchecked.relayed('take', id)
@@ -87,7 +87,7 @@ describe('AUSD that arrives after the cash-out had failed', () => {
     expect((await unchecked.row(id)).checks).toBe(0)
   })
 
-  test('before the failure was told is simply taken: the failure changes nothing any more', async () => {
+  test('is an ordinary take if it is reported before the failure, which then changes nothing', async () => {
     const id = await fixture.taken()
     await fixture.relayed('take', id, 'balance_too_low')
     await fixture.until(id, 'paid')
@@ -96,8 +96,8 @@ describe('AUSD that arrives after the cash-out had failed', () => {
   })
 })
 
-describe('after a take that failed', () => {
-  test('the relayer is asked again and again while what was signed may still be used', async () => {
+describe('after a failed take', () => {
+  test('the relayer is asked repeatedly while the authorization may still be used', async () => {
     const id = await failed()
     const ids = () => fixture.orders(id, 'relay.take')
     await waitUntil('two repeats', async () => (await ids()).length >= 3)
@@ -105,7 +105,7 @@ describe('after a take that failed', () => {
     expect((await fixture.row(id)).state).toBe('failed')
   })
 
-  test('it is asked no more an hour after the window has ended', async () => {
+  test('the relayer is not asked again an hour after the authorization expired', async () => {
     const id = await failed()
     await fixture.lapse(id, 3_500)
     await waitUntil('a check within the hour', async () => (await fixture.row(id)).checks > 0)
@@ -116,7 +116,7 @@ describe('after a take that failed', () => {
   })
 
   test.each(['authorization_expired', 'authorization_cancelled', 'authorization_used_elsewhere'])(
-    'it is not asked when nobody can use what was signed: %s',
+    'the relayer is not asked if the authorization is unusable: %s',
     async (word) => {
       expect((await fixture.row(await failed(word))).nextCheckAt).toBeNull()
     },

@@ -56,8 +56,8 @@ const order = (reference_id: string, account_number = '1234567890') => ({
   channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
 })
 
-describe('a payout that is reversed after it was paid, and of which no webhook tells', () => {
-  test('is found in the list, and the AUSD goes back, once', async () => {
+describe('a payout reversed after it was paid, without a webhook', () => {
+  test('is found in the list, and the AUSD is returned once', async () => {
     const { id, payoutId } = await paid()
     await fixture.list()
     expect((await fixture.row(id)).state).toBe('paid')
@@ -73,7 +73,7 @@ describe('a payout that is reversed after it was paid, and of which no webhook t
     expect(await fixture.sent(id)).toEqual(told)
   })
 
-  test('is found when the list tells of it late', async () => {
+  test('is found when it appears in the list late', async () => {
     const { id, payoutId } = await paid()
     await fixture.control('faults', { api: { listDelayMs: 400 } })
     await reverse(payoutId)
@@ -100,7 +100,7 @@ describe('a payout that is reversed after it was paid, and of which no webhook t
     expect((await fixture.row(id)).state).toBe('returning')
   })
 
-  test('is not believed while the payout itself says otherwise: then it was no reading', async () => {
+  test('is not believed while the payout itself contradicts the list, which does not count as read', async () => {
     const { id } = await paid()
     const ahead = listed((row) => (row.reference_id === id ? { ...row, status: 'REVERSED' } : row))
     const error = await fixture.detoured(ahead, () => thrownBy(fixture.list()))
@@ -111,8 +111,8 @@ describe('a payout that is reversed after it was paid, and of which no webhook t
   })
 })
 
-describe('the list', () => {
-  test('is asked of each row once, and again when the row has changed', async () => {
+describe('the list of payouts', () => {
+  test('leads to one look-up per row, and to another after the row changes', async () => {
     const { payoutId } = await paid()
     await fixture.list()
     expect(await asked(() => fixture.list())).toEqual([])
@@ -124,7 +124,7 @@ describe('the list', () => {
     ['500', () => says(500, 'SERVER_ERROR')],
     ['403', () => says(403, 'UNAUTHORIZED_SENDER_IP')],
   ])(
-    'is not read when one of its payouts cannot be asked for (%s); the others are received',
+    'does not count as read if one of its payouts cannot be looked up (%s); the others are received',
     async (_, reply) => {
       const [unclear, other] = [await paid(), await paid()]
       await reverse(unclear.payoutId)
@@ -140,7 +140,7 @@ describe('the list', () => {
     },
   )
 
-  test('is not read when it has a payout of ours that no look-up finds', async () => {
+  test('does not count as read if it has a payout of ours that no look-up finds', async () => {
     const { id, payoutId } = await paid()
     await reverse(payoutId)
     const none = () => Response.json({ has_more: false, data: [] })
@@ -154,7 +154,7 @@ describe('the list', () => {
     await fixture.list()
   })
 
-  test('tells of a payout that exists although its AUSD went back: a person is called', async () => {
+  test('raises an alert for an existing payout whose AUSD was returned', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '999999' } })
     await fixture.until(id, 'returning')
     await fixture.provide('/v2/payouts', order(id), { 'Idempotency-key': crypto.randomUUID() })
@@ -164,7 +164,7 @@ describe('the list', () => {
     expect(fixture.alarms(id)).toHaveLength(1)
   })
 
-  test('tells of a payout that nobody here ordered: a person is called', async () => {
+  test('raises an alert for a payout that this service did not order', async () => {
     await fixture.provide('/v2/payouts', order('by hand'), { 'Idempotency-key': 'by hand' })
     const [byHand] = (await fixture.transfers('by hand')) as unknown as { id: string }[]
     await fixture.list()
@@ -174,7 +174,7 @@ describe('the list', () => {
     ])
   })
 
-  test('may have what is neither a payout nor ours: it is noted, and read no more', async () => {
+  test('raises one anomaly for a payout that is not ours and ignores other transactions', async () => {
     await fixture.list()
     const stray = { id: 'txn_stray', product_id: 'tr-1', reference_id: 'theirs' }
     const more: Detour = async (call, onward) => {
@@ -193,7 +193,7 @@ describe('the list', () => {
   })
 })
 
-describe('the list is read on its own', () => {
+describe('the list of payouts is read periodically', () => {
   const hourMs = 3_600_000
   const often = { listEveryMs: 50, listRecentMs: hourMs }
   const settings = { ...often, listWholeEveryMs: hourMs, listWholeMs: 2 * hourMs }
@@ -217,7 +217,7 @@ describe('the list is read on its own', () => {
   }
   const ago = (time: string) => Math.round((Date.now() - Date.parse(time)) / hourMs)
 
-  test('by one of several copies, both windows at first, then each when it is due', async () => {
+  test('by one of several instances, both windows at first, then each when it is due', async () => {
     expect(await listingAgeMs(fixture.database, listings)).toBeNull()
     expect((await reads(3)).map(ago)).toEqual([2, 1])
     await waitUntil('the recent one again', async () => (await reads(2)).map(ago)[0] === 1)
@@ -225,7 +225,7 @@ describe('the list is read on its own', () => {
     expect(await listingAgeMs(fixture.database, listings)).toBeLessThan(10_000)
   })
 
-  test('and without success five times in a row calls a person, who reads what is missing', async () => {
+  test('and raises an alert after five consecutive failures, with the missing permission', async () => {
     await fixture.control('faults', { api: { forbidList: 1 } })
     const { readAt } = (await stateOf('recent'))!
     await waitUntil('five failures', async () => {
@@ -244,7 +244,7 @@ describe('the list is read on its own', () => {
     })
   })
 
-  test('and a copy that is told to end gives its reading back', async () => {
+  test('and a draining instance releases its reading', async () => {
     const stop = new AbortController()
     const { payoutId } = await paid()
     await reverse(payoutId)

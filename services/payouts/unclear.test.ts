@@ -27,7 +27,7 @@ const attempts = (id: string, least: number) =>
 const anomaliesOf = async (id: string) =>
   (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
 
-describe('a refusal that does not speak of this order gives nothing back:', () => {
+describe('a refusal that does not concern this order returns nothing:', () => {
   test.each([
     [403, 'UNAUTHORIZED_SENDER_IP', 'an address that is not on the allow-list'],
     [403, 'REQUEST_FORBIDDEN_ERROR', 'a key without the permission'],
@@ -35,14 +35,14 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
     [403, 'INVALID_MERCHANT_SETTINGS', 'an account that is not set up'],
     [404, 'DATA_NOT_FOUND', 'a path that is gone'],
     [400, 'CANCELLATION_NOT_ALLOWED', 'a word about something else'],
-    [403, 'A_NEW_WORD', 'a word nobody has seen'],
+    [403, 'A_NEW_WORD', 'an unknown error code'],
   ])('%i %s, %s', async (status, code) => {
     const id = await fixture.detoured(
       orders(() => says(status, code)),
       async () => {
         const taken = await fixture.taken()
         expect((await attempts(taken, 2)).state).toBe('paying')
-        await waitUntil('a person being called', () => fixture.alarms(taken).length > 0)
+        await waitUntil('the alert', () => fixture.alarms(taken).length > 0)
         return taken
       },
     )
@@ -54,7 +54,7 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
 
-  test('that they are busy in other words: it is ordered again, and nobody is called', async () => {
+  test('a busy response in other words: the payout is ordered again, without an alert', async () => {
     const busy = () => says(400, 'TEMPORARILY_UNAVAILABLE')
     const id = await fixture.detoured(orders(busy), async () => {
       const taken = await fixture.taken()
@@ -66,7 +66,7 @@ describe('a refusal that does not speak of this order gives nothing back:', () =
   })
 })
 
-describe('a look-up that is no answer gives nothing back:', () => {
+describe('a failed look-up returns nothing:', () => {
   const other = { id: 'disb-other', reference_id: 'other', status: 'FAILED', amount: 1 }
   const cases: [string, () => Response, boolean][] = [
     ['400 to an id or a reference of ours', () => says(400, 'API_VALIDATION_ERROR'), true],
@@ -76,7 +76,7 @@ describe('a look-up that is no answer gives nothing back:', () => {
     ['a first page of more', () => Response.json({ has_more: true, data: [] }), false],
     ['an empty array', () => Response.json([]), false],
     [
-      'payouts that nobody asked for',
+      'payouts of another reference',
       () => Response.json({ has_more: false, data: [{ ...other, currency: 'IDR' }] }),
       false,
     ],
@@ -102,7 +102,7 @@ describe('a look-up that is no answer gives nothing back:', () => {
     await fixture.until(id, 'paid')
   })
 
-  test('404 to a payout they told us of: it stays, and a person is called', async () => {
+  test('404 for a known payout: the cash-out stays, and an alert is raised', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '141414' } })
     await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
     await fixture.detoured(
@@ -116,7 +116,7 @@ describe('a look-up that is no answer gives nothing back:', () => {
   })
 })
 
-describe('of two payouts with one reference', () => {
+describe('with two payouts of one reference', () => {
   const order = (id: string, account_number: string) => ({
     ...{ reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
     channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
@@ -124,7 +124,7 @@ describe('of two payouts with one reference', () => {
   const failure = (payoutId: string) =>
     JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
 
-  test('the one that may still reach the bank is followed, not the one that failed', async () => {
+  test('the cash-out follows the one that may still reach the bank, not the failed one', async () => {
     const { ok } = await fixture.create(fixture.request())
     const id = ok!.payoutId
     await fixture.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
@@ -146,37 +146,34 @@ describe('of two payouts with one reference', () => {
       (quiet: Fixture, payoutId: string) => quiet.deliver('ID', failure(payoutId), 'f'),
     ],
     ['the list', (quiet: Fixture) => quiet.list()],
-  ])(
-    '%s that names the one that failed gives nothing back before the other is known',
-    async (_, tell) => {
-      await using quiet = await openFixture({ sweepAfterMs: 60_000, webhooks: false })
-      const { ok } = await quiet.create(quiet.request())
-      const id = ok!.payoutId
-      await quiet.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
-      await quiet.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
-      const failed = await waitUntil('one that failed', async () =>
-        (await quiet.transfers(id)).find(({ status }) => status === 'FAILED'),
-      )
-      await quiet.detoured(
-        orders(() => says(500, 'SERVER_ERROR')),
-        async () => {
-          await quiet.relayed('take', id)
-          await waitUntil('an attempt', async () => (await quiet.row(id)).attempts > 0)
-          await tell(quiet, failed.id)
-        },
-      )
-      const { state, providerPayoutId } = await quiet.row(id)
-      expect({ state, isOther: providerPayoutId !== failed.id }).toEqual({
-        state: 'paying',
-        isOther: true,
-      })
-      expect(await quiet.sent(id)).not.toContain('relay.return')
-    },
-  )
+  ])('%s about the failed one returns nothing before the other is known', async (_, tell) => {
+    await using quiet = await openFixture({ sweepAfterMs: 60_000, webhooks: false })
+    const { ok } = await quiet.create(quiet.request())
+    const id = ok!.payoutId
+    await quiet.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
+    await quiet.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
+    const failed = await waitUntil('one that failed', async () =>
+      (await quiet.transfers(id)).find(({ status }) => status === 'FAILED'),
+    )
+    await quiet.detoured(
+      orders(() => says(500, 'SERVER_ERROR')),
+      async () => {
+        await quiet.relayed('take', id)
+        await waitUntil('an attempt', async () => (await quiet.row(id)).attempts > 0)
+        await tell(quiet, failed.id)
+      },
+    )
+    const { state, providerPayoutId } = await quiet.row(id)
+    expect({ state, isOther: providerPayoutId !== failed.id }).toEqual({
+      state: 'paying',
+      isOther: true,
+    })
+    expect(await quiet.sent(id)).not.toContain('relay.return')
+  })
 })
 
-describe('an attempt', () => {
-  test('is counted with the time since the one before, also by another copy', async () => {
+describe('a payout attempt', () => {
+  test('is counted with the time since the previous one, also by another instance', async () => {
     const id = await fixture.detoured(
       orders(() => says(500, 'SERVER_ERROR')),
       async () => {
@@ -191,7 +188,7 @@ describe('an attempt', () => {
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 
-  test('is committed before the provider hears of it', async () => {
+  test('is committed before it is sent to the provider', async () => {
     const counted: number[] = []
     const detour: Detour = async (call) => {
       const id = call.headers.get('idempotency-key')
@@ -203,13 +200,13 @@ describe('an attempt', () => {
     expect(counted).not.toContain(0)
   })
 
-  test('whose refusal comes while a later one is under way gives nothing back', async () => {
+  test('refused during a later attempt returns nothing', async () => {
     let asked = 0
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
-    // The first answer is late; meanwhile another copy orders again, and is accepted.
+    // The first response is late; another instance has ordered again by then, with success.
     const detour: Detour = async (call) => {
       if (call.method !== 'POST' || ++asked > 1) return undefined
       await held

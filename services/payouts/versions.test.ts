@@ -14,7 +14,7 @@ describe('payouts that go through v3', () => {
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-  test('are paid once, in whole rupiah, and told of by their own events', async () => {
+  test('are paid once, in whole rupiah, and reported by their own events', async () => {
     const id = await fixture.taken()
     const paid = await fixture.until(id, 'paid')
     expect(paid).toMatchObject({ payoutApi: 'v3', attempts: 1, providerStatus: 'SUCCEEDED' })
@@ -32,8 +32,8 @@ describe('payouts that go through v3', () => {
     expect(await fixture.until(id, 'returning')).toMatchObject({ reason })
   })
 
-  test('are ordered once however often the answer is lost', async () => {
-    // A webhook would tell of the payout before anybody asks again.
+  test('are ordered once however often the response is lost', async () => {
+    // A webhook would report the payout before the next check.
     await fixture.control('faults', { webhooks: { drop: 1 } })
     let lost = 0
     const id = await fixture.detoured(
@@ -58,7 +58,7 @@ describe('payouts that go through v3', () => {
     ['400', 400, { error_code: 'API_VALIDATION_ERROR', message: '' }],
     ['another form', 200, {}],
     ['a bare list', 200, []],
-  ])('a look-up by reference that is answered %s is never "none"', async (_, status, body) => {
+  ])('never count as absent after the response %s to a look-up', async (_, status, body) => {
     const provider = fixture.providerBy('v3')
     const seen = await fixture.detoured(
       (call) => (call.method === 'GET' ? Response.json(body, { status }) : undefined),
@@ -67,7 +67,7 @@ describe('payouts that go through v3', () => {
     expect(seen).toBeInstanceOf(ProviderUnknown)
   })
 
-  test('leave out the banks that v3 cannot address', async () => {
+  test('omit the banks that v3 cannot address', async () => {
     const [byV2, byV3] = await Promise.all(
       (['v2', 'v3'] as const).map((api) => fixture.providerBy(api).listChannels()),
     )
@@ -77,7 +77,7 @@ describe('payouts that go through v3', () => {
   })
 })
 
-describe('somebody changes the version while a payout is under way', () => {
+describe('a change of the API version during a payout', () => {
   let fixture: Fixture
   beforeAll(async () => {
     // No check comes between: the test makes each one.
@@ -88,7 +88,7 @@ describe('somebody changes the version while a payout is under way', () => {
   test.each([
     ['v2', 'v3'],
     ['v3', 'v2'],
-  ] as const)('from %s to %s: it stays with its own and is paid once', async (before, after) => {
+  ] as const)('from %s to %s keeps its version and pays it once', async (before, after) => {
     const contextBy = (api: 'v2' | 'v3') => ({
       ...fixture.context,
       provider: fixture.providerBy(api),

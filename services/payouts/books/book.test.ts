@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** What the journal says of a cash-out, and what its row says: the same, at every moment. */
+/** The journal lines of a cash-out; they equal the position of its row at every moment. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
@@ -26,7 +26,7 @@ async function booked(id: string) {
 /** 5 AUSD at a rate of which 1 % is spread. */
 const quoted = () => fixture.request({ quoteId: fixture.quote('USD/IDR', '16413', 100) })
 
-test('a cash-out is in the books as its row is, step by step, with the spread of its quote', async () => {
+test('the books follow the row of a cash-out at every step, with the spread of its quote', async () => {
   const id = (await fixture.create(quoted())).ok!.payoutId
   expect(await fixture.row(id)).toMatchObject({ spreadBps: 100, fiatMinor: 82_065n })
   expect(await booked(id)).toEqual({})
@@ -39,7 +39,7 @@ test('a cash-out is in the books as its row is, step by step, with the spread of
   expect(order).toMatchObject({ metadata: { rate: '16413', spread: '100' } })
 })
 
-test('one that the bank refuses leaves nothing in the books', async () => {
+test('a cash-out refused by the bank leaves nothing in the books', async () => {
   const quoteId = fixture.quote('USD/IDR', '16413', 100)
   const id = await fixture.taken({ quoteId, bank: { accountNumber: '999999' } })
   await fixture.until(id, 'returning')

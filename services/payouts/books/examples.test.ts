@@ -74,7 +74,7 @@ const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Step[]]
   ],
 ]
 
-test.each(examples)('%s is booked step by step', (_, row, steps) => {
+test.each(examples)('the books record %s step by step', (_, row, steps) => {
   let before: Position = []
   for (const [state, posting] of steps) {
     const after = positionOf({ ...row, state })

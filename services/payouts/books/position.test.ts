@@ -20,7 +20,7 @@ const edges = Object.entries<readonly CashoutState[]>(lifecycle).flatMap(([from,
   next.map((to) => [from as CashoutState, to] as const),
 )
 
-describe('every step of a cash-out has an entry, or a reason for none', () => {
+describe('every step of a cash-out has a journal entry or a documented reason for none:', () => {
   test.each(edges)('%s → %s', (from, to) => {
     const lines = difference(positionOf(row(from)), positionOf(row(to)))
     expect(unbalanced(lines)).toEqual([])
@@ -28,18 +28,18 @@ describe('every step of a cash-out has an entry, or a reason for none', () => {
     else expect(lines).not.toEqual([])
   })
 
-  test('and no reason is told of a step that there is not', () => {
+  test('no documented reason is for a missing step', () => {
     const there = new Set(edges.map(([from, to]) => `${from} → ${to}`))
     expect(Object.keys(silent).filter((step) => !there.has(step))).toEqual([])
   })
 
-  test('what came back to its wallet leaves nothing in the books', () => {
+  test('a cash-out returned to its wallet leaves nothing in the books', () => {
     expect(positionOf(row('returned'))).toEqual([])
   })
 })
 
-describe('the spread of a quote', () => {
-  test('is what the payee got more than at the rate before it', () => {
+describe("the spread of a cash-out's quote", () => {
+  test('is the extra amount that the payee got over the base rate', () => {
     expect(positionOf({ ...row('paid', 100), fiatMinor: 1_641_300n })).toEqual([
       { account: 'treasury', asset: 'AUSD', amount: 100_000_000n },
       { account: 'exchange', asset: 'AUSD', amount: -100_000_000n },
@@ -49,13 +49,13 @@ describe('the spread of a quote', () => {
     ])
   })
 
-  test('of one that came back is nothing', () => {
+  test('is zero after a return', () => {
     for (const state of ['returning', 'returned'] as const)
       expect(positionOf(row(state, 100)).map(({ account }) => account)).not.toContain('spread')
   })
 })
 
-test('whatever a row holds, its position comes to 0 in every asset', () => {
+test('the position of any cash-out sums to 0 in every asset', () => {
   const amount = fc.bigInt({ min: 1n, max: 10n ** 15n })
   fc.assert(
     fc.property(

@@ -39,8 +39,8 @@ async function paid() {
   return { id, payoutId: providerPayoutId! }
 }
 
-describe('a payout that does not fit', () => {
-  test('is in suspense when nobody here ordered it, until the bank sends it back', async () => {
+describe('a payout that does not match its cash-out', () => {
+  test('is in suspense if this service did not order it, until the bank returns it', async () => {
     const payout = { referenceId: 'nobody', payoutId: 'po-nobody' }
     await receive({ ...payout, status: 'pending', word: 'ACCEPTED' })
     expect(await told('po-nobody')).toEqual({})
@@ -51,19 +51,19 @@ describe('a payout that does not fit', () => {
     expect(await told('po-nobody')).toEqual({})
   })
 
-  test('is in suspense when it is the second of one cash-out', async () => {
+  test('is in suspense if it is the second of one cash-out', async () => {
     const { id } = await paid()
     await receive({ referenceId: id, payoutId: 'po-second' })
     expect(await told('po-second')).toEqual(left(81_250n))
   })
 
-  test('is in suspense for what it pays too much', async () => {
+  test('is in suspense for its excess amount', async () => {
     const { id, payoutId } = await paid()
     await receive({ referenceId: id, payoutId, amountMinor: 90_000n })
     expect(await told(payoutId)).toEqual(left(8_750n))
   })
 
-  test('is in suspense when it is refused after it was paid, until the bank says reversed', async () => {
+  test('is in suspense if it is refused after it was paid, until the bank reports it reversed', async () => {
     const { id, payoutId } = await paid()
     await receive({ referenceId: id, payoutId, status: 'refused', word: 'FAILED' })
     expect(await told(payoutId)).toEqual(left(-81_250n))
@@ -72,7 +72,7 @@ describe('a payout that does not fit', () => {
     expect(await told(id)).toEqual({ 'treasury AUSD': 5_000_000n, 'returns AUSD': -5_000_000n })
   })
 
-  test('is in suspense when its AUSD goes back all the same', async () => {
+  test('is in suspense if its AUSD is returned nevertheless', async () => {
     const id = await fixture.taken({ bank: { accountNumber: '999999' } })
     const { providerPayoutId } = await fixture.until(id, 'returning')
     const payoutId = providerPayoutId!
@@ -82,7 +82,7 @@ describe('a payout that does not fit', () => {
     expect(await told(payoutId)).toEqual({})
   })
 
-  test('leaves suspense when it was ordered too early, and is what the cash-out becomes', async () => {
+  test('leaves suspense if it was ordered too early, and pays its cash-out', async () => {
     const id = (await fixture.create(fixture.request())).ok!.payoutId
     const payoutId = `po-${id}`
     await receive({ referenceId: id, payoutId })
@@ -94,7 +94,7 @@ describe('a payout that does not fit', () => {
     expect((await fixture.row(id)).state).toBe('paid')
   })
 
-  test('of which the list alone tells is in suspense under the id of its row', async () => {
+  test("known only from the provider's list is in suspense under the id of its row", async () => {
     const row = { type: 'payout', status: 'succeeded', productId: null, paymentRequestId: null }
     const listed = { ...row, transactionId: 'txn-lost', reference: null, channel: null }
     await fixture.listing.receive('ID', {
@@ -111,18 +111,18 @@ describe('a payout that does not fit', () => {
 /** Each oddity that may mean money: how it is booked, or why it is not. */
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   other_account: 'no money: payouts leave from the Indonesian account alone',
-  event_unknown: 'no money: a delivery that we cannot read; the list has what it was about',
+  event_unknown: 'no money: a webhook that we cannot parse; the list has its object',
   payout_unknown: 'in suspense, under its own id; nothing when the provider does not know it',
   payout_unexpected: 'in suspense, under its own id, until its cash-out is one that pays',
   payout_differs: 'in suspense, by how much it differs; in another currency no account has it',
   paid_twice: 'in suspense, under its own id',
   paid_and_returned: 'in suspense, under its own id',
-  status_unknown: 'unknown: nothing is booked before the provider says what happened',
+  status_unknown: 'unknown: nothing is booked before the provider reports a status',
   key_taken: 'no money: an order that was not taken',
   provider_refuses: 'no money: an order that was not taken, or a look-up that was not answered',
-  payout_lost: 'unknown: the row says what the provider said last',
+  payout_lost: 'unknown: the row has the last status of the provider',
   return_failed: 'no money: it is still owed, and stays on `returns`',
 }
-test('every oddity is booked, or there is a reason for none', () => {
+test('every anomaly of a payout is booked or has a documented reason', () => {
   expect(Object.keys(oddities).sort()).toEqual([...anomalyKinds].sort())
 })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-test('cash-outs of a database that is older than its journal are booked once', async () => {
+test('the existing cash-outs of a database are booked once when the journal opens', async () => {
   for (const [at, state] of ['taking', 'taken', 'paid', 'returning', 'returned'].entries())
     await fixture.database.run((db) =>
       db.execute(sql`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro,
@@ -42,7 +42,7 @@ test('cash-outs of a database that is older than its journal are booked once', a
   }
 })
 
-test('a running service opens its books, and books anew what a person took back', async () => {
+test('a running service opens its books, and books a reversed posting again', async () => {
   const { database } = fixture
   const linesOf = (item: string) =>
     database.read((db) =>

@@ -15,7 +15,7 @@ const payoutMinor = 81_250n
 const { clock } = { clock: () => fixture.context.clock() + time.aheadMs }
 const unpaidMinor = () => fixture.database.read((db) => sumUnpaid(db, new Date(clock())))
 
-/** A reading of its own, of a provider that holds what is promised already and so much more. */
+/** Reads the balance of a provider that covers the existing promises and this much more. */
 async function balanceWith(moreMinor: bigint) {
   await fixture.control('balance', { amount: Number((await unpaidMinor()) + moreMinor) })
   const { database, provider, log } = fixture.context
@@ -26,7 +26,7 @@ async function balanceWith(moreMinor: bigint) {
 const isSilent = async () => new Response('', { status: 500 })
 
 describe("a cash-out that the provider's balance does not cover", () => {
-  test('is refused, and the same quote serves as soon as there is enough', async () => {
+  test('is refused, and its quote is usable once the balance covers it', async () => {
     const balance = await balanceWith(payoutMinor - 1n)
     const asked = fixture.request()
     const before = (await fixture.rows()).length
@@ -43,12 +43,12 @@ describe("a cash-out that the provider's balance does not cover", () => {
     [{ authorization: { value: '1' } }, 'payout_below_minimum'],
     [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
     [{ authorization: { value: '100000000001' } }, 'amount_above_day_limit'],
-  ] as const)('hears first what is wrong in the request: %o, %s', async (wrong, refused) => {
+  ] as const)('is refused first for a fault of the request: %o, %s', async (wrong, refused) => {
     const balance = await balanceWith(0n)
     expect(await fixture.create(fixture.request(wrong), { balance })).toEqual({ refused })
   })
 
-  test('is noticed to be covered when the balance has grown since it was read', async () => {
+  test('is accepted if the balance has grown since its last reading', async () => {
     const balance = await balanceWith(0n)
     await balanceWith(payoutMinor)
     const asked = fixture.request()
@@ -57,7 +57,7 @@ describe("a cash-out that the provider's balance does not cover", () => {
   })
 })
 
-test('security: of forty cash-outs at once, with cover for ten, ten are accepted', async () => {
+test('security: of forty concurrent cash-outs, with cover for ten, ten are accepted', async () => {
   const balance = await balanceWith(10n * payoutMinor + 1n)
   const requests = Array.from({ length: 40 }, () => fixture.request())
   const answers = await Promise.all(requests.map((asked) => fixture.create(asked, { balance })))
@@ -67,7 +67,7 @@ test('security: of forty cash-outs at once, with cover for ten, ten are accepted
   for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.takenBy).toBeUndefined()
 })
 
-test('a cash-out whose quote is refused sets nothing aside; one that may be retried does', async () => {
+test('a cash-out whose quote is refused reserves nothing, unlike one that may be retried', async () => {
   const balance = await balanceWith(payoutMinor)
   const [expiring, broken] = [fixture.request(), fixture.request()]
   fixture.quotes.get(expiring.quoteId)!.expiresOnTake = true
@@ -79,8 +79,8 @@ test('a cash-out whose quote is refused sets nothing aside; one that may be retr
   expect(await fixture.create(broken, { balance })).toHaveProperty('ok')
 })
 
-describe('a balance that cannot be read', () => {
-  test('serves by its last reading for minutes, then no cash-out is accepted', async () => {
+describe('a provider balance that cannot be read', () => {
+  test('is used by its last reading for minutes; then no cash-out is accepted', async () => {
     const balance = await balanceWith(10n * payoutMinor)
     await fixture.detoured(isSilent, async () => {
       await balance.refresh()
@@ -116,7 +116,7 @@ describe('a balance that cannot be read', () => {
   })
 })
 
-test('what is owed and unpaid counts until the bank was paid, or the AUSD went back', async () => {
+test('the owed and unpaid totals include a cash-out until the bank was paid or the AUSD was returned', async () => {
   await balanceWith(100n * payoutMinor)
   const since = new Date(clock() + 900) // By a clock that is ahead of the database's.
   const later = new Date(clock() + 3_600_000)
@@ -140,7 +140,7 @@ test('what is owed and unpaid counts until the bank was paid, or the AUSD went b
   expect((await sums(since)).owed - before.owed).toBe(5_000_000n)
 })
 
-test('somebody is called before the rupiah run out, and when they cannot be read', async () => {
+test('an alert is raised before the rupiah balance runs out, and when it cannot be read', async () => {
   const balance = await balanceWith(1_000n)
   const logged: string[] = []
   const write = ({ alarm }: { alarm?: boolean }, msg: string) => void (alarm && logged.push(msg))

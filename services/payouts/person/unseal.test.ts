@@ -12,7 +12,7 @@ const sealedFor = (id: string) => ({
   bank_details_key_id: 'a',
 })
 
-test('an export has the bank account of a cash-out as its owner gave it', () => {
+test('an export contains the bank account of a cash-out as the user entered it', () => {
   expect(open({ ...sealedFor('payout-1'), channel_code: 'ID_BCA' })).toEqual({
     ...{ id: 'payout-1', bank_details: account },
     ...{ bank_details_key_id: 'a', channel_code: 'ID_BCA' },

@@ -16,7 +16,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('cashout.store.test.ts'),
-      name: 'moves once, however many ask for it, and never back',
+      name: 'moves once for concurrent transactions, and never back',
     },
   },
   {
@@ -31,7 +31,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('cashout.store.test.ts'),
-      name: 'is decided about by one transaction at a time',
+      name: 'is locked by one transaction at a time',
     },
   },
   {
@@ -46,7 +46,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('relay.test.ts'),
-      name: 'goes back once, is never paid to the bank, and a person reads why',
+      name: 'is returned once, is never paid to the bank, and the user gets the reason',
     },
   },
   {
@@ -61,7 +61,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('unclear.test.ts'),
-      name: 'is counted with the time since the one before, also by another copy',
+      name: 'is counted with the time since the previous one, also by another instance',
     },
   },
   {
@@ -83,7 +83,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('unclear.test.ts'),
-      name: 'is committed before the provider hears of it',
+      name: 'is committed before it is sent to the provider',
     },
   },
   {
@@ -101,7 +101,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('pay.test.ts'),
-      name: '(%s) is left by evidence alone, with one transfer',
+      name: '(%s) is resolved only by evidence, with one transfer',
       row: 'time-outs after it accepted',
     },
   },
@@ -120,7 +120,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('versions.test.ts'),
-      name: 'are ordered once however often the answer is lost',
+      name: 'are ordered once however often the response is lost',
     },
   },
   {
@@ -146,7 +146,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('recheck.test.ts'),
-      name: 'is looked up in %s although new ones go through %s',
+      name: 'is looked up in %s even if new payouts use %s',
     },
   },
   {
@@ -161,7 +161,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('recheck.test.ts'),
-      name: 'keeps what a delivery tells of it (%s), and is not ordered although no look-up finds it',
+      name: 'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
     },
   },
   {
@@ -176,7 +176,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('recheck.test.ts'),
-      name: 'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if that failed',
+      name: 'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
     },
   },
   {
@@ -191,7 +191,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('versions.test.ts'),
-      name: 'from %s to %s: it stays with its own and is paid once',
+      name: 'from %s to %s keeps its version and pays it once',
     },
   },
   {
@@ -246,7 +246,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('unclear.test.ts'),
-      name: 'whose refusal comes while a later one is under way gives nothing back',
+      name: 'refused during a later attempt returns nothing',
     },
   },
   {
@@ -261,7 +261,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('unclear.test.ts'),
-      name: 'the one that may still reach the bank is followed, not the one that failed',
+      name: 'the cash-out follows the one that may still reach the bank, not the failed one',
     },
   },
   {
@@ -276,7 +276,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('unclear.test.ts'),
-      name: '%s that names the one that failed gives nothing back before the other is known',
+      name: '%s about the failed one returns nothing before the other is known',
       row: 'a delivery',
     },
   },
@@ -290,7 +290,7 @@ export const payoutGuards: readonly Guard[] = [
         '',
       ),
     ],
-    test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'another amount' },
+    test: { file: at('decide.test.ts'), name: 'for %s is never a success', row: 'another amount' },
   },
   {
     guard: 'a second payout of a cash-out is no success',
@@ -298,7 +298,7 @@ export const payoutGuards: readonly Guard[] = [
     edits: [
       edit(at('decide.ts'), "if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }", ''),
     ],
-    test: { file: at('decide.test.ts'), name: 'about %s is never success', row: 'a second payout' },
+    test: { file: at('decide.test.ts'), name: 'for %s is never a success', row: 'a second payout' },
   },
   {
     guard: 'an unknown status is no success',
@@ -322,7 +322,7 @@ function whilePaid`,
     ],
     test: {
       file: at('decide.test.ts'),
-      name: 'while %s: %s means %p',
+      name: 'in the state %s: %s means %p',
       row: ['paying', 'A_NEW_WORD'],
     },
   },
@@ -338,7 +338,7 @@ function whilePaid`,
       const evidence = await Promise.resolve(told)`,
       ),
     ],
-    test: { file: at('pay.test.ts'), name: 'are hints: one that lies changes nothing' },
+    test: { file: at('pay.test.ts'), name: 'are only hints: a false one changes nothing' },
   },
   {
     guard: 'sealed bank details open only for their own payout',
@@ -357,7 +357,7 @@ function whilePaid`,
     ],
     test: {
       file: at('bank.test.ts'),
-      name: 'security: a box moved to another payout does not open',
+      name: 'security: do not open under another payout',
     },
   },
 ]

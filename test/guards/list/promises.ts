@@ -219,7 +219,7 @@ const cashouts: readonly Guard[] = [
       edit(payouts('open.ts'), "if ('refused' in chain) return chain\n  const", 'const'),
       edit(payouts('open.ts'), 'holding: chain.ok }', "holding: 'ok' in chain ? chain.ok : {} }"),
     ],
-    test: { file: payouts('open.test.ts'), name: 'and for what the chain says: %s' },
+    test: { file: payouts('open.test.ts'), name: "and for the chain's refusal %s" },
   },
   {
     guard: 'a frozen wallet cannot cash out',
@@ -230,7 +230,7 @@ const cashouts: readonly Guard[] = [
     ],
     test: {
       file: payouts('open.test.ts'),
-      name: '%i %s, after everything that is answered 400; the quote stays unused',
+      name: '%i %s, after all faults with 400; the quote stays unused',
     },
   },
   {
@@ -257,7 +257,7 @@ const cashouts: readonly Guard[] = [
     ],
     test: {
       file: payouts('open.test.ts'),
-      name: 'an accepted cash-out takes its quote: no top-up has it',
+      name: 'an accepted cash-out takes its quote, which no top-up can take',
     },
   },
   {
@@ -282,7 +282,7 @@ const cashouts: readonly Guard[] = [
     ],
     test: {
       file: payouts('open.test.ts'),
-      name: 'keeps its authorization from a second quote, which stays free',
+      name: 'keeps its authorization from a second quote, which stays unused',
     },
   },
   {
@@ -291,7 +291,7 @@ const cashouts: readonly Guard[] = [
     edits: [edit(payouts('open.ts'), 'await lockWallet(tx, asked.wallet)', 'void lockWallet')],
     test: {
       file: payouts('open.test.ts'),
-      name: 'security: of ten at once, with a limit of two a day, two are accepted',
+      name: 'security: of ten concurrent cash-outs, with a limit of two a day, two are accepted',
     },
   },
   {
@@ -300,7 +300,7 @@ const cashouts: readonly Guard[] = [
     edits: [edit(payouts('open.ts'), 'if (today.micro + ausdMicro > dayMicroMax)', 'if (0)')],
     test: {
       file: payouts('open.test.ts'),
-      name: 'of four wallets at once, two are paid to one account, and others to another',
+      name: 'with four concurrent wallets: two are paid to one account, and others to another',
     },
   },
   {
@@ -315,7 +315,7 @@ const cashouts: readonly Guard[] = [
     ],
     test: {
       file: payouts('open.test.ts'),
-      name: 'serves one of twenty cash-outs requested at once',
+      name: 'serves one of twenty concurrent cash-outs',
     },
   },
   {
@@ -324,7 +324,7 @@ const cashouts: readonly Guard[] = [
     edits: [edit(payouts('cover/reserve.ts'), "await lockNamed(tx, 'cover of cash-outs')", '')],
     test: {
       file: payouts('cover/cover.test.ts'),
-      name: 'security: of forty cash-outs at once, with cover for ten, ten are accepted',
+      name: 'security: of forty concurrent cash-outs, with cover for ten, ten are accepted',
     },
   },
   {
@@ -333,7 +333,7 @@ const cashouts: readonly Guard[] = [
     edits: [edit(payouts('cover/reserve.ts'), '<= balance.minor', '<= balance.minor * 10n')],
     test: {
       file: payouts('cover/cover.test.ts'),
-      name: 'is refused, and the same quote serves as soon as there is enough',
+      name: 'is refused, and its quote is usable once the balance covers it',
     },
   },
   {

@@ -61,8 +61,8 @@ const evidence: Evidence = {
   ...{ failureCode: null, reason: null, amountMinor: 250_000n, currency: 'IDR' },
 }
 
-describe('an order to pay', () => {
-  test('has one key and one body, however often it is made', async () => {
+describe('an order for a payout', () => {
+  test('has one key and one body on every attempt', async () => {
     seen = []
     answer = () => Response.json(payout)
     expect(await provider.create(order, 'v2')).toEqual({ ok: evidence })
@@ -86,7 +86,7 @@ describe('an order to pay', () => {
     ['ID_BRI', '1234567890123', '1234567890123'],
     ['ID_MANDIRI', '12345678901234', '12345678901234'],
     ['ID_NEW', '12345678901234', '12345678901234'],
-  ])('of %s to %s names the number as the bank stores it', async (channelCode, given, sent) => {
+  ])('of %s to %s has the number as the bank stores it', async (channelCode, given, sent) => {
     seen = []
     answer = () => Response.json(payout)
     await provider.create({ ...order, channelCode, accountNumber: given }, 'v2')
@@ -98,7 +98,7 @@ describe('an order to pay', () => {
     [400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR', 'destination_wrong'],
     [409, 'DUPLICATE_ERROR', 'conflict'],
     [400, 'DUPLICATE_ERROR', 'conflict'],
-  ] as const)('that is refused with %p %s means %s', async (status, error_code, meaning) => {
+  ] as const)('refused with %p %s means %s', async (status, error_code, meaning) => {
     answer = () => Response.json({ error_code, message: 'no' }, { status })
     expect(await provider.create(order, 'v2')).toEqual({ refused: { code: error_code, meaning } })
   })
@@ -109,7 +109,7 @@ describe('an order to pay', () => {
     ['another form', () => Response.json({ id: 'disb-1' })],
     ['a refusal without a code', () => new Response('no', { status: 400 })],
   ] as const)(
-    'that is answered %s is unknown, and is not repeated on its own',
+    'with the response %s is unknown, and is not repeated automatically',
     async (_, reply) => {
       seen = []
       answer = reply
@@ -119,7 +119,7 @@ describe('an order to pay', () => {
   )
 })
 
-describe('payouts v3', () => {
+describe('payouts of the API v3', () => {
   const bodyV3 = {
     ...{ payout_id: 'po-aaaaaaaa-0000-4000-8000-0000000000d1', reference_id: id, type: 'B2C' },
     ...{ status: 'ACCEPTED', source_amount: 250_000, source_currency: 'IDR' },
@@ -127,7 +127,7 @@ describe('payouts v3', () => {
   }
   const seenV3 = { ...evidence, payoutId: bodyV3.payout_id }
 
-  test('are ordered in the smallest unit, under their own header, to the bank by its SWIFT code', async () => {
+  test('are ordered in minor units, under their own header, to the bank by its SWIFT code', async () => {
     seen = []
     answer = () => Response.json(bodyV3)
     expect(await provider.create(order, 'v3')).toEqual({ ok: seenV3 })
@@ -163,7 +163,7 @@ describe('payouts v3', () => {
       },
     ],
     [
-      'with a word nobody knows',
+      'with an unknown status',
       { status: 'NEW_WORD' },
       { ...seenV3, word: 'NEW_WORD', status: 'unknown' as const },
     ],
@@ -183,32 +183,32 @@ describe('payouts v3', () => {
   })
 })
 
-describe('a look-up', () => {
+describe('a look-up of a payout', () => {
   test.each([
     ['as observed', { has_more: false, data: [payout, { ...payout, reference_id: 'x' }] }],
     ['as documented', [payout]],
-  ])('by reference reads the list %s, and only what has that reference', async (_, body) => {
+  ])('by reference reads the list %s, and only payouts with that reference', async (_, body) => {
     seen = []
     answer = () => Response.json(body)
     expect(await provider.findByReference(id, 'v2')).toEqual([evidence])
     expect(seen[0]!.path).toBe(`/v2/payouts?reference_id=${id}&limit=10`)
   })
-  test('of a payout that is not there finds nothing', async () => {
+  test('without a match finds nothing', async () => {
     answer = () => Response.json({ error_code: 'DATA_NOT_FOUND', message: '' }, { status: 404 })
     expect(await provider.find('disb-1')).toBeUndefined()
   })
-  test('that meets a 404 with a word we never saw says nothing of the payout', async () => {
+  test('with an unknown error code under 404 fails without a finding', async () => {
     answer = () => Response.json({ error_code: 'ROUTE_MOVED', message: '' }, { status: 404 })
     await expect(provider.find('disb-1')).rejects.toThrow('404 ROUTE_MOVED')
   })
-  test('that is refused is no answer', async () => {
+  test('that is refused fails without a finding', async () => {
     answer = () => Response.json({ error_code: 'INVALID_API_KEY', message: '' }, { status: 401 })
     await expect(provider.find('disb-1')).rejects.toThrow('401 INVALID_API_KEY')
     await expect(provider.findByReference(id, 'v2')).rejects.toThrow('401 INVALID_API_KEY')
   })
 })
 
-test('the list of banks leaves out wallets, other currencies and rows it cannot read', async () => {
+test('the list of banks omits wallets, other currencies and unreadable rows', async () => {
   const limits = { minimum: 10_000, maximum: 1_999_999_999_999, minimum_increment: 1 }
   const bsi = {
     ...{ channel_code: 'ID_BSI', channel_category: 'BANK', currency: 'IDR' },
@@ -231,7 +231,7 @@ test('the list of banks leaves out wallets, other currencies and rows it cannot 
   ])
 })
 
-test('an amount of the provider is compared exactly, never as a float', () => {
+test('the client compares an amount of the provider exactly, never as a float', () => {
   const bare = { reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
   const amountOf = (decimal: string) =>
     evidenceFrom({ ...bare, amount: { decimal } }, 'disb-1').amountMinor

@@ -43,12 +43,12 @@ const table: [string, unknown, ReturnType<typeof readDelivery>][] = [
   ['a list', [flat], { about: 'other' }],
 ]
 
-test.each(table)('%s is understood', (_, delivery, hint) => {
+test.each(table)('the parser of Xendit webhooks reads %s', (_, delivery, hint) => {
   const body = JSON.stringify(delivery)
   expect(readDelivery(body)).toEqual(hint)
   expect(readDelivery(keptDelivery(body))).toEqual(hint)
 })
 
-test('text that is no JSON concerns nobody here', () => {
+test('the parser of Xendit webhooks ignores text that is not JSON', () => {
   expect(readDelivery('payout.succeeded')).toEqual({ about: 'other' })
 })
