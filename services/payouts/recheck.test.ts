@@ -68,7 +68,9 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     const id = await fixture.taken()
     await fixture.due(id)
     await waitUntil('an order', async () => (await fixture.transfers(id)).length === 1)
-    await fixture.control(`payouts/${(await fixture.transfers(id))[0]!.id}/succeed`, {})
+    const [order] = await fixture.transfers(id)
+    // It may have succeeded by itself.
+    await fixture.control(`payouts/${order!.id}/succeed`, {}).catch(() => {})
     await fixture.putBack(id, 'taking')
     await fixture.relayed('take', id)
     await fixture.database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: null }))

@@ -160,7 +160,9 @@ describe('a payment of another amount', () => {
 })
 
 test('ops wallets lists no frozen wallet, and clears none', async () => {
-  expect(await ops('wallets', 'list')).toMatchObject({ code: 0, said: 'no frozen wallets' })
+  expect(await ops('wallets', 'list')).toMatchObject({
+    ...{ code: 0, said: 'no frozen wallets, and no needless repayments' },
+  })
   const { code, said } = await ops('wallets', 'clear', person.wallet, ...because)
   expect(code).toBe(1)
   expect(said).toContain('was never frozen')

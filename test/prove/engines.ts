@@ -34,11 +34,18 @@ export const engines: readonly Engine[] = [
     run: suites('./test/bounds/plans.proof.test.ts', './test/bounds/pruned.proof.test.ts'),
   },
   {
+    name: 'breaks',
+    proves:
+      'the books of a running stack report each break that is planted in it, and nothing else',
+    minutes: 2,
+    run: suites('./infra/books/planted-breaks.proof.test.ts'),
+  },
+  {
     name: 'endpoints',
     proves:
       'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
     minutes: 2,
-    run: suites('./test/failures/rpc-endpoints.proof.test.ts'),
+    run: suites('./test/failures/rpc-endpoints.proof.test.ts', './test/failures/rpc.proof.test.ts'),
   },
   {
     name: 'restore',

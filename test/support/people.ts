@@ -1,5 +1,5 @@
 import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
@@ -40,7 +40,9 @@ export async function fund(
     .extend(walletActions)
   if (has.wei !== 0n) await client.setBalance({ address: wallet, value: has.wei ?? walletWei })
   if (!has.ausdMicro) return
-  const account = privateKeyToAccount(devKey('admin'))
+  // The node chooses the nonce, because suites in other processes mint with the same key.
+  const account = privateKeyToAddress(devKey('admin'))
+  await client.impersonateAccount({ address: account })
   const mint = {
     address: chain.ausd as Hex,
     abi: ausdAbi,

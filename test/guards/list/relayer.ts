@@ -121,10 +121,7 @@ const once: readonly Guard[] = [
         "and(isAmong, eq(operations.state, 'waiting'))",
       ),
     ],
-    test: {
-      file: steps,
-      name: 'only one of two verdicts of a kind on a wallet is assigned',
-    },
+    test: { file: steps, name: 'only one of two verdicts of a kind on a wallet is assigned' },
   },
   {
     guard: 'only a waiting operation is postponed',
@@ -235,10 +232,7 @@ const once: readonly Guard[] = [
         'if (database === null)',
       ),
     ],
-    test: {
-      file: kinds,
-      name: 'to freeze it in the wrong order end with the newest',
-    },
+    test: { file: kinds, name: 'to freeze it in the wrong order end with the newest' },
   },
   {
     guard: 'an order about a hold waits until its credit is on the chain',
