@@ -66,6 +66,7 @@ export function openDatabase(options: {
   max?: number
   /** For tests. */
   callDeadlineMs?: number
+  lockTimeoutMs?: number
 }): Database {
   const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
   const sql = postgres(options.url, {
@@ -78,7 +79,7 @@ export function openDatabase(options: {
     connection: {
       application_name: options.name,
       statement_timeout: 5_000,
-      lock_timeout: 2_000,
+      lock_timeout: options.lockTimeoutMs ?? 2_000,
       idle_in_transaction_session_timeout: 10_000,
     },
   })

@@ -64,8 +64,11 @@ export async function openSide(
     database: (role) => {
       const url = new URL(postgres.urlAs(role, postgres.passwords[role]))
       url.port = String(own)
+      // The other side takes its turns while this one waits for its lock: on a busy machine longer
+      // than a service would wait.
+      const patience = { lockTimeoutMs: 4_500, onFatal: () => {} }
       const options = { url: url.toString(), name: `${role} ${name}`, log, max: 1 }
-      const database = kept.use(openDatabase({ ...options, onFatal: () => {} }))
+      const database = kept.use(openDatabase({ ...options, ...patience }))
       databases.push(database)
       return database
     },
