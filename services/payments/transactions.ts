@@ -281,17 +281,22 @@ async function chargeOf(
   refund?: FetchedRefund,
 ): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean }> {
   const { provider } = context
+  const paymentRequestId = refund?.paymentRequestId ?? row.paymentRequestId
   const named = await findRefundedCharge(provider, account, {
     paymentId: row.type === 'chargeback' ? row.productId : (refund?.paymentId ?? null),
-    paymentRequestId: refund?.paymentRequestId ?? row.paymentRequestId,
+    paymentRequestId,
   })
   if (named) return { charge: named, isNamed: true }
   const owner = await ownerOf(context, account, row)
   const known = owner?.providerPaymentId
-  if (known) return { charge: await provider.findCharge(account, known), isNamed: false }
-  const checkout =
-    owner?.checkoutId && (await fetchCheckout(context, account, owner.checkoutId)).fetched
-  return { charge: checkout || undefined, isNamed: false }
+  const charge = known
+    ? await provider.findCharge(account, known)
+    : owner?.checkoutId
+      ? (await fetchCheckout(context, account, owner.checkoutId)).fetched
+      : undefined
+  // A request that is not found yet may be of another payment for the same promise.
+  const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
+  return { charge: paymentRequestId && !isOfRequest ? undefined : charge, isNamed: isOfRequest }
 }
 
 /** Alerts a person if the reference of a row leads to several charges: it counts against the first. */

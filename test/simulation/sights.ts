@@ -84,6 +84,8 @@ const moments = [
   'a payment was voided',
   'a void was taken back',
   'a dispute grew',
+  'a dispute was in another currency',
+  'a payment was disputed and refunded',
   'a dispute was won',
   'a dispute was won and lost again',
 ] as const

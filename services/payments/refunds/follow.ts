@@ -83,14 +83,24 @@ export async function followReports(
   id: string,
   { providerPaymentId, origin }: { providerPaymentId: string; origin?: ReportOrigin },
 ): Promise<{ isOpen: boolean } | undefined> {
-  const payment = await lockPayment(tx, id)
+  const before = await lockPayment(tx, id)
   // Without a charge of its own nothing is decided: its reports are counted with the charge.
-  if (!payment || payment.providerPaymentId === null) return undefined
-  if (payment.providerPaymentId !== providerPaymentId) {
-    await countBeside(tx, context, payment)
-    return undefined
-  }
-  const reports = await findReports(tx, providerPaymentId)
+  if (!before || before.providerPaymentId === null) return undefined
+  // Both are counted, because a report may have named the other charge before.
+  const payment = await countBeside(tx, context, before)
+  const found = await followOwn(tx, context, payment, origin)
+  return payment.providerPaymentId === providerPaymentId ? found : undefined
+}
+
+/** Makes the row follow what is reported about the charge that counts. */
+async function followOwn(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  origin: ReportOrigin | undefined,
+): Promise<{ isOpen: boolean }> {
+  const { id } = payment
+  const reports = await findReports(tx, payment.providerPaymentId!)
   const { goneMinor: refundedMinor, isOpen } = backOf(
     reports,
     payment.paidMinor ?? payment.fiatMinor,
@@ -117,10 +127,14 @@ export async function followReports(
   return { isOpen }
 }
 
-/** Counts the refunds of second payments, which were never credited. */
-export async function countBeside(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+/** Counts the refunds of second payments, which were never credited. Returns the row as it is then. */
+export async function countBeside(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+): Promise<PaymentRow> {
   const { id, providerPaymentId } = payment
-  if (providerPaymentId === null) return
+  if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
   const seconds = new Map<string, StoredReport[]>()
   for (const report of await findReportsBeside(tx, id, providerPaymentId))
     seconds.set(report.providerPaymentId, [
@@ -132,10 +146,11 @@ export async function countBeside(tx: Tx, context: Context, payment: PaymentRow)
   for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))
     if (minor !== null && currency === payment.currency)
       overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor
-  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return
+  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return payment
   await notePayment(tx, id, { overpaidRefundedMinor })
   const after = { ...payment, overpaidRefundedMinor }
   await bookChange(tx, payment, after, 'second payment refunded')
   await shrinkReversal(tx, context, after)
   await noteReversal(tx, context, after)
+  return after
 }

@@ -60,11 +60,13 @@ export async function recordReport(
     .onConflictDoUpdate({
       target: refunds.id,
       set: {
-        ...{ status, paymentId, objectId },
+        ...{ status, paymentId, objectId, providerPaymentId: sql`excluded.provider_payment_id` },
         ...{ refundedMinor: sql`excluded.refunded_minor`, updatedAt: sql`now()` },
       },
-      setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor})
-        is distinct from (${status}, ${paymentId}, ${objectId}, excluded.refunded_minor)`,
+      setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
+          ${refunds.providerPaymentId})
+        is distinct from (${status}, ${paymentId}, ${objectId}, excluded.refunded_minor,
+          excluded.provider_payment_id)`,
     })
     .returning()
   return rows[0]

@@ -27,11 +27,13 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
     ...{ status: isStale ? known.status : report.status },
     ...{ paymentId: known.paymentId || report.paymentId },
     ...{ objectId: report.objectId ?? known.objectId },
+    ...{ providerPaymentId: report.providerPaymentId },
   }
   const isNews =
     next.status !== known.status ||
     next.paymentId !== known.paymentId ||
     next.objectId !== known.objectId ||
+    next.providerPaymentId !== known.providerPaymentId ||
     next.refundedMinor !== known.refundedMinor
   return isNews ? refunds.set(report.id, next) : undefined
 }

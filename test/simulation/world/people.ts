@@ -165,12 +165,21 @@ export class People {
     const rests = [0, 1, 2_000, 12_000, 25_000, 31_000, 60_000]
     const rest = pick(choices, rests)
     const ms = rest < 2 ? rest : rest + oneOf(choices, 4_000)
+    if (whim === 96) {
+      this.#later(ms, () => this.around.provider.disputeAbroad(payment))
+      return
+    }
     const parts = whim < 84 ? [amountMinor] : [amountMinor / 3n, amountMinor / 5n]
     for (const [place, part] of parts.entries())
       this.#later(ms + place * 9_000, () => {
         if (part > (payment.paidMinor ?? 0n)) return
         if (isChargeback) this.#dispute(payment, part)
         else this.#refund(payment, part)
+      })
+    if (whim === 99)
+      this.#later(ms + 18_000, () => {
+        this.around.world.saw('a payment was disputed and refunded')
+        this.#refund(payment, payment.paidMinor ?? 0n)
       })
   }
 

@@ -145,11 +145,12 @@ export class PaymentsProvider {
     amountMinor: bigint,
     isChargeback: boolean,
     status: RefundStatus = 'succeeded',
+    currency = payment.currency,
   ): Refund {
     const refund: Refund = {
       ...{ payment, isChargeback, refundId: this.#id('rfd'), status },
       ...{ paymentId: payment.paymentId, paymentRequestId: payment.paymentRequestId },
-      ...{ reference: null, currency: payment.currency, refundedMinor: amountMinor },
+      ...{ reference: null, currency, refundedMinor: amountMinor },
     }
     this.refunds.set(refund.refundId, refund)
     for (const name of [refund.paymentId, refund.paymentRequestId])
@@ -158,6 +159,12 @@ export class PaymentsProvider {
     if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a payment was partly refunded')
     this.become(refund, {})
     return refund
+  }
+
+  /** Takes back the whole payment by a dispute in another currency. */
+  disputeAbroad(payment: Payment): void {
+    this.world.saw('a dispute was in another currency')
+    this.refund(payment, payment.paidMinor ?? 0n, true, 'succeeded', 'USD')
   }
 
   /** Changes a refund or dispute: its status, or the amount of a dispute that grows. */
@@ -170,7 +177,9 @@ export class PaymentsProvider {
     this.world.tell(`${payment.paymentId} of ${payment.reference}: ${about}`)
     const ids = { transactionId: `txn-${refundId}`, productId: refundId }
     const listed = status === 'dead' ? 'reversed' : status
-    this.#list({ type, status: listed, ...ids, amountMinor }, payment)
+    const isAbroad = refund.currency !== payment.currency
+    const sum = isAbroad ? { currency: refund.currency, amountMinor: 1_846n } : { amountMinor }
+    this.#list({ type, status: listed, ...ids, ...sum }, payment)
     if (!isChargeback && status !== 'pending')
       this.send(payment.account, payment.reference, {
         ...{ about: 'refund', refundId, paymentId, paymentRequestId },
