@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { ReceivedRefund } from '../receive'
 import { receiveCharge, receiveRefund } from '../receive'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { actionsOn, type Kind, kinds } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -15,33 +16,11 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const holdFor = (seconds: number) => {
-  const until = Math.floor(fixture.context.clock() / 1_000) + seconds
-  fixture.chain.hold = { state: 'held', until }
-}
+const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(() => fixture)
 const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
 
-type Kind = 'topup' | 'settlement'
-const kinds = [['topup'], ['settlement']] as const
-async function opened(kind: Kind = 'topup'): Promise<string> {
-  const asked = { wallet: newWallet(), quoteId: fixture.quote() }
-  const answer =
-    kind === 'topup'
-      ? await fixture.topup({ ...asked, amount: '50000', method: 'qr' })
-      : await fixture.settlement(asked)
-  return answer.ok!.paymentId
-}
-/** Paid without a webhook, found by the list and final on the chain. */
-async function given(channel: string, kind: Kind = 'topup'): Promise<string> {
-  const id = await opened(kind)
-  await fixture.control(`sessions/${id}/pay`, { channel_code: channel, force: true })
-  await fixture.list()
-  await fixture.becomes(id, { state: 'paid' })
-  await fixture.settle(kind === 'topup' ? 'credit' : 'repay', id)
-  return id
-}
 /** On hold until seconds from now, which is within the margin. */
 async function ending(kind: Kind = 'topup'): Promise<string> {
   const id = await given('CARDS', kind)
@@ -49,13 +28,7 @@ async function ending(kind: Kind = 'topup'): Promise<string> {
   return id
 }
 const tell = (id: string, words: object) => fixture.control(`payments/${id}/tell`, words)
-const refund = async (id: string, more: object = {}) =>
-  (await fixture.control(`payments/${id}/refund`, more)).id
-const dispute = async (id: string, more: object = {}) =>
-  (await fixture.control(`payments/${id}/chargeback`, more)).id
 const isExtended = async (id: string) => (await fixture.subjects(id)).includes('relay.extend')
-const isFrozen = async (id: string) =>
-  (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
 /** The chain has ended the hold, and the payment is checked. */
 const endHold = async () => {
   release()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, newWallet, openFixture } from '../test-support'
+import { actionsOn, kinds } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -13,33 +14,7 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-type Kind = 'topup' | 'settlement'
-const kinds = [['topup'], ['settlement']] as const
-async function opened(kind: Kind = 'topup'): Promise<string> {
-  const asked = { wallet: newWallet(), quoteId: fixture.quote() }
-  const answer =
-    kind === 'topup'
-      ? await fixture.topup({ ...asked, amount: '50000', method: 'qr' })
-      : await fixture.settlement(asked)
-  return answer.ok!.paymentId
-}
-/** Paid without a webhook, found by the list and final on the chain. */
-async function given(channel: string, kind: Kind = 'topup'): Promise<string> {
-  const id = await opened(kind)
-  await fixture.control(`sessions/${id}/pay`, { channel_code: channel, force: true })
-  await fixture.list()
-  await fixture.becomes(id, { state: 'paid' })
-  await fixture.settle(kind === 'topup' ? 'credit' : 'repay', id)
-  return id
-}
-const holdFor = (seconds: number) => {
-  const until = Math.floor(fixture.context.clock() / 1_000) + seconds
-  fixture.chain.hold = { state: 'held', until }
-}
-const refund = async (id: string, more: object = {}) =>
-  (await fixture.control(`payments/${id}/refund`, more)).id
-const dispute = async (id: string, more: object = {}) =>
-  (await fixture.control(`payments/${id}/chargeback`, more)).id
+const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(() => fixture)
 const pay = (session: string, channel = 'QRIS') =>
   fixture.control(`sessions/${session}/pay`, { channel_code: channel, force: true })
 /** A top-up of 50,000 through a channel that is never held. */
@@ -55,8 +30,6 @@ const missingOf = async (id: string) =>
   (await fixture.reversals())
     .filter(({ paymentId }) => paymentId === id)
     .reduce((sum, { lostMicro, madeGoodMicro }) => sum + lostMicro - madeGoodMicro, 0n)
-const isFrozen = async (id: string) =>
-  (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
 
 describe('a refund and a dispute of the same charge, of which the provider pays both,', () => {
   test.each(kinds)(
