@@ -93,7 +93,7 @@ export async function takeDecided(
   return takeStep(tx, context, payment, step, { ...set, ...changeOf(payment, step) })
 }
 
-/** Returns what a step changes besides the state. */
+/** Returns the changes of a step other than the state. */
 function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Change {
   if ('remainderMicro' in step) return restartOf(payment, step.remainderMicro)
   if ('undone' in step) return restartOf(payment, 0n)

@@ -200,7 +200,7 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
-/** What was paid for a promise and went back; null if the amount paid is inexact. */
+/** Amounts paid for a promise and gone back. `paidMinor` is null if it is inexact. */
 export type BackFacts = RemainderFacts &
   Pick<PaymentFacts, 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
     readonly paidMinor: bigint | null

@@ -287,16 +287,23 @@ async function chargeOf(
     paymentRequestId,
   })
   if (named) return { charge: named, isNamed: true }
-  const owner = await ownerOf(context, account, row)
-  const known = owner?.providerPaymentId
-  const charge = known
-    ? await provider.findCharge(account, known)
-    : owner?.checkoutId
-      ? (await fetchCheckout(context, account, owner.checkoutId)).fetched
-      : undefined
+  const charge = await chargeOfOwner(context, account, row)
+  if (paymentRequestId === null) return { charge, isNamed: false }
   // A request that is not found yet may be of another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
-  return { charge: paymentRequestId && !isOfRequest ? undefined : charge, isNamed: isOfRequest }
+  return { charge: isOfRequest ? charge : undefined, isNamed: true }
+}
+
+async function chargeOfOwner(
+  context: Context,
+  account: ProviderAccount,
+  row: Listed,
+): Promise<FetchedCharge | undefined> {
+  const owner = await ownerOf(context, account, row)
+  const known = owner?.providerPaymentId
+  if (known) return context.provider.findCharge(account, known)
+  if (owner?.checkoutId) return (await fetchCheckout(context, account, owner.checkoutId)).fetched
+  return undefined
 }
 
 /** Alerts a person if the reference of a row leads to several charges: it counts against the first. */

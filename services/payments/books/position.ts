@@ -83,10 +83,10 @@ function ownMinorOf(payment: Booked): bigint {
 function ausdLines(payment: Booked): Line[] {
   const { liveMicro, offsetMicro, waivedMicro, creditedAt, spreadBps } = payment
   const beyondMicro = beyondCeil(payment)
-  const claim: Line[] = [
-    { account: 'exchange', asset: 'AUSD', amount: -beyondMicro },
-    { account: 'clawback', asset: 'AUSD', amount: beyondMicro },
-  ]
+  const claim = ausd([
+    ['exchange', -beyondMicro],
+    ['clawback', beyondMicro],
+  ])
   if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
   const onChainMicro = creditedAt === null ? 0n : liveMicro
@@ -95,7 +95,7 @@ function ausdLines(payment: Booked): Line[] {
   const owedMicro = onChainMicro + offsetMicro + promisedMicro - worthMicro - waivedMicro
   // For late money too: its value at the present rate, and the spread of its quote.
   const keptMicro = keptFloor(worthMicro, spreadBps)
-  const lines: [Line['account'], bigint][] = [
+  const lines = ausd([
     ['exchange', worthMicro + keptMicro],
     ['spread', -keptMicro],
     ['promises', -promisedMicro],
@@ -104,12 +104,12 @@ function ausdLines(payment: Booked): Line[] {
     [placeOf(payment), -onChainMicro],
     ['clawback', owedMicro - offsetMicro],
     ['waived', waivedMicro],
-  ]
-  return [
-    ...claim,
-    ...lines.map(([account, amount]) => ({ account, asset: 'AUSD' as const, amount })),
-  ]
+  ])
+  return [...claim, ...lines]
 }
+
+const ausd = (lines: readonly [Line['account'], bigint][]): Line[] =>
+  lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
 
 /** Returns its account in the contract: collateral or repayment, on hold or not. */
 function placeOf({ kind, held, holdEndedAt }: Booked) {

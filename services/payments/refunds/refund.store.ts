@@ -178,7 +178,7 @@ export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
     })
     .where(eq(reversals.paymentId, paymentId))
 
-/** Moves what a loss was repaid needlessly to the part given back. */
+/** Moves the needless repayment of a loss to the part given back. */
 export async function moveGivenBack(tx: Tx, paymentId: string): Promise<Reversal> {
   const { madeGoodMicro, lostMicro, givenBackMicro } = reversals
   const rows = await tx

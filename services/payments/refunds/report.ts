@@ -96,4 +96,4 @@ const alone = ({ status, refundedMinor: minor }: Report): Move => ({
 const sumOf = (moves: readonly Move[]): bigint =>
   moves.filter(isGone).reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
 
-export const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)

@@ -187,7 +187,7 @@ export async function noteGivenBack(
     if (!loss || needless === 0n)
       return { refused: `nothing of ${paymentId} was repaid needlessly` }
     if (String(needless) !== micro)
-      return { refused: `what was repaid needlessly for ${paymentId} has changed: look again` }
+      return { refused: `the needless repayment of ${paymentId} has changed: look again` }
     await bookGivenUp(tx, await moveGivenBack(tx, paymentId))
     context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
     return { done: `${micro} of ${paymentId} were given back` }
