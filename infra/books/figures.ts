@@ -13,7 +13,7 @@ const paymentClaims = `
     select p.id as item, p.kind || ', ' || p.state as what, p.kind, p.state, p.wallet, p.held,
       p.part, p.currency, p.live_micro, p.updated_at, exchanged,
       'provider_' || lower(p.account) as provider_account,
-      own + p.overpaid_minor - second_refunded + won as fiat, second_refunded,
+      own + p.overpaid_minor - second_refunded as fiat, second_refunded,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else p.fiat_minor - p.refunded_minor end - beyond_minor as exchanged_minor, beyond,
       worth, p.offset_micro, p.waived_micro, given,
@@ -36,7 +36,7 @@ const paymentClaims = `
       case when p.provider_payment_id is null or coalesce(p.reason, '') = 'currency_differs' then 0
         else greatest(p.refunded_minor - coalesce(p.paid_minor, p.refunded_minor), 0) end
         + greatest(p.overpaid_refunded_minor - p.overpaid_minor, 0) as beyond_minor,
-      p.overpaid_refunded_minor as second_refunded, p.won_minor as won) as a
+      p.overpaid_refunded_minor as second_refunded) as a
     cross join lateral (select
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,

@@ -46,7 +46,6 @@ const publishable: readonly Right[] = [
   ...to(['gateway', 'ops'], '$SRV.PING', '$SRV.STATS'),
   ...to(['gateway'], 'metrics', '$SRV.PING.payments.instance'),
   ...serviceNames.flatMap((name) => to([name], `copies-left.${name}`)),
-  ...to(['chain-relayer'], '$SRV.PING.chain-relayer'),
   ...streams.flatMap(({ name }) =>
     to(
       ['gateway', 'ops', ...(name === 'WEBHOOKS' ? (['console'] as const) : [])],

@@ -110,12 +110,7 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   pricing: [rates],
   payments: [],
   payouts: [],
-  'chain-relayer': [
-    {
-      why: 'Finds instances of an earlier version, so that it writes nothing they would misread.',
-      subjects: ['$SRV.PING.chain-relayer'],
-    },
-  ],
+  'chain-relayer': [],
   'indexer-reader': [],
   books: [],
   ops: [

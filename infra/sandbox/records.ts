@@ -162,10 +162,8 @@ export type Applicant = {
   readonly wallet: string
   readonly providerRef: string
   readonly verdict: string | null
-  /**
-   * State that a look-up returns; null before the first event, absent in books of earlier versions.
-   */
-  readonly standing?: Standing | null
+  /** State that a look-up returns; null before the first event. */
+  readonly standing: Standing | null
   readonly updatedAt: string
 }
 

@@ -12,9 +12,6 @@ import type { Pace } from './chain/pace'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
 
-/** The capability, announced by each instance, to conclude bundles. */
-export const bundles = 'bundles'
-
 /** Dependencies shared by the whole service; built in `main.ts`. */
 export type Context = {
   readonly database: Database
@@ -37,8 +34,6 @@ export type Context = {
   readonly gather: () => Promise<void>
   /** The running instances of this service, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
-  /** Returns true if every instance can conclude bundles; earlier versions cannot. */
-  readonly mayBundle: () => boolean
   /** Unique id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory

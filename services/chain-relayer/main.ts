@@ -1,4 +1,3 @@
-import { watchAbility } from '#shared/bus/abilities'
 import { consume } from '#shared/bus/consume'
 import { countCopies } from '#shared/bus/copies'
 import { relayOutbox } from '#shared/bus/outbox-relay'
@@ -13,7 +12,7 @@ import { openStrangerSignatures } from './chain/contract-signature'
 import { gatherMs, openGathering } from './chain/gathering'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { fields } from './config'
-import { bundles, type Context, newProcess } from './context'
+import { type Context, newProcess } from './context'
 import { startGivingBack } from './givebacks/take-up'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
@@ -43,12 +42,11 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
-  await using bundling = watchAbility(bus, name, bundles, { log, clock })
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies, mayBundle: bundling.allCan, ...newProcess(log, clock) },
+    ...{ clock, log, copies, ...newProcess(log, clock) },
     ...{ account: accountReader(node.reader, contracts), gather: async () => {} },
     poke: outbox.poke,
     wake: () => rounds.poke(),
@@ -65,7 +63,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const gather = openGathering(gatherMs(config), clock)
   const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
   const description = `executes commands on chain ${chainId}, exactly once`
-  const told = { description, abilities: [bundles], ...figuresOf(context, endpoints) }
+  const told = { description, ...figuresOf(context, endpoints) }
   const stored = () => {
     failpoint('chain-relayer:operation-stored')
     context.wake()

@@ -130,7 +130,6 @@ export async function openFixture(laneCount = 1) {
     ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
     ...own,
     copies: { count: () => 1, poke: () => {} },
-    mayBundle: () => true,
     ...{ account: accountReader(node.reader, contracts) },
     gather: openGathering(gatherMs(fast), systemClock),
     poke: () => {},

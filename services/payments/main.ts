@@ -10,7 +10,7 @@ import { shareOf } from '#shared/provider/rate-limit'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { answerActivity } from './activity/activity'
 import { oldestPayments } from './activity/activity.store'
-import { bookedTables } from './books/tables'
+import { positions } from './books/tables'
 import { startRechecking } from './checks/recheck'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
 import type { Context } from './context'
@@ -36,7 +36,7 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
+  await using _books = startKeeping({ database, journal, inbox, log, positions })
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })

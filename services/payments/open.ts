@@ -87,8 +87,7 @@ export const answerTopups = (context: Context) =>
         })
       },
       mayStore: async (tx, { ausdMicro }, treasury) => {
-        const mostMicro = treasury?.creditMaxMicro
-        if (mostMicro !== undefined && ausdMicro > mostMicro) return refuse('amount_above_maximum')
+        if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
         return admitTopup(tx, context, { wallet, ausdMicro, treasury })
       },
     })

@@ -121,8 +121,6 @@ export const payments = schema.table(
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
     /** Refunded part of `overpaidMinor`. */
     overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
-    /** Won disputes as earlier versions counted them, beside `refundedMinor`; they lower it now. */
-    wonMinor: amountColumn('won_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
     /** Time of the next check (null: never) and number of checks in this state. */

@@ -108,7 +108,8 @@ function openOtherServices(clock: () => number) {
       const { balance, drawable, ordered } = chain.treasury
       const readAt = new Date(clock()).toISOString()
       const amounts = { balance: `${balance}`, drawable: `${drawable}`, ordered: `${ordered}` }
-      return ok({ ...amounts, repayMax: `${chain.repayMax}`, blockNumber: '7', readAt })
+      const most = { creditMax: `${10n ** 15n}`, repayMax: `${chain.repayMax}` }
+      return ok({ ...amounts, ...most, blockNumber: '7', readAt })
     }
     if (subject === 'payouts.owed') {
       if (chain.owed === null) throw new Unavailable('payouts is not there')

@@ -2,7 +2,7 @@ import { type Answering, answering } from '#shared/bus/serve'
 import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
-import type { ToldEntry } from '#shared/messages/activity'
+import type { ActivityEntry } from '#shared/messages/activity'
 import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
@@ -27,7 +27,7 @@ export const answerOwed = ({ database }: Context): Answering =>
     return ok({ ausd: micro.toString() })
   })
 
-function entryOf(cashout: Cashout): ToldEntry {
+function entryOf(cashout: Cashout): ActivityEntry {
   const state = cashout.state as ShownState
   const txHash = cashout.returnTxHash ?? cashout.takeTxHash
   return {

@@ -87,7 +87,7 @@ export const cashouts = schema.table(
     /** Encrypted account number and holder name; see `bank.ts`. Empty under the key id `erased`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
-    /** Keyed hash of the bank account; null in older rows. */
+    /** Keyed hash of the bank account; null once the bank details were erased. */
     accountMark: text('account_mark'),
     providerPayoutId: text('provider_payout_id'),
     providerStatus: text('provider_status'),
@@ -98,7 +98,7 @@ export const cashouts = schema.table(
     /** Number and time of the attempts to pay; committed before each attempt. */
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
-    /** API version of the first attempt; null before it, and in old rows, which used v2. */
+    /** API version of the first attempt; null before it. */
     payoutApi: text('payout_api').$type<PayoutApi>(),
     paidAt: at('paid_at'),
     /** Time of the next check (null: never) and number of checks in this state. */
@@ -273,12 +273,7 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
  * version does not know its key and reference. Before the first attempt it is the version of new
  * orders.
  */
-export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi =>
-  triedApiOf(cashout) ?? forNew
-
-/** Returns the API version of the first attempt that the row knows of. */
-export const triedApiOf = ({ attempts, payoutApi }: Cashout): PayoutApi | undefined =>
-  attempts === 0 ? undefined : (payoutApi ?? 'v2')
+export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi => cashout.payoutApi ?? forNew
 
 /** A row whose check is due, and the time of its lease by the database's clock. */
 export type DueCashout = Cashout & { readonly leasedAt: Date }

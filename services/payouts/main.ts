@@ -9,7 +9,7 @@ import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { answerActivity, answerOwed } from './activity'
 import { openChannels, openDetailsSafe } from './bank'
-import { bookedTables } from './books/tables'
+import { positions } from './books/tables'
 import { limits } from './cashout'
 import { oldestCashouts } from './cashout.store'
 import { fields, givenBackMaxOf } from './config'
@@ -36,7 +36,7 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  await using _books = startKeeping({ database, journal, inbox, log, tables: bookedTables })
+  await using _books = startKeeping({ database, journal, inbox, log, positions })
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })

@@ -3,7 +3,7 @@ import { type Ask, Unavailable } from '#shared/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
 import { openDetailsSafe } from './bank'
-import { type Fixture, openFixture } from './test-support'
+import { type Fixture, openFixture, unlimited } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -315,9 +315,7 @@ describe('security: the daily limits also hold for a bank account', () => {
 describe('security: one wallet balance', () => {
   const person = `0x${'6'.repeat(40)}`
   const request = () => fixture.request({ wallet: person, authorization: { from: person } })
-  afterEach(() => {
-    Object.assign(fixture.chain, { free: undefined, counted: undefined })
-  })
+  afterEach(() => Object.assign(fixture.chain, unlimited))
 
   test('serves one of twenty concurrent cash-outs', async () => {
     fixture.chain.free = '5000000'

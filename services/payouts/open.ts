@@ -189,11 +189,11 @@ async function storeWithin(
 async function limitWallet(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
-  { wallet, ausdMicro, free, counted = [] }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
+  { wallet, ausdMicro, free, counted }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
 ): Promise<Refusal | undefined> {
   // One balance serves one cash-out, however many are requested before the first take is ordered.
   const takingMicro = await sumTaking(tx, wallet, counted)
-  if (free !== undefined && takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
+  if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
   const today = await sumToday(tx, wallet)
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
   // After one refusal, those in progress may be refused too.

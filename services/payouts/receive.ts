@@ -7,7 +7,7 @@ import { requestId, withRequestId } from '#shared/request-id'
 import { inSpan } from '#shared/tracing/spans'
 import { announceFact, startReturn, takeStep } from './advance'
 import { bookFitting, bookOdd } from './books/book'
-import { type Cashout, findCashout, lockCashout, noteCashout, triedApiOf } from './cashout.store'
+import { type Cashout, findCashout, lockCashout, noteCashout } from './cashout.store'
 import type { Context } from './context'
 import {
   type CashoutFacts,
@@ -49,8 +49,7 @@ export async function findPayouts(
   context: Context,
   cashout: Cashout,
 ): Promise<readonly Evidence[]> {
-  const tried = triedApiOf(cashout)
-  const apis = tried ? [tried] : payoutApis
+  const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis
   const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
   return (await Promise.all(apis.map(find))).flat()
 }

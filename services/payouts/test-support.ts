@@ -39,14 +39,17 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
+/** The answer of the relayer about a wallet that has enough for every cash-out. */
+export const unlimited = { free: '1000000000000', counted: [] as string[] }
+
 /** Stubs for pricing and the chain: quotes and checks of authorizations. */
 function openOtherServices() {
   const chain: {
     refused?: RefusalCode | undefined
     /** Balance less transfers in progress, and the nonces of the takes among these. */
-    free?: string | undefined
-    counted?: string[]
-  } = {}
+    free: string
+    counted: string[]
+  } = { ...unlimited }
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject.endsWith('check'))

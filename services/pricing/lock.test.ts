@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createHmac } from 'node:crypto'
 import postgres, { type Sql } from 'postgres'
 import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { answerQuotes } from './lock'
-import { endsFromMs, mintQuoteId } from './quote-id'
+import { mintQuoteId } from './quote-id'
 import { openRateBoard } from './rate-board'
 import { type Fixture, openFixture } from './test-support'
 
@@ -210,27 +209,7 @@ describe('security: a quote', () => {
     expect(await answersWith([next])(QuoteTake, forgotten)).toEqual({ refused: 'quote_unknown' })
     expect(await rotating(QuoteTake, endingIn(60_000, next))).toMatchObject({ ok: {} })
   })
-
-  test('of the previous release can be taken once, until it expires', async () => {
-    const [free, ended] = [madeBefore(Date.now() + 60_000), madeBefore(Date.now() - 1)]
-    expect(await fixture.ask(QuoteFind, by(free))).toMatchObject({ ok: { rate: '16250' } })
-    expect(await fixture.ask(QuoteTake, by(free))).toMatchObject({ ok: { id: free } })
-    expect(await fixture.ask(QuoteTake, by(free, 'you'))).toEqual({ refused: 'quote_used' })
-    expect(await fixture.ask(QuoteTake, by(ended))).toEqual({ refused: 'quote_expired' })
-  })
 })
-
-/** An id of version 4, as it was laid out: | end 39 | pair 2 | rate 18 | spread 9 | serial 6 | proof 48 |. */
-function madeBefore(expiresAtMs: number): string {
-  const [secret] = fixture.context.quoteSecrets
-  const said = (BigInt(expiresAtMs - endsFromMs) << 35n) | (16_250n << 15n) | 5n
-  const proven = createHmac('sha256', secret).update(`quote 39-2-18-9-6:${said}`).digest('hex')
-  const packed = (said << 48n) | BigInt(`0x${proven.slice(0, 12)}`)
-  const [head, low] = [packed >> 62n, (0b10n << 62n) | (packed & ((1n << 62n) - 1n))]
-  const hex = head.toString(16).padStart(15, '0')
-  const digits = `${hex.slice(0, 12)}4${hex.slice(12)}${low.toString(16)}`
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-}
 
 describe('the rates bucket', () => {
   test('stores the rate last used, with its source and date, for the next start', async () => {

@@ -54,23 +54,8 @@ describe('the id of a quote', () => {
     expect(forged.filter((one) => readQuoteId([secret], one))).toEqual([])
   })
 
-  test.each([
-    ['194a4fb4-c080-434a-8c87-f25dca1c06cd', lock],
-    [
-      '194a4fb4-c007-4ef4-803f-0d73d8a56283',
-      { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n },
-    ],
-  ] as const)('of the previous layout still contains the locked values: %s', (id, locked) => {
-    expect(readQuoteId([secret], id)).toEqual(locked)
-    expect(readQuoteId([secret], id.toUpperCase())).toEqual(locked)
-    expect(readQuoteId(['the next'], id)).toBeUndefined()
-  })
-
-  test.each([
-    ['the layout before', '194a4fb4-c080-434a-8c87-f25dca1c06cd', '8'],
-    ['this layout', mintQuoteId(secret, lock, mark), '4'],
-    ['this layout', mintQuoteId(secret, lock, mark), '7'],
-  ])('security: of %s is invalid under another version', (_, id, version) => {
+  test.each(['4', '7'])('security: under UUID version %s is invalid', (version) => {
+    const id = mintQuoteId(secret, lock, mark)
     expect(readQuoteId([secret], id.slice(0, 14) + version + id.slice(15))).toBeUndefined()
   })
 
@@ -82,8 +67,8 @@ describe('the id of a quote', () => {
       createHmac('sha256', secret).update(`${words}:${packed}`).digest('hex').slice(0, 11)
     const withProof = (proof: string) =>
       `${hex.slice(0, 21)}${proof}`.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-6-4')))).toEqual(lock)
-    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-5-5')))).toBeUndefined()
+    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-10')))).toEqual(lock)
+    expect(readQuoteId([secret], withProof(proofBy('quote 39-2-18-9-9')))).toBeUndefined()
   })
 
   test.each([

@@ -12,56 +12,47 @@ import type { Lock } from './quote'
  *
  * A proof can only be guessed online, by signed requests that are rate-limited per wallet and
  * address: 2^44 of them take 500 years at 1,000 per second.
- *
- * Version 4 is the previous layout: 6 bits of mark, 48 bits of proof. Such ids are no
- * longer issued, but accepted until those issued before an upgrade expire, within minutes.
  */
-const promise = { end: 39n, pair: 2n, rate: 18n, spread: 9n } as const
-
-/** Bits after the promise, by UUID version. `words` prefix the signed text, one per layout. */
-const layouts = {
-  '8': { words: 'quote 39-2-18-9-6-4', mark: 10n, proof: 44n },
-  '4': { words: 'quote 39-2-18-9-6', mark: 6n, proof: 48n },
-} as const
-type Layout = (typeof layouts)[keyof typeof layouts]
+const widths = { end: 39n, pair: 2n, rate: 18n, spread: 9n, mark: 10n, proof: 44n } as const
+/** Prefix of the signed text, so that a proof is never valid for another layout. */
+const signedPrefix = 'quote 39-2-18-9-10'
 
 /** Epoch of the expiry field, which lasts until June 2042. */
 export const endsFromMs = Date.UTC(2025, 0, 1)
 /** Exclusive limit of rates: 262,144 minor units for one US dollar. */
-export const rateEnd = 1n << promise.rate
+export const rateEnd = 1n << widths.rate
 /** Exclusive limit of spreads: 512 basis points. */
-export const spreadEnd = 1n << promise.spread
+export const spreadEnd = 1n << widths.spread
 /** Exclusive limit of marks. */
-export const markEnd = 1 << Number(layouts['8'].mark)
+export const markEnd = 1 << Number(widths.mark)
 
 /** Returns the signed id of a locked rate. `mark` distinguishes ids of the same rate and expiry. */
 export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
-  const layout = layouts['8']
   const fields = [
-    [BigInt(lock.expiresAtMs - endsFromMs), promise.end],
-    [BigInt(pairs.indexOf(lock.pair)), promise.pair],
-    [lock.minorPerUsd, promise.rate],
-    [lock.spreadBps, promise.spread],
-    [BigInt(mark), layout.mark],
+    [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
+    [BigInt(pairs.indexOf(lock.pair)), widths.pair],
+    [lock.minorPerUsd, widths.rate],
+    [lock.spreadBps, widths.spread],
+    [BigInt(mark), widths.mark],
   ] as const
   const said = fields.reduce((packed, [value, width]) => {
     if (value < 0n || value >> width !== 0n)
       throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
-  return uuidOf((said << layout.proof) | proofOf(secret, said, layout))
+  return uuidOf((said << widths.proof) | proofOf(secret, said))
 }
 
 /** Decodes an id; returns undefined if no secret verifies it, so that we did not issue it. */
 export function readQuoteId(secrets: readonly string[], id: string): Lock | undefined {
-  const { packed, layout } = packedOf(id) ?? {}
-  if (packed === undefined || !layout) return undefined
-  const [said, proof] = split(packed, layout.proof)
-  if (!secrets.some((secret) => same(proof, proofOf(secret, said, layout)))) return undefined
-  const [promised] = split(said, layout.mark)
-  const [beforeSpread, spreadBps] = split(promised, promise.spread)
-  const [beforeRate, minorPerUsd] = split(beforeSpread, promise.rate)
-  const [end, pair] = split(beforeRate, promise.pair)
+  const packed = packedOf(id)
+  if (packed === undefined) return undefined
+  const [said, proof] = split(packed, widths.proof)
+  if (!secrets.some((secret) => same(proof, proofOf(secret, said)))) return undefined
+  const [promised] = split(said, widths.mark)
+  const [beforeSpread, spreadBps] = split(promised, widths.spread)
+  const [beforeRate, minorPerUsd] = split(beforeSpread, widths.rate)
+  const [end, pair] = split(beforeRate, widths.pair)
   const expiresAtMs = endsFromMs + Number(end)
   return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps, expiresAtMs }
 }
@@ -69,13 +60,10 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
 const split = (packed: bigint, width: bigint) =>
   [packed >> width, packed & ((1n << width) - 1n)] as const
 
-/**
- * Returns the first bits of an HMAC-SHA256 over the fields. The signed text starts with the field
- * widths, so a proof is never valid for another layout.
- */
-const proofOf = (secret: string, said: bigint, { words, proof }: Layout): bigint =>
-  createHmac('sha256', secret).update(`${words}:${said}`).digest().readBigUInt64BE() >>
-  (64n - proof)
+/** Returns the first bits of an HMAC-SHA256 over the fields. */
+const proofOf = (secret: string, said: bigint): bigint =>
+  createHmac('sha256', secret).update(`${signedPrefix}:${said}`).digest().readBigUInt64BE() >>
+  (64n - widths.proof)
 
 function same(given: bigint, right: bigint): boolean {
   const bytesOf = (proof: bigint) => {
@@ -95,13 +83,12 @@ function uuidOf(packed: bigint): string {
 }
 const hexOf = (value: bigint, digits: number) => value.toString(16).padStart(digits, '0')
 
-const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([48])([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
+const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
 /** Returns the bits of an id without version and variant; accepts upper and lower case. */
-function packedOf(id: string): { packed: bigint; layout: Layout } | undefined {
-  const [, first, second, version, middle, third, last] = uuid.exec(id.toLowerCase()) ?? []
-  if (version === undefined) return undefined
+function packedOf(id: string): bigint | undefined {
+  const [, first, second, middle, third, last] = uuid.exec(id.toLowerCase()) ?? []
+  if (first === undefined) return undefined
   const [, afterVariant] = split(BigInt(`0x${third}${last}`), 62n)
-  const packed = (BigInt(`0x${first}${second}${middle}`) << 62n) | afterVariant
-  return { packed, layout: layouts[version as keyof typeof layouts] }
+  return (BigInt(`0x${first}${second}${middle}`) << 62n) | afterVariant
 }

@@ -50,8 +50,6 @@ export type Served<F extends object = Record<string, unknown>> = {
   name: ServiceName
   description: string
   answers: readonly Answering[]
-  /** Capabilities that earlier versions lack; shown by `nats micro info`. */
-  abilities?: readonly string[]
   /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
   stats: () => Promise<F>
   /** The same figures as `/metrics` readings. */
@@ -106,7 +104,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     name: options.name,
     version: '1.0.0',
     description: options.description,
-    metadata: { pid: String(process.pid), abilities: (options.abilities ?? []).join(' ') },
+    metadata: { pid: String(process.pid) },
     statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
   })
   const service = await within(adding, addDeadlineMs, 'the services API')

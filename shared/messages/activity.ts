@@ -66,33 +66,29 @@ export const ChannelKindName = Type.Enum([...channelKinds], {
   description: 'Kind of channel of the payment or payout.',
 })
 
-const common = {
-  id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
-  kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'Kind of item.' }),
-  pair: Type.Optional(Pair),
-  fiat: Type.Optional(FiatAmount),
-  ausd: AusdAmount,
-  to: Type.Optional(Address),
-  channelCode: Type.Optional(
-    Type.String({
-      description: "The provider's code of the channel, or of the bank of a cash-out.",
-    }),
-  ),
-  checkoutUrl: Type.Optional(
-    Type.String({ description: 'Checkout page; present while it can be paid.' }),
-  ),
-  expiresAt: Type.Optional(Timestamp),
-  txHash: Type.Optional(Hash),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}
-
 const statuses = [...new Set(Object.values(activityStatuses).flat())]
 
 /** One item of a user's activity, as apps receive it. */
 export const ActivityItem = Type.Object(
   {
-    ...common,
+    id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
+    kind: Type.Enum([...activityKinds], { title: 'ActivityKind', description: 'Kind of item.' }),
+    pair: Type.Optional(Pair),
+    fiat: Type.Optional(FiatAmount),
+    ausd: AusdAmount,
+    to: Type.Optional(Address),
+    channelCode: Type.Optional(
+      Type.String({
+        description: "The provider's code of the channel, or of the bank of a cash-out.",
+      }),
+    ),
+    checkoutUrl: Type.Optional(
+      Type.String({ description: 'Checkout page; present while it can be paid.' }),
+    ),
+    expiresAt: Type.Optional(Timestamp),
+    txHash: Type.Optional(Hash),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
     status: Type.Enum(statuses, {
       title: 'ActivityStatus',
       description: 'State of the item; the possible states depend on its kind.',
@@ -123,25 +119,13 @@ export const ActivityItem = Type.Object(
   { title: 'ActivityItem', description: 'A top-up, settlement, cash-out or send of the wallet.' },
 )
 
-/**
- * One item as its owning service reports it. Looser than `ActivityItem`, because an earlier version
- * of the owner sends no sentence and no next action, puts a sentence into `reason`, and the code of
- * a channel into `channel`.
- */
+/** One item as its owning service reports it. */
 export const ActivityEntry = Type.Object({
-  ...common,
+  ...ActivityItem.properties,
   /** Not yet onchain, or not yet confirmed by the provider. */
   inFlight: Type.Boolean(),
-  status: Type.String(),
-  nextAction: Type.Optional(ActivityItem.properties.nextAction),
-  sentence: Type.Optional(Type.String()),
-  reason: Type.Optional(Type.String()),
-  method: Type.Optional(Type.String()),
-  channel: Type.Optional(Type.String()),
 })
-
-/** Entry as reported by an owner of this version. */
-export type ToldEntry = Static<typeof ActivityItem> & { readonly inFlight: boolean }
+export type ActivityEntry = Static<typeof ActivityEntry>
 
 /** Newest first; `before` is exclusive in the order (createdAt, id). */
 export const ActivityRequest = Type.Object({

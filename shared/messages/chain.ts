@@ -27,8 +27,8 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       value: Amount,
       shares: Amount,
       pendingShares: Amount,
-      /** Current value of the pending shares in 10⁻⁶ AUSD; missing from an older relayer. */
-      pendingValue: Type.Optional(Amount),
+      /** Current value of the pending shares in 10⁻⁶ AUSD. */
+      pendingValue: Amount,
       pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
     limit: Amount,
@@ -136,8 +136,7 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
  * Treasury balance at the newest final block, and the allowance of the credit line on it: both in
  * 10⁻⁶ AUSD. Includes every credit, repayment and return reported as settled before `readAt`.
  * `ordered`: amount that credits and repayments in progress will still take. `creditMax`,
- * `repayMax`: the most that one credit or repayment may move; missing from an older relayer. Read
- * every few seconds at most. Refused: chain_unavailable.
+ * `repayMax`: the most that one credit or repayment may move. Read every few seconds at most. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -145,8 +144,8 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
     balance: Amount,
     drawable: Amount,
     ordered: Amount,
-    creditMax: Type.Optional(Amount),
-    repayMax: Type.Optional(Amount),
+    creditMax: Amount,
+    repayMax: Amount,
     blockNumber: Amount,
     readAt: Timestamp,
   }),
@@ -156,8 +155,8 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 /**
  * Checks whether the token would accept this authorization now: signature (ECDSA, then ERC-1271),
  * balance, nonce, freeze of the wallet, and its daily gas budget. `free`: balance less all transfers
- * in progress; `counted`: nonces of the takes among these and of those that ended lately. Both are
- * missing from an older relayer. Refused: wallet_frozen, signature_invalid, balance_too_low,
+ * in progress; `counted`: nonces of the takes among these and of those that ended lately. Refused:
+ * wallet_frozen, signature_invalid, balance_too_low,
  * nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
@@ -167,8 +166,8 @@ export const AuthorizationCheck = question(
   {
     request: Type.Object({ authorization: Authorization }),
     answer: Type.Object({
-      free: Type.Optional(Amount),
-      counted: Type.Optional(Type.Array(Type.String())),
+      free: Amount,
+      counted: Type.Array(Type.String()),
     }),
     repeat: 'changes nothing',
   },

@@ -1,5 +1,13 @@
 CREATE SCHEMA IF NOT EXISTS "gateway";
 --> statement-breakpoint
+CREATE TABLE "gateway"."identity_anomalies" (
+	"delivery_id" text PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"provider" text NOT NULL,
+	"detail" text NOT NULL,
+	"noticed_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "gateway"."identities" (
 	"wallet" text PRIMARY KEY NOT NULL,
 	"state" text NOT NULL,
@@ -14,6 +22,27 @@ CREATE TABLE "gateway"."identities" (
 	"failure" text,
 	"sweeps" integer DEFAULT 0 NOT NULL,
 	"sweep_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "gateway"."identity_links" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"wallet" text NOT NULL,
+	"provider" text NOT NULL,
+	"provider_ref" text,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "gateway"."identity_rechecks" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"provider" text NOT NULL,
+	"linked_at" timestamp (3) with time zone,
+	"progress" text,
+	"progressed_at" timestamp (3) with time zone,
+	"next_check_at" timestamp (3) with time zone,
+	"checked_at" timestamp (3) with time zone,
+	"failures" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
@@ -56,5 +85,12 @@ CREATE TABLE "gateway"."users" (
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "identities_awaited" ON "gateway"."identities" USING btree ("sweep_at");--> statement-breakpoint
-CREATE INDEX "outbox_unpublished" ON "gateway"."outbox" USING btree ("position") WHERE "gateway"."outbox"."published_at" is null;
+CREATE INDEX "identities_awaited" ON "gateway"."identities" USING btree ("sweep_at") WHERE "gateway"."identities"."sweep_at" is not null;--> statement-breakpoint
+CREATE INDEX "identities_failed" ON "gateway"."identities" USING btree ("failed_at") WHERE "gateway"."identities"."failed_at" is not null;--> statement-breakpoint
+CREATE INDEX "identity_links_wallet" ON "gateway"."identity_links" USING btree ("wallet","created_at");--> statement-breakpoint
+CREATE INDEX "identity_rechecks_due" ON "gateway"."identity_rechecks" USING btree ("next_check_at");--> statement-breakpoint
+CREATE INDEX "identity_rechecks_unanswered" ON "gateway"."identity_rechecks" USING btree ("failures") WHERE "gateway"."identity_rechecks"."failures" > 0;--> statement-breakpoint
+CREATE INDEX "dead_letter_open" ON "gateway"."dead_letter" USING btree ("consumer") WHERE "gateway"."dead_letter"."redriven_at" is null;--> statement-breakpoint
+CREATE INDEX "inbox_done" ON "gateway"."inbox" USING btree ("consumer","done_at") WHERE "gateway"."inbox"."done_at" is not null;--> statement-breakpoint
+CREATE INDEX "outbox_unpublished" ON "gateway"."outbox" USING btree ("position") WHERE "gateway"."outbox"."published_at" is null;--> statement-breakpoint
+CREATE INDEX "outbox_published" ON "gateway"."outbox" USING btree ("published_at") WHERE "gateway"."outbox"."published_at" is not null;

@@ -10,24 +10,9 @@ CREATE TABLE "indexer_reader"."cursors" (
 	"block_number" bigint NOT NULL,
 	"block_hash" text,
 	"block_time_seconds" bigint NOT NULL,
-	"confirmed_to" bigint NOT NULL,
-	"event_count" bigint NOT NULL,
+	"sequence" bigint DEFAULT 0 NOT NULL,
+	"complete" boolean DEFAULT false NOT NULL,
 	"moved_at" timestamp (3) with time zone NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "indexer_reader"."cycles" (
-	"generation" integer NOT NULL,
-	"wallet" text NOT NULL,
-	"number" integer NOT NULL,
-	"outcome" text,
-	"opened_at_seconds" bigint NOT NULL,
-	"closed_at_seconds" bigint,
-	"peak_drawn_micro" numeric(78,0) NOT NULL,
-	"total_repaid_micro" numeric(78,0) NOT NULL,
-	"score_after" numeric(78,0),
-	"open_tx_hash" text NOT NULL,
-	"close_tx_hash" text,
-	CONSTRAINT "cycles_generation_wallet_number_pk" PRIMARY KEY("generation","wallet","number")
 );
 --> statement-breakpoint
 CREATE TABLE "indexer_reader"."events" (
@@ -42,10 +27,27 @@ CREATE TABLE "indexer_reader"."events" (
 	CONSTRAINT "events_generation_block_number_log_index_pk" PRIMARY KEY("generation","block_number","log_index")
 );
 --> statement-breakpoint
+CREATE TABLE "indexer_reader"."cycles" (
+	"generation" integer NOT NULL,
+	"wallet" text NOT NULL,
+	"number" integer NOT NULL,
+	"outcome" text,
+	"opened_at_seconds" bigint NOT NULL,
+	"due_at_seconds" bigint DEFAULT 0 NOT NULL,
+	"closed_at_seconds" bigint,
+	"peak_drawn_micro" numeric(78,0) NOT NULL,
+	"total_repaid_micro" numeric(78,0) NOT NULL,
+	"score_after" numeric(78,0),
+	"open_tx_hash" text NOT NULL,
+	"close_tx_hash" text,
+	CONSTRAINT "cycles_generation_wallet_number_pk" PRIMARY KEY("generation","wallet","number")
+);
+--> statement-breakpoint
 CREATE TABLE "indexer_reader"."records" (
 	"generation" integer NOT NULL,
 	"wallet" text NOT NULL,
 	"verified" boolean NOT NULL,
+	"frozen" boolean DEFAULT false NOT NULL,
 	"defaulted" boolean NOT NULL,
 	"score" numeric(78,0) NOT NULL,
 	"drawn_micro" numeric(78,0) NOT NULL,
@@ -55,6 +57,7 @@ CREATE TABLE "indexer_reader"."records" (
 	"verified_at_seconds" bigint,
 	"first_seen_at_seconds" bigint,
 	"last_block" bigint NOT NULL,
+	"held_repayments" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	CONSTRAINT "records_generation_wallet_pk" PRIMARY KEY("generation","wallet")
 );
 --> statement-breakpoint

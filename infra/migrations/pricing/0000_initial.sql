@@ -1,11 +1,5 @@
 CREATE SCHEMA IF NOT EXISTS "pricing";
 --> statement-breakpoint
-CREATE TABLE "pricing"."copies" (
-	"number" integer PRIMARY KEY NOT NULL,
-	"holder" text,
-	"ends_until" timestamp (3) with time zone NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "pricing"."quotes_taken" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"taken_by" text NOT NULL,

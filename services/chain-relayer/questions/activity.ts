@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { cursorValues, newestFirst } from '#shared/db/paging'
 import { prepared } from '#shared/db/prepared'
-import type { ActivityReason, ToldEntry } from '#shared/messages/activity'
+import type { ActivityEntry, ActivityReason } from '#shared/messages/activity'
 import type { ChainActivity } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
@@ -40,7 +40,7 @@ const statuses = {
 } as const
 
 /** Returns the activity entry of a send. */
-export function entryOf(operation: Operation & { kind: 'send' }): ToldEntry {
+export function entryOf(operation: Operation & { kind: 'send' }): ActivityEntry {
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
   const { sentence, nextAction } = standing[status]
@@ -90,7 +90,7 @@ const activity = prepared((db) => {
 export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
-): Promise<{ items: ToldEntry[]; inFlight: ToldEntry[] }> {
+): Promise<{ items: ActivityEntry[]; inFlight: ActivityEntry[] }> {
   const values = { wallet, limit, ...cursorValues(before) }
   const rows = await database.read((db) => activity(db).execute(values))
   const of = (isOfPage: boolean) =>

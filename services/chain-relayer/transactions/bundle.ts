@@ -25,7 +25,7 @@ export async function bundlesOf(
   terms: Terms,
 ): Promise<Bundle[]> {
   const { batchMax } = context.settings
-  if (batchMax < 2 || !context.mayBundle()) return []
+  if (batchMax < 2) return []
   const fit: SignedOperation[] = []
   for (const operation of due)
     if (await mayShare(context, operation, terms)) fit.push(operation as SignedOperation)

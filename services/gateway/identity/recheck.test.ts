@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
@@ -11,7 +9,6 @@ import { outbox } from '../schema.store'
 import { type Backbone, startBackbone, startGateway } from '../test-support/backbone'
 import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
-import { users } from '../users/user.store'
 import { identities } from './identity.store'
 import type { Finding, IdentityProvider } from './provider'
 import { identityProviderOf } from './providers/choose'
@@ -357,23 +354,3 @@ function unanswered() {
   }
   return { lookUp, asked: asked.promise, fail: answer.reject }
 }
-
-test('the migration schedules a look-up for users with an earlier verdict or sign-in', async () => {
-  const [held, user] = [newWallet(), newWallet()]
-  const decidedAt = new Date()
-  const verdict = { wallet: held, state: 'verified', provider: 'sumsub', decidedAt } as const
-  await backbone.database.transaction(async (tx) => {
-    await tx.insert(identities).values(verdict)
-    await tx.insert(users).values({ wallet: user })
-  })
-  const file = join(
-    join(import.meta.dir, '../../..'),
-    'infra/migrations/gateway/0001_identity_rechecks.sql',
-  )
-  const steps = readFileSync(file, 'utf8').split('--> statement-breakpoint')
-  for (const step of steps.filter((text) => text.includes('INSERT INTO')))
-    await backbone.database.run((db) => db.execute(sql.raw(step)))
-  const asked = await round({ aheadMs: minute })
-  expect(asked).toContain(held)
-  expect(asked).toContain(user)
-})

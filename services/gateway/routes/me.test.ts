@@ -49,10 +49,6 @@ describe('GET /me', () => {
       held: [],
     })
   })
-  test('values the pending collateral if the relayer runs an earlier version', async () => {
-    const { pendingValue: _, ...collateral } = account.collateral
-    expect(await shownOf({ collateral })).toMatchObject({ collateral: { pendingValue: '5' } })
-  })
   test('shows the next action of an unverified user', async () => {
     expect(await shownOf({ verified: false, available: '0' })).toMatchObject({
       ...{ available: '0', verification: { status: 'none', nextAction: 'verify' } },
@@ -122,23 +118,6 @@ describe('GET /me/activity', () => {
     expect(ids(page.inFlight)).toEqual(['p2', 'o1'])
     expect(page.nextCursor).toBeNull()
     expect(page.items[0]).not.toHaveProperty('inFlight')
-  })
-  test('shows entries of earlier service versions in current terms', async () => {
-    const before = { nextAction: undefined, sentence: undefined }
-    const texted = { ...before, reason: 'the bank refused', channel: 'QRIS' }
-    const { response } = await get('', {
-      ...replies,
-      'payments.activity': list(
-        entryAt(12, 'p4', { ...texted, status: 'paid', inFlight: true }),
-        entryAt(11, 'p3', { ...before, status: 'awaiting_payment', checkoutUrl: 'https://pay' }),
-      ),
-    })
-    const { items } = (await response.json()) as { items: Record<string, unknown>[] }
-    expect(items[0]).toMatchObject({ nextAction: 'wait', sentence: 'the bank refused' })
-    expect([items[0]!.reason, items[0]!.channel, items[0]!.channelCode]).toEqual([
-      ...[undefined, undefined, 'QRIS'],
-    ])
-    expect(items[1]).toMatchObject({ nextAction: 'pay', sentence: 'awaiting payment' })
   })
   test('returns a cursor to the end of the page, and continues from there', async () => {
     const page = (await (await get('?limit=2')).response.json()) as Page

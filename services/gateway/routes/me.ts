@@ -61,9 +61,7 @@ type Me = AnswerOf<typeof GetMe>
 
 function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): Me {
   const { collateral } = account
-  const { pendingShares, pendingUntil } = collateral
-  // An earlier relayer omits it; a share has never been worth less than a millionth.
-  const pendingValue = collateral.pendingValue ?? String(BigInt(pendingShares) / 1_000_000n)
+  const { pendingShares, pendingValue, pendingUntil } = collateral
   return {
     wallet,
     verified: account.verified,
@@ -72,7 +70,7 @@ function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): 
       country: user?.country ?? null,
       createdAt: (user?.createdAt ?? new Date()).toISOString(),
     },
-    collateral: { ...collateral, pendingValue },
+    collateral,
     pendingUntil,
     limit: account.limit,
     drawn: account.drawn,

@@ -3,7 +3,7 @@ import { answering } from '#shared/bus/serve'
 import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
-import type { ToldEntry } from '#shared/messages/activity'
+import type { ActivityEntry } from '#shared/messages/activity'
 import { PaymentsActivity } from '#shared/messages/payments'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
@@ -33,7 +33,7 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
 function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
-): ToldEntry {
+): ActivityEntry {
   const { expiresAt, checkoutUrl, state, channel } = payment
   // The query excludes payments that are still opening.
   assert(state !== 'opening')

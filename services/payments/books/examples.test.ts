@@ -18,7 +18,7 @@ const opened: Row = {
   ...{ liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
   ...{ creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
-  ...{ overpaidRefundedMinor: 0n, wonMinor: 0n },
+  ...{ overpaidRefundedMinor: 0n },
 }
 const settlement: Row = { ...opened, kind: 'settlement' }
 
@@ -167,8 +167,11 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
       ['credited → review', { state: 'review', reason: 'refunded_after_credit' }, {}],
       [
         'dispute won',
-        { wonMinor: fiat },
-        { IDR: { provider_id: 1_625_000n, suspense: -1_625_000n } },
+        { refundedMinor: 0n },
+        {
+          IDR: { provider_id: 1_625_000n, exchange: -1_625_000n },
+          AUSD: { clawback: -100_000_000n, exchange: 100_000_000n },
+        },
       ],
     ],
   ],

@@ -21,7 +21,7 @@ const opened: Booked = {
   ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
   ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
   ...{ liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, overpaidMinor: 0n },
-  ...{ overpaidRefundedMinor: 0n, wonMinor: 0n },
+  ...{ overpaidRefundedMinor: 0n },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
 }
 const someTime = new Date('2026-11-20T00:00:00Z')
@@ -184,14 +184,6 @@ describe('the journal records a change without a step:', () => {
     expect(totals(row('topup', 'credited', back))).toEqual(totals(row('topup', 'credited')))
   })
 
-  test('a won dispute puts its money in suspense', () => {
-    const won = row('topup', 'review', { ...onChain, ...refunded, wonMinor: 1_625_000n })
-    expect(totals({ ...won, reason: 'refunded_after_credit' })).toMatchObject({
-      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
-      'clawback AUSD': 100_000_000n,
-    })
-  })
-
   test('money of another currency is on no account, and neither is its refund', () => {
     const differs = { ...received, ...refunded, reason: 'currency_differs' } as const
     expect(totals(row('topup', 'review', differs))).toEqual({})
@@ -260,7 +252,7 @@ test('the position of any row sums to 0 in every asset', () => {
       fc.record({
         ...{ liveMicro: micro, offsetMicro: micro, waivedMicro: micro },
         ...{ refundedMinor: minor, overpaidMinor: minor, ausdMicro: micro },
-        ...{ overpaidRefundedMinor: minor, wonMinor: minor },
+        ...{ overpaidRefundedMinor: minor },
         spreadBps: fc.integer({ min: 0, max: 511 }),
         ...{ paidMinor: fc.option(minor), creditedAt: time, holdEndedAt: time },
         ...{ held: fc.constantFrom(true, false, null) },
@@ -292,7 +284,6 @@ const amounts: Readonly<Record<string, string>> = {
   refundAppliedMinor: 'gone back and seen to: no money of its own',
   overpaidMinor: 'in suspense',
   overpaidRefundedMinor: 'out of suspense',
-  wonMinor: 'in suspense',
 }
 test('every amount of a row is in its position or has a documented reason', () => {
   const names = Object.keys(getTableColumns(payments))

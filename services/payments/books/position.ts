@@ -16,7 +16,7 @@ import type { PaymentRow } from '../payment.store'
 // the difference, so the journal of a payment always matches its row.
 
 type Booked = PaymentFacts &
-  Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor' | 'wonMinor'>
+  Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 
 /** Returns a payment's lines: fiat at the provider, AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: Booked): Position =>
@@ -57,9 +57,9 @@ function isExchanged(payment: Booked): boolean {
 
 function fiatLines(payment: Booked): Line[] {
   const { account, currency, fiatMinor, refundedMinor } = payment
-  const { overpaidMinor, overpaidRefundedMinor, wonMinor } = payment
+  const { overpaidMinor, overpaidRefundedMinor } = payment
   const secondMinor = overpaidMinor - overpaidRefundedMinor
-  const heldMinor = ownMinorOf(payment) + secondMinor + wonMinor
+  const heldMinor = ownMinorOf(payment) + secondMinor
   const leftMinor = isExchanged(payment) ? atLeastZero(fiatMinor - refundedMinor) : 0n
   // What went back beyond the payment was exchanged for a claim on the wallet.
   const exchangedMinor = leftMinor - beyondMinor(payment)

@@ -7,9 +7,9 @@ export type Treasury = {
   readonly orderedMicro: bigint
   /** Owed to cash-outs: in the treasury, or about to arrive, but not its own. */
   readonly owedMicro: bigint
-  /** The most that one credit or repayment may move; undefined if the relayer did not say. */
-  readonly creditMaxMicro?: bigint | undefined
-  readonly repayMaxMicro?: bigint | undefined
+  /** The most that one credit or repayment may move. */
+  readonly creditMaxMicro: bigint
+  readonly repayMaxMicro: bigint
   /** Time of the reading; everything on the chain by then is in the balance. */
   readonly readAt: Date
 }

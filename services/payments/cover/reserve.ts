@@ -35,7 +35,6 @@ export async function coverTopup(
  * unable to repay it.
  */
 export function coverDebt(treasury: Treasury | undefined, debtMicro: bigint): Answer<object> {
-  if (treasury?.repayMaxMicro !== undefined && debtMicro > treasury.repayMaxMicro)
-    return refuse('debt_too_large')
+  if (treasury && debtMicro > treasury.repayMaxMicro) return refuse('debt_too_large')
   return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})
 }

@@ -70,8 +70,8 @@ export function openTreasury(means: Means): TreasuryReading {
       drawableMicro: BigInt(drawable),
       orderedMicro: BigInt(ordered),
       owedMicro,
-      creditMaxMicro: creditMax === undefined ? undefined : BigInt(creditMax),
-      repayMaxMicro: repayMax === undefined ? undefined : BigInt(repayMax),
+      creditMaxMicro: BigInt(creditMax),
+      repayMaxMicro: BigInt(repayMax),
       readAt: new Date(readAt),
     }
   }

@@ -110,7 +110,7 @@ async function followOwn(
     await notePayment(tx, id, { clearedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return { isOpen }
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
-  const set = { refundedMinor, wonMinor: 0n, ...waived }
+  const set = { refundedMinor, ...waived }
   await notePayment(tx, id, set)
   const fields = { paymentId: id, state: payment.state, origin, refundedMinor: `${refundedMinor}` }
   context.log.info(fields, 'refunded amount changed')

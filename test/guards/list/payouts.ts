@@ -140,8 +140,8 @@ export const payoutGuards: readonly Guard[] = [
     edits: [
       edit(
         at('receive.ts'),
-        'const apis = tried ? [tried] : payoutApis',
-        'const apis = [tried ?? context.provider.api]',
+        'const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis',
+        'const apis = [cashout.payoutApi ?? context.provider.api]',
       ),
     ],
     test: {
@@ -182,13 +182,7 @@ export const payoutGuards: readonly Guard[] = [
   {
     guard: 'a payout stays with the API version of its first attempt',
     kind: 'key',
-    edits: [
-      edit(
-        at('cashout.store.ts'),
-        "attempts === 0 ? undefined : (payoutApi ?? 'v2')",
-        'attempts < 0 ? (payoutApi ?? undefined) : undefined',
-      ),
-    ],
+    edits: [edit(at('cashout.store.ts'), 'cashout.payoutApi ?? forNew', 'forNew')],
     test: {
       file: at('versions.test.ts'),
       name: 'from %s to %s keeps its version and pays it once',

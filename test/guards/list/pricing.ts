@@ -12,7 +12,7 @@ export const pricingGuards: readonly Guard[] = [
     edits: [
       edit(
         at('quote-id.ts'),
-        'if (!secrets.some((secret) => same(proof, proofOf(secret, said, layout)))) return undefined',
+        'if (!secrets.some((secret) => same(proof, proofOf(secret, said)))) return undefined',
         'void [secrets, same, proof, proofOf]',
       ),
     ],

@@ -306,13 +306,7 @@ const cashouts: readonly Guard[] = [
   {
     guard: 'one balance serves one cash-out',
     kind: 'cover',
-    edits: [
-      edit(
-        payouts('open.ts'),
-        'if (free !== undefined && takingMicro + ausdMicro > BigInt(free))',
-        'if (0)',
-      ),
-    ],
+    edits: [edit(payouts('open.ts'), 'if (takingMicro + ausdMicro > BigInt(free))', 'if (0)')],
     test: {
       file: payouts('open.test.ts'),
       name: 'serves one of twenty concurrent cash-outs',

@@ -49,6 +49,7 @@ export function openPayments(
 ) {
   const treasury = over.treasury ?? {
     ...{ balanceMicro: 10n ** 15n, drawableMicro: 10n ** 15n, orderedMicro: 0n, owedMicro: 0n },
+    ...{ creditMaxMicro: 10n ** 15n, repayMaxMicro: 10n ** 15n },
     readAt: new Date(),
   }
   const context: Context = {

@@ -43,7 +43,7 @@ export function openRelayer(side: Side) {
   const database = side.database('chain_relayer')
   const context = {
     ...{ database, node, log, clock: Date.now, poke: () => {}, wake: () => {} },
-    ...{ contracts: { ausd, creditLine }, policy, mayBundle: () => true },
+    ...{ contracts: { ausd, creditLine }, policy },
     ...openKeys(secret, policy),
     ...newProcess(log, Date.now),
     settings: {

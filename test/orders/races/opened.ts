@@ -99,7 +99,8 @@ const topups: readonly Race[] = [
       const readAt = new Date()
       // A wallet's unpaid top-ups may hold half of what is free.
       const drawableMicro = (await sumPromised(stage.db, readAt)) + 2n * ausdMicro + 1n
-      const treasury = { drawableMicro, orderedMicro: 0n, owedMicro: 0n, readAt }
+      const mostMicro = { creditMaxMicro: 10n ** 15n, repayMaxMicro: 10n ** 15n }
+      const treasury = { drawableMicro, orderedMicro: 0n, owedMicro: 0n, ...mostMicro, readAt }
       return { treasury: { ...treasury, balanceMicro: drawableMicro } }
     },
     requests: () => [asking(walletOf(newNumber())), asking(walletOf(newNumber()))],

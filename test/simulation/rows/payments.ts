@@ -24,7 +24,6 @@ const defaults = {
     refundAppliedMinor: 0n,
     overpaidMinor: 0n,
     overpaidRefundedMinor: 0n,
-    wonMinor: 0n,
   },
   ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
 }

@@ -148,6 +148,7 @@ const listing = {
 
 const ample = {
   ...{ balanceMicro: 10n ** 18n, drawableMicro: 10n ** 18n, orderedMicro: 0n, owedMicro: 0n },
+  ...{ creditMaxMicro: 10n ** 18n, repayMaxMicro: 10n ** 18n },
   readAt: new Date(0),
 }
 const treasuryReading = {

@@ -78,6 +78,7 @@ CREATE TABLE "books"."provider_moves" (
 	"product_id" text,
 	"currency" text,
 	"amount_minor" numeric(78,0),
+	"cashflow" text,
 	"fee_minor" numeric(78,0),
 	"created_at" timestamp (3) with time zone,
 	"changed_at" timestamp (3) with time zone,
@@ -94,12 +95,23 @@ CREATE TABLE "books"."runs" (
 	"open" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "books"."totals" (
+	"source" text NOT NULL,
+	"account" text NOT NULL,
+	"asset" text NOT NULL,
+	"amount" numeric(78,0) NOT NULL,
+	CONSTRAINT "totals_source_account_asset_pk" PRIMARY KEY("source","account","asset")
+);
+--> statement-breakpoint
 CREATE UNIQUE INDEX "breaks_open" ON "books"."breaks" USING btree ("rule","item","asset") WHERE closed_at is null;--> statement-breakpoint
 CREATE INDEX "breaks_item" ON "books"."breaks" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "chain_moves_key" ON "books"."chain_moves" USING btree ("key");--> statement-breakpoint
 CREATE INDEX "chain_moves_block" ON "books"."chain_moves" USING btree ("block");--> statement-breakpoint
 CREATE INDEX "journal_item" ON "books"."journal" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "journal_booked" ON "books"."journal" USING btree ("booked_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "journal_reversed" ON "books"."journal" USING btree ("reverses","line") WHERE reverses is not null;--> statement-breakpoint
 CREATE INDEX "names_item" ON "books"."names" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "provider_moves_reference" ON "books"."provider_moves" USING btree ("reference");--> statement-breakpoint
-CREATE INDEX "provider_moves_read" ON "books"."provider_moves" USING btree ("read_at");
+CREATE INDEX "provider_moves_product" ON "books"."provider_moves" USING btree ("product_id");--> statement-breakpoint
+CREATE INDEX "provider_moves_read" ON "books"."provider_moves" USING btree ("read_at");--> statement-breakpoint
+CREATE INDEX "runs_ended" ON "books"."runs" USING btree ("ended_at");

@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX "journal_reversed" ON "books"."journal" USING btree ("reverses","line") WHERE reverses is not null;

@@ -1,1 +1,0 @@
-ALTER TABLE "books"."provider_moves" ADD COLUMN "cashflow" text;

@@ -1,1 +1,0 @@
-CREATE INDEX "runs_ended" ON "books"."runs" USING btree ("ended_at");

@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX "journal_reversed" ON "chain_relayer"."journal" USING btree ("reverses","line") WHERE reverses is not null;

@@ -1,1 +1,0 @@
-CREATE INDEX "operation_out_of_treasury" ON "chain_relayer"."operation" USING btree ("block_number") WHERE "chain_relayer"."operation"."kind" in ('credit', 'repay', 'return', 'giveback');

@@ -1,2 +1,0 @@
-ALTER TABLE "chain_relayer"."burnt" DROP CONSTRAINT "burnt_lane_nonce_pk";--> statement-breakpoint
-ALTER TABLE "chain_relayer"."burnt" ADD CONSTRAINT "burnt_lane_nonce_wallet_pk" PRIMARY KEY("lane","nonce","wallet");

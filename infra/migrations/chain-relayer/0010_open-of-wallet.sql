@@ -1,1 +1,0 @@
-CREATE INDEX "operation_open_of_wallet" ON "chain_relayer"."operation" USING btree ("wallet","kind") WHERE "chain_relayer"."operation"."state" in ('waiting', 'assigned');

@@ -1,1 +1,0 @@
-ALTER TABLE "chain_relayer"."operation" ADD COLUMN "request_id" text;

@@ -1,1 +1,0 @@
-CREATE INDEX "burnt_created" ON "chain_relayer"."burnt" USING btree ("created_at");

@@ -1,2 +1,0 @@
-ALTER TABLE "indexer_reader"."records" ADD COLUMN "frozen" boolean DEFAULT false NOT NULL;--> statement-breakpoint
-ALTER TABLE "indexer_reader"."records" ADD COLUMN "held_repayments" jsonb DEFAULT '[]'::jsonb NOT NULL;

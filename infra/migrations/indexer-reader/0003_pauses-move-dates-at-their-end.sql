@@ -1,1 +1,0 @@
-ALTER TABLE "indexer_reader"."cycles" DROP COLUMN "dated_at_seconds";

@@ -1,7 +1,0 @@
-CREATE INDEX "payments_open" ON "payments"."payments" USING btree ("state") WHERE ("payments"."payments"."state" in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review') or ("payments"."payments"."state" = 'repaid' and "payments"."payments"."held" and "payments"."payments"."hold_ended_at" is null) or "payments"."payments"."reason" = 'awaiting_rate');--> statement-breakpoint
-CREATE INDEX "payments_created" ON "payments"."payments" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "reversals_missing" ON "payments"."reversals" USING btree ("wallet") WHERE "payments"."reversals"."cleared_at" is null and "payments"."reversals"."made_good_micro" < "payments"."reversals"."lost_micro";--> statement-breakpoint
-CREATE INDEX "wallets_frozen" ON "payments"."wallets" USING btree ("wallet") WHERE "payments"."wallets"."frozen";--> statement-breakpoint
-CREATE INDEX "dead_letter_open" ON "payments"."dead_letter" USING btree ("consumer") WHERE "payments"."dead_letter"."redriven_at" is null;--> statement-breakpoint
-CREATE INDEX "inbox_done" ON "payments"."inbox" USING btree ("consumer","done_at") WHERE "payments"."inbox"."done_at" is not null;--> statement-breakpoint
-CREATE INDEX "outbox_published" ON "payments"."outbox" USING btree ("published_at") WHERE "payments"."outbox"."published_at" is not null;

@@ -1,2 +1,0 @@
-DROP INDEX "payments"."payments_open";--> statement-breakpoint
-CREATE INDEX "payments_open_of_wallet" ON "payments"."payments" USING btree ("wallet") WHERE ("payments"."payments"."state" in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review') or ("payments"."payments"."state" = 'repaid' and "payments"."payments"."held" and "payments"."payments"."hold_ended_at" is null) or "payments"."payments"."reason" = 'awaiting_rate');

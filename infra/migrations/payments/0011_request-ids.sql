@@ -1,1 +1,0 @@
-ALTER TABLE "payments"."payments" ADD COLUMN "request_id" text;

@@ -1,2 +1,0 @@
-DROP INDEX "payments"."payments_open_settlement";--> statement-breakpoint
-CREATE UNIQUE INDEX "payments_open_settlement" ON "payments"."payments" USING btree ("wallet","state") WHERE "payments"."payments"."kind" = 'settlement' and "payments"."payments"."state" in ('opening', 'awaiting_payment');

@@ -1,1 +1,0 @@
-ALTER TABLE "payments"."payments" ADD COLUMN "left_micro" numeric(78,0) DEFAULT 0 NOT NULL;

@@ -1,3 +1,0 @@
-ALTER TABLE "payments"."reversals" DROP CONSTRAINT "reversals_amounts";--> statement-breakpoint
-ALTER TABLE "payments"."reversals" ADD COLUMN "given_back_micro" numeric(78,0) DEFAULT 0 NOT NULL;--> statement-breakpoint
-ALTER TABLE "payments"."reversals" ADD CONSTRAINT "reversals_amounts" CHECK ("payments"."reversals"."lost_micro" >= 0 and "payments"."reversals"."made_good_micro" >= 0 and "payments"."reversals"."given_back_micro" >= 0);

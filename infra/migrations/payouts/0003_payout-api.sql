@@ -1,1 +1,0 @@
-ALTER TABLE "payouts"."payouts" ADD COLUMN "payout_api" text;

@@ -1,1 +1,0 @@
-CREATE INDEX "payouts_open" ON "payouts"."payouts" USING btree ("state") WHERE "payouts"."payouts"."state" in ('taking', 'taken', 'paying', 'returning');

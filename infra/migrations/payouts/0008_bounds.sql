@@ -1,3 +1,0 @@
-CREATE INDEX "dead_letter_open" ON "payouts"."dead_letter" USING btree ("consumer") WHERE "payouts"."dead_letter"."redriven_at" is null;--> statement-breakpoint
-CREATE INDEX "inbox_done" ON "payouts"."inbox" USING btree ("consumer","done_at") WHERE "payouts"."inbox"."done_at" is not null;--> statement-breakpoint
-CREATE INDEX "outbox_published" ON "payouts"."outbox" USING btree ("published_at") WHERE "payouts"."outbox"."published_at" is not null;

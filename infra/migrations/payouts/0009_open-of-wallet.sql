@@ -1,2 +1,0 @@
-DROP INDEX "payouts"."payouts_open";--> statement-breakpoint
-CREATE INDEX "payouts_open_of_wallet" ON "payouts"."payouts" USING btree ("wallet") WHERE "payouts"."payouts"."state" in ('taking', 'taken', 'paying', 'returning');

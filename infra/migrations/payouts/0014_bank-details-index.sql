@@ -1,1 +1,0 @@
-CREATE INDEX "payouts_with_details" ON "payouts"."payouts" USING btree ("updated_at","id") WHERE "payouts"."payouts"."bank_details_key_id" <> 'erased';
