@@ -21,7 +21,7 @@ import { isPublicSecret } from '#shared/public-secrets'
 
 const fields = {
   DATABASE_URL: url({ about: 'where the rows are' }),
-  SWEEP_AFTER_MS: durationMs({ about: 'quiet for so long', fallback: '30000' }),
+  RECHECK_AFTER_MS: durationMs({ about: 'quiet for so long', fallback: '30000' }),
   LOG_LEVEL: oneOf(['info', 'debug'], { about: 'how much is said', fallback: 'info' }),
   LANE_KEY: privateKey({ about: 'signs' }),
 }
@@ -34,17 +34,17 @@ describe('configuration', () => {
   test('is read as a whole, with defaults for unset variables', () => {
     expect(readConfig('payments', fields, good)).toEqual({
       databaseUrl: 'postgres://h/d',
-      sweepAfterMs: 30_000,
+      recheckAfterMs: 30_000,
       logLevel: 'info',
       laneKey: `0x${'1'.repeat(64)}`,
     })
   })
 
   test('fails early, with every error in one message and without values', () => {
-    const bad = { SWEEP_AFTER_MS: '-5', LOG_LEVEL: 'loud', LANE_KEY: '0xnotakey' }
+    const bad = { RECHECK_AFTER_MS: '-5', LOG_LEVEL: 'loud', LANE_KEY: '0xnotakey' }
     const read = () => readConfig('payments', fields, bad)
     expect(read).toThrow(/DATABASE_URL is not set/)
-    expect(read).toThrow(/SWEEP_AFTER_MS must be a whole number/)
+    expect(read).toThrow(/RECHECK_AFTER_MS must be a whole number/)
     expect(read).toThrow(/LOG_LEVEL must be one of info, debug/)
     expect(read).toThrow(/LANE_KEY must be a private key/)
     expect(read).not.toThrow(/notakey/)

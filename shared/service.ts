@@ -35,7 +35,7 @@ export const commonFields = {
     about: 'OTLP endpoint for traces, e.g. http://127.0.0.1:4318/v1/traces',
     fallback: '',
   }),
-  TRACES_SHARE: percent({
+  TRACE_SAMPLE_PERCENT: percent({
     about: 'percentage of traces that are sampled',
     fallback: '100',
   }),
@@ -69,7 +69,7 @@ export type Runtime = {
 
 /**
  * How long an orderly shutdown may take before the process is ended forcibly. The drain time
- * (`leaveMs`) is added to it.
+ * (`drainMs`) is added to it.
  */
 const shutdownMs = 5_000
 
@@ -84,9 +84,9 @@ export async function runService<F extends Fields>(
   run: (config: ConfigOf<F>, runtime: Runtime) => Promise<void>,
 ): Promise<void> {
   const config = readOrExplain(name, fields)
-  const { logLevel: level = 'info', leaveMs = 0 } = config as {
+  const { logLevel: level = 'info', drainMs = 0 } = config as {
     logLevel?: string
-    leaveMs?: number
+    drainMs?: number
   }
   const log = openLog(name, level, undefined, secretsOf(fields).flatMap(secretWordsOf))
   const stop = new AbortController()
@@ -94,7 +94,7 @@ export async function runService<F extends Fields>(
     if (stop.signal.aborted) return
     process.exitCode = code
     log.info({ reason }, 'service stopping')
-    setTimeout(() => process.exit(code || 1), leaveMs + shutdownMs).unref()
+    setTimeout(() => process.exit(code || 1), drainMs + shutdownMs).unref()
     stop.abort()
   }
   process.on('SIGTERM', () => end('SIGTERM', 0))
@@ -122,7 +122,10 @@ export async function runService<F extends Fields>(
 /** Loads the tracing code only if it is configured: it takes memory and time. */
 async function openTraces(
   service: string,
-  { tracesUrl: url = '', tracesShare: share = 100 }: { tracesUrl?: string; tracesShare?: number },
+  {
+    tracesUrl: url = '',
+    traceSamplePercent: share = 100,
+  }: { tracesUrl?: string; traceSamplePercent?: number },
   log: Log,
 ): Promise<AsyncDisposable | undefined> {
   if (url === '') return undefined

@@ -11,23 +11,23 @@ import { moment, type Span } from './span'
 const paymentClaims = `
   create temporary table payment_claims on commit drop as
     select p.id as item, p.kind || ', ' || p.state as what, p.kind, p.state, p.wallet, p.held,
-      p.part, p.currency, p.live_micro, p.updated_at, exchanged,
+      p.ref_sequence, p.currency, p.onchain_micro, p.updated_at, exchanged,
       'provider_' || lower(p.account) as provider_account,
       own + p.overpaid_minor - second_refunded as fiat, second_refunded,
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else p.fiat_minor - p.refunded_minor end - beyond_minor as exchanged_minor, beyond,
-      worth, p.offset_micro, p.waived_micro, given,
-      case when p.credited_at is null then greatest(worth - p.offset_micro, 0) else 0 end as promised,
+      worth, p.recovered_micro, p.written_off_micro, given,
+      case when p.credited_at is null then greatest(worth - p.recovered_micro, 0) else 0 end as promised,
       p.held is true and p.hold_ended_at is null as may_be_taken,
-      case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.live_micro
-        when p.state in ('review', 'refunding', 'accepted') and p.credited_at is not null then p.live_micro
+      case when p.state in ('held', 'credited', 'repaid', 'revoking') then p.onchain_micro
+        when p.state in ('review', 'refunding', 'accepted') and p.credited_at is not null then p.onchain_micro
         else 0 end as on_chain,
-      case p.state when 'paid' then p.live_micro when 'revoking' then p.left_micro end as or_on_chain
+      case p.state when 'paid' then p.onchain_micro when 'revoking' then p.left_micro end as or_on_chain
     from touched t join payments.payments p on p.id = t.item
     cross join lateral (select
       p.state in ('paid', 'held', 'credited', 'repaid', 'revoking', 'revoked')
         or ((p.state in ('review', 'refunding') or p.state = 'accepted'
-            and (p.credited_at is not null or p.offset_micro > 0 and p.live_micro = 0))
+            and (p.credited_at is not null or p.recovered_micro > 0 and p.onchain_micro = 0))
           and p.provider_payment_id is not null
           and coalesce(p.reason, '') not in ('amount_differs', 'currency_differs',
             'sender_unverified', 'excess_refused')) as exchanged,
@@ -41,7 +41,7 @@ const paymentClaims = `
       case when not exchanged or p.refunded_minor >= p.fiat_minor then 0
         else div(p.ausd_micro * (p.fiat_minor - p.refunded_minor), p.fiat_minor) end as worth,
       div(p.ausd_micro * beyond_minor + p.fiat_minor - 1, p.fiat_minor) as beyond,
-      case when exchanged and p.credited_at is not null then p.live_micro else 0 end as given) as b;
+      case when exchanged and p.credited_at is not null then p.onchain_micro else 0 end as given) as b;
   create unique index on payment_claims (item);
   analyze payment_claims;`
 
@@ -139,8 +139,8 @@ const rowLines = `
         ('credit_line', 'AUSD', given),
         (case when may_be_taken then 'in hold' else 'out of hold' end, 'AUSD', -given),
         ('clawback', 'AUSD',
-          beyond + case when exchanged then given + promised - worth - waived_micro else 0 end),
-        ('waived', 'AUSD', case when exchanged then waived_micro else 0 end)
+          beyond + case when exchanged then given + promised - worth - written_off_micro else 0 end),
+        ('waived', 'AUSD', case when exchanged then written_off_micro else 0 end)
       ) as line (account, asset, amount) where amount <> 0
       union all
       select item, what, 'payouts', account, asset, amount from payout_claims c

@@ -71,7 +71,7 @@ const booked = `
 
 const moves = ({ block }: Span) => `
   create temporary table moves on commit drop as
-    select n.item, n.part, n.kind as named, m.*, ${signed} as signed
+    select n.item, n.ref_sequence, n.kind as named, m.*, ${signed} as signed
       from touched t join books.names n on n.item = t.item
       join books.chain_moves m on m.key = n.key
     union all select ${strayMove}, 0, null, m.*, ${signed} from books.chain_moves m

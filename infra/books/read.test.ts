@@ -62,7 +62,7 @@ const written = async () => {
       from books.chain_moves order by block, log_index`,
     fixture.admin`select account, type, status, reference, product_id, amount_minor, fee_minor
       from books.provider_moves order by account, transaction_id`,
-    fixture.admin`select key, kind, item, part from books.names order by key`,
+    fixture.admin`select key, kind, item, ref_sequence from books.names order by key`,
     fixture.admin`select place, asset, amount, block, nonce from books.balances order by place`,
     fixture.admin`select event, item, account, asset, amount, reverses is null as stands
       from books.journal order by item, account, amount`,

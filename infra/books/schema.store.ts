@@ -119,7 +119,7 @@ export const names = schema.table(
     kind: text('kind', { enum: nameKinds }).notNull(),
     item: text('item').notNull(),
     /** For a payment: 0 for the first ref, one more each time it was applied again. */
-    part: integer('part').notNull().default(0),
+    refSequence: integer('ref_sequence').notNull().default(0),
   },
   (table) => [index('names_item').on(table.item)],
 )

@@ -42,8 +42,8 @@ export async function plantTopups(admin: Sql, from: number, to: number, at = 'no
   const numbers = 'from generate_series($1::int, $2::int) n'
   const rest = `'USD/IDR', 'IDR', 1625000, 1625000, 100000000, 'qr'`
   await run(`insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-      fiat_minor, ausd_micro, method, quote_id, taken_by, account, provider_payment_id, held,
-      paid_minor, paid_at, live_micro, credited_at, created_at, updated_at)
+      fiat_minor, ausd_micro, method, quote_id, request_fingerprint, account, provider_payment_id, held,
+      paid_minor, paid_at, onchain_micro, credited_at, created_at, updated_at)
     select 'pay_' || n, 'topup', 'credited', ${wallet}, ${rest}, 'q' || n, 't', 'ID', 'py-' || n, false,
       1625000, ${at}, 100000000, ${at}, ${at}, ${at} ${numbers}`)
   await run(
@@ -76,7 +76,7 @@ export async function plantCashouts(admin: Sql, from: number, to: number, at = '
   const run = (text: string) => admin.unsafe(text, [from, to])
   const numbers = 'from generate_series($1::int, $2::int) n'
   await run(`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
-      quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+      quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
       bank_details_key_id, provider_payout_id, created_at, updated_at)
     select 'out_' || n, ${wallet}, 'paid', 1625000, 2000000, 32500, 'q' || n, 't', ${wallet},
       ${key('2')}, '{}', 'ID_BCA', 'x', 'x', 'disb-' || n, ${at}, ${at} ${numbers}`)

@@ -13,7 +13,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['POLL_MS', '1000'],
   ['CHAIN_ID', '10143'],
   ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
-  ['LANE_FLOOR_WEI', '11000000000000000000'],
+  ['LANE_MIN_BALANCE_WEI', '11000000000000000000'],
   ['PROVIDER_URL', 'https://api.xendit.co'],
   ['PROVIDER_REQUESTS_PER_MINUTE', '60'],
   ['IDENTITY_API_URL', 'https://api.sumsub.com'],

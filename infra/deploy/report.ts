@@ -51,7 +51,7 @@ function environmentOf({ book, facts }: Deployment, wanted: Wanted): string[] {
     `  CREDIT_LINE_ADDRESS=${line.address}`,
     ...(line.deployBlock === null ? [] : [`  DEPLOY_BLOCK=${line.deployBlock}`]),
     `  TREASURY_ADDRESS=${wanted.treasury}`,
-    '  LANE_FLOOR_WEI=11000000000000000000',
+    '  LANE_MIN_BALANCE_WEI=11000000000000000000',
   ]
 }
 

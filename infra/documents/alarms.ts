@@ -7,7 +7,7 @@ export type LogAlarm = {
 }
 
 const fundLane =
-  'Fund the lane: transactions in flight at their maximum fees, plus `LANE_FLOOR_WEI` and `LANE_REFILL_WEI`.'
+  'Fund the lane: transactions in flight at their maximum fees, plus `LANE_MIN_BALANCE_WEI` and `LANE_REFILL_WEI`.'
 
 export const logAlarms: readonly LogAlarm[] = [
   {

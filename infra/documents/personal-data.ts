@@ -125,14 +125,20 @@ const plainNames =
   'failure_code resolution asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
   // Numbers and times that their name does not show to be such.
-  'micro minor amount total gas wei part checks requests revision sweeps failures attempts attempt broadcasts ' +
+  'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
   'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycles_opened ' +
   'cycles_closed open block since day held frozen is_second complete verified defaulted whole number'
 
 /** Places that say nothing about a person, but whose name could elsewhere. */
 const plainPlaces = [
   ...['*.journal.account', '*.journal.item', '*.journal.asset', '*.listings.account'],
-  ...['*.listings.window', '*.taken_by', '*:takenBy', '*:cause', '*.person.read:table'],
+  ...[
+    '*.listings.window',
+    '*.request_fingerprint',
+    '*:requestFingerprint',
+    '*:cause',
+    '*.person.read:table',
+  ],
   ...['gateway.identity_anomalies.detail', 'gateway.identities.failure', 'pricing.copies.holder'],
   ...['payments.payments.method', 'payments.payments.account', 'payments.payments.reason'],
   ...[

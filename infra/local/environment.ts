@@ -68,7 +68,7 @@ export type Places = {
 export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets): string =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
-const sweeps: Env = { SWEEP_AFTER_MS: '8000', SWEEP_EVERY_MS: '2000' }
+const sweeps: Env = { RECHECK_AFTER_MS: '8000', RECHECK_EVERY_MS: '2000' }
 
 /** Intervals that are shorter than in production, because a developer is watching. */
 export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
@@ -76,9 +76,9 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   payments: {
     ...sweeps,
     HOLD_MARGIN_MS: '5000',
-    LIST_LATEST_EVERY_MS: '5000',
+    PROVIDER_LIST_LATEST_EVERY_MS: '5000',
     LIST_EVERY_MS: '10000',
-    LIST_RECENT_MS: '120000',
+    PROVIDER_LIST_RECENT_MS: '120000',
   },
   payouts: { ...sweeps, LIST_EVERY_MS: '10000' },
   books: { BOOKS_EVERY_MS: '15000' },
@@ -105,7 +105,7 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
 }
 
 /** Variables that a start passes from its own environment to every process. */
-const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACES_SHARE', 'CORS_ORIGINS'] as const
+const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
 /** Returns the variables of `wishes` that are set; a process ignores those it does not use. */
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
@@ -146,7 +146,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       CONSOLE_TOKEN: secrets.console,
       NATS_PASSWORD_CONSOLE: secrets.nats.console,
       CONSOLE_DATABASE_URL: `postgres://auditor:${secrets.auditor}@${places.database.host}/${places.database.name}`,
-      LEAVE_MS: '0', // No load balancer has to notice that an instance is leaving.
+      DRAIN_MS: '0', // No load balancer has to notice that an instance is leaving.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,

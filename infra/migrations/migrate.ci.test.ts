@@ -104,8 +104,11 @@ test('a descending index begins where a list read newest first begins: `desc` so
 
 test('security: the taker of a quote is never changed, not even by pricing', async () => {
   const taking = "('7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', 'me', now())"
-  await run('pricing', `insert into quotes_taken (id, taken_by, expires_at) values ${taking}`)
-  const changed = run('pricing', `update quotes_taken set taken_by = 'you'`)
+  await run(
+    'pricing',
+    `insert into quotes_taken (id, request_fingerprint, expires_at) values ${taking}`,
+  )
+  const changed = run('pricing', `update quotes_taken set request_fingerprint = 'you'`)
   await expect(changed).rejects.toThrow(/permission denied/)
 })
 

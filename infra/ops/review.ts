@@ -24,7 +24,7 @@ export type Waiting = {
   overpaidMinor: string
   overpaidRefundedMinor: string
   ausdMicro: string
-  liveMicro: string
+  onchainMicro: string
   channel: string | null
   creditedAt: Date | null
   providerPaymentId: string | null
@@ -36,7 +36,7 @@ const fields = (sql: Sql) => sql`
   paid_minor::text as "paidMinor", refunded_minor::text as "refundedMinor",
   overpaid_minor::text as "overpaidMinor",
   overpaid_refunded_minor::text as "overpaidRefundedMinor", ausd_micro::text as "ausdMicro",
-  live_micro::text as "liveMicro", channel, credited_at as "creditedAt",
+  onchain_micro::text as "onchainMicro", channel, credited_at as "creditedAt",
   provider_payment_id as "providerPaymentId", updated_at as since`
 
 /** Lists payments in `review` or `refunding`, longest waiting first. */
@@ -90,10 +90,10 @@ const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): s
 
 /** Details of a payment, line by line. */
 export function textOf(payment: Reviewed): string {
-  const { ausdMicro, liveMicro, creditedAt, channel, decisions, orders, seconds } = payment
+  const { ausdMicro, onchainMicro, creditedAt, channel, decisions, orders, seconds } = payment
   const wentBack = moneyText(payment.refundedMinor, payment.currency)
   const onChain = creditedAt
-    ? `${moneyText(liveMicro, 'AUSD')} on chain since ${creditedAt.toISOString()}`
+    ? `${moneyText(onchainMicro, 'AUSD')} on chain since ${creditedAt.toISOString()}`
     : 'nothing on chain yet'
   return [
     lineOf(payment),

@@ -17,7 +17,7 @@ export type FrozenWallet = {
 
 /** Lists frozen wallets, longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
-  select w.wallet, w.updated_at as since, w.order_again_at is null as "onChain",
+  select w.wallet, w.updated_at as since, w.retry_at is null as "onChain",
     coalesce(sum(r.lost_micro - r.made_good_micro), 0)::text as "missingMicro",
     coalesce(array_agg(r.payment_id) filter (where r.payment_id is not null), '{}') as payments
   from payments.wallets w

@@ -71,7 +71,8 @@ describe('a pruning rule', () => {
         fields: Record<string, { fallback?: string }>
       }
       const shownMs =
-        Number(fields.LIST_WHOLE_MS!.fallback) + Number(fields.LIST_WHOLE_EVERY_MS!.fallback)
+        Number(fields.PROVIDER_LIST_WHOLE_MS!.fallback) +
+        Number(fields.PROVIDER_LIST_WHOLE_EVERY_MS!.fallback)
       expect(listDays * 86_400_000).toBeGreaterThan(shownMs + 7 * 86_400_000)
     },
   )

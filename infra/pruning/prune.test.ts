@@ -139,7 +139,7 @@ describe('bank details of a cash-out', () => {
   }
   const insert = async (state: string, endedDaysAgo: number, nextCheckAt = 'null') => {
     await admin.unsafe(`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
-        quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+        quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
         bank_details_key_id, account_mark, next_check_at, created_at, updated_at)
       values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'box', 'k', 'mark',
         ${nextCheckAt}, ${days(400)}, ${days(endedDaysAgo)})`)

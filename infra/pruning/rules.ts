@@ -34,7 +34,7 @@ export const inboxDays = (consumer: ServiceName): number =>
 /** Retention of the streams: until then a lost store can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
-/** Longest window in which the provider list is read (LIST_WHOLE_MS), plus three weeks. */
+/** Longest window in which the provider list is read (PROVIDER_LIST_WHOLE_MS), plus three weeks. */
 export const listDays = 201
 
 const inboxOf = (schema: Mover, consumer: string, keptDays: number) => ({

@@ -17,8 +17,8 @@ export const subjectEnded: Readonly<
 > = {
   gateway: {
     ended: `exists (select from gateway.identities i where i.wallet = t.payload->>'wallet'
-      and i.sweep_at is null and i.failed_at is null)`,
-    reads: { 'gateway.identities': ['wallet', 'sweep_at', 'failed_at'] },
+      and i.check_at is null and i.failed_at is null)`,
+    reads: { 'gateway.identities': ['wallet', 'check_at', 'failed_at'] },
   },
   payments: {
     // An order names payment and part, an event the payment, a freeze only the wallet.
@@ -28,10 +28,10 @@ export const subjectEnded: Readonly<
         and (p.state in (${listed(endedPayments)})
           or p.state = 'repaid' and (p.held is not true or p.hold_ended_at is not null)))
       else exists (select from payments.wallets w where w.wallet = t.payload->>'wallet'
-        and w.order_again_at is null) end`,
+        and w.retry_at is null) end`,
     reads: {
       'payments.payments': ['id', 'state', 'held', 'hold_ended_at'],
-      'payments.wallets': ['wallet', 'order_again_at'],
+      'payments.wallets': ['wallet', 'retry_at'],
     },
   },
   payouts: {

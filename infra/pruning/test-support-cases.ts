@@ -16,22 +16,22 @@ const payment = (state: string, more: Record<string, string> = {}) => {
   const values = {
     ...{ id: `'${paymentId}'`, kind: `'topup'`, state: `'${state}'`, wallet: `'0x1'` },
     ...{ pair: `'USD/IDR'`, currency: `'IDR'`, account: `'ID'`, rate_minor_per_usd: '1' },
-    ...{ fiat_minor: '1', ausd_micro: '1', quote_id: `'q'`, taken_by: `'t'` },
+    ...{ fiat_minor: '1', ausd_micro: '1', quote_id: `'q'`, request_fingerprint: `'t'` },
     ...{ provider_payment_id: `'py'`, checkout_url: `'u'`, created_at: days(400) },
     ...more,
   }
   return `insert into payments.payments (${Object.keys(values)}) values (${Object.values(values)})`
 }
 const cashout = (state: string, nextCheckAt = 'null') =>
-  `insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id, taken_by,
+  `insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor, quote_id, request_fingerprint,
      authorizer, authorization_nonce, "authorization", channel_code, bank_details, bank_details_key_id, next_check_at)
    values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'b', 'k', ${nextCheckAt})`
 const operation = (state: string, watchAt = 'null') =>
   `insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, watch_at)
    values ('o', 'take', 'c', '0x1', '{}', 'h', 0, '${state}', ${watchAt})`
-const identity = (sweepAt: string, failedAt = 'null') =>
-  `insert into gateway.identities (wallet, state, provider, decided_at, sweep_at, failed_at)
-   values ('0x1', 'verified', 'p', now(), ${sweepAt}, ${failedAt})`
+const identity = (checkAt: string, failedAt = 'null') =>
+  `insert into gateway.identities (wallet, state, provider, decided_at, check_at, failed_at)
+   values ('0x1', 'verified', 'p', now(), ${checkAt}, ${failedAt})`
 const cursor = (state: string, movedAt: string) =>
   `insert into indexer_reader.cursors (generation, state, chain_id, contract, deploy_block, block_number,
      block_time_seconds, sequence, complete, moved_at)
@@ -46,8 +46,8 @@ const burnt = (createdAt: string) =>
   `insert into chain_relayer.burnt values ('0x1', 1, '0x2', 1, ${createdAt})`
 
 const refId = `${paymentId}.1`
-const wallets = (orderAgainAt: string) =>
-  `insert into payments.wallets (wallet, frozen, revision, order_again_at) values ('0x1', true, 1, ${orderAgainAt})`
+const wallets = (retryAt: string) =>
+  `insert into payments.wallets (wallet, frozen, revision, retry_at) values ('0x1', true, 1, ${retryAt})`
 
 type Row = readonly [what: string, table: string, stays: boolean, ...statements: string[]]
 /** Each: description, table, whether it stays, and the statements that insert it. */

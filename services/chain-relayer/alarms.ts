@@ -40,7 +40,7 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
 async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
-    if (balanceWei < settings.laneFloorWei + settings.laneRefillWei)
+    if (balanceWei < settings.laneMinBalanceWei + settings.laneRefillWei)
       call(address, { lane: address, balanceWei: String(balanceWei) }, 'lane needs a refill')
   }
 }

@@ -76,7 +76,7 @@ export const fields = {
     about: 'skip the drip if the wallet already holds this much (wei)',
     fallback: '20000000000000000',
   }),
-  LANE_FLOOR_WEI: amount({
+  LANE_MIN_BALANCE_WEI: amount({
     about: 'minimum balance of a lane for new work (wei); 11 coins on Monad, which reserves 10',
     fallback: '0',
   }),

@@ -47,7 +47,7 @@ export type Settings = {
   readonly chainId: number
   readonly dripWei: bigint
   readonly dripBelowWei: bigint
-  readonly laneFloorWei: bigint
+  readonly laneMinBalanceWei: bigint
   readonly laneRefillWei: bigint
   readonly gasBudgetWei: bigint
   readonly baseFeeCapWei: bigint

@@ -332,7 +332,7 @@ describe('a lane with a low balance', () => {
   })
 
   test('security: accepts no operation near its reserve', async () => {
-    const context = await fixture.begin({ laneFloorWei: 10n ** 30n })
+    const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
     const task = credit()
     await fixture.command(task)
     await round(context)

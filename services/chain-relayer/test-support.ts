@@ -191,7 +191,7 @@ const fast: Settings = {
   chainId,
   dripWei: 50_000_000_000_000_000n,
   dripBelowWei: 20_000_000_000_000_000n,
-  laneFloorWei: 0n,
+  laneMinBalanceWei: 0n,
   laneRefillWei: 0n,
   gasBudgetWei: coin,
   baseFeeCapWei: 1_000_000_000_000n,

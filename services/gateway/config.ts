@@ -26,7 +26,7 @@ export const fields = {
     about: "operators' listen port: console, `/metrics`, detailed `/ready`; never expose it",
     fallback: '3001',
   }),
-  OPS_HOSTS: listOrNone({
+  OPS_ALLOWED_HOSTS: listOrNone({
     about: "host names accepted on the operators' port in addition to IP addresses and localhost",
     fallback: 'none',
   }),
@@ -74,7 +74,7 @@ export const fields = {
     fallback: '',
     secret: true,
   }),
-  LEAVE_MS: durationMs({
+  DRAIN_MS: durationMs({
     about:
       'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
@@ -148,7 +148,7 @@ export const fields = {
     about: 'webhooks per address; thousands follow an outage',
     fallback: '12000',
   }),
-  PUBLIC_WAITING_MAX: integer({
+  PUBLIC_CONCURRENCY_MAX: integer({
     about: 'maximum concurrent public requests, and separately sign-ins of contract wallets',
     fallback: '200',
   }),
@@ -164,11 +164,11 @@ export const fields = {
     about: 'interval between checks of stream usage',
     fallback: '30000',
   }),
-  SWEEP_AFTER_MS: durationMs({
+  RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '30000',
   }),
-  SWEEP_EVERY_MS: durationMs({
+  RECHECK_EVERY_MS: durationMs({
     about: 'interval between recheck rounds',
     fallback: '5000',
   }),

@@ -58,5 +58,5 @@ await runService('gateway', fields, async (config, runtime) => {
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await aliveUntilStopped(config, runtime)
-  await pause(config.leaveMs) // `/ready` is 503 during this time, so the load balancer stops sending.
+  await pause(config.drainMs) // `/ready` is 503 during this time, so the load balancer stops sending.
 })

@@ -56,7 +56,7 @@ async function takeStepNow(
   const moved = await movePayment(tx, payment.id, {
     from: [payment.state],
     to,
-    nextCheckAt: nextCheck(quiet, context.clock(), context.sweepAfterMs),
+    nextCheckAt: nextCheck(quiet, context.clock(), context.recheckAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
     beside: [booked, told?.statement],
   })
@@ -102,12 +102,12 @@ function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Cha
   return {}
 }
 
-const restartOf = ({ part, refundedMinor }: PaymentRow, liveMicro: bigint): Change => ({
-  part: part + 1,
-  liveMicro,
+const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: bigint): Change => ({
+  refSequence: refSequence + 1,
+  onchainMicro,
   refundAppliedMinor: refundedMinor,
   creditedAt: null,
-  clearedAt: null,
+  refundsCheckedAt: null,
   holdEndedAt: null,
   extendedAt: null,
   frozenAt: null,
@@ -154,7 +154,7 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
 function messagesOf(payment: PaymentRow): Announcement[] {
   switch (payment.state) {
     case 'paid':
-      return [factOf(payment, 'paid'), ...(payment.liveMicro > 0n ? [effectOf(payment)] : [])]
+      return [factOf(payment, 'paid'), ...(payment.onchainMicro > 0n ? [effectOf(payment)] : [])]
     case 'revoking':
       return [effectOf(payment)]
     case 'credited':
@@ -190,7 +190,7 @@ export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promis
 function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
-  const ausd = payment.liveMicro.toString()
+  const ausd = payment.onchainMicro.toString()
   const held = payment.held ?? true
   const idOf = (topic: Topic) => messageIdFor(topic, refId, repeat)
   if (payment.state === 'revoking') {

@@ -67,7 +67,7 @@ async function askForCheckout(
         ...(payment.method ? { method: payment.method } : {}),
         wallet: payment.wallet,
         quote_id: payment.quoteId,
-        taken_by: payment.takenBy,
+        request_fingerprint: payment.requestFingerprint,
         rate: payment.rateMinorPerUsd.toString(),
         ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
         ausd: payment.ausdMicro.toString(),
@@ -86,7 +86,7 @@ async function storeCheckout(
   payment: PaymentRow,
   checkout: Checkout,
 ): Promise<PaymentRow | undefined> {
-  const { database, provider, log, checkoutTtlMs, sweepAfterMs } = context
+  const { database, provider, log, checkoutTtlMs, recheckAfterMs } = context
   const { checkoutId, checkoutUrl, paymentRequestId } = checkout
   const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
   const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
@@ -94,7 +94,7 @@ async function storeCheckout(
     movePayment(db, payment.id, {
       from: ['opening'],
       to: next.state,
-      nextCheckAt: nextCheck(next, context.clock(), sweepAfterMs),
+      nextCheckAt: nextCheck(next, context.clock(), recheckAfterMs),
       set: { checkoutId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
     }),
   )

@@ -80,21 +80,21 @@ export const fields = {
     about: 'maximum age of the treasury reading for a top-up',
     fallback: '60000',
   }),
-  SWEEP_AFTER_MS: durationMs({
+  RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '20000',
   }),
-  SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
+  RECHECK_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   HOLD_MARGIN_MS: durationMs({
     about:
       'check for refunds this long before a hold ends; longer than a recheck round, a provider call and a transaction',
     fallback: '15000',
   }),
-  LIST_LATEST_EVERY_MS: durationMs({
+  PROVIDER_LIST_LATEST_EVERY_MS: durationMs({
     about: 'interval between readings of the last minutes of that list',
     fallback: '20000',
   }),
-  LIST_LATEST_MS: durationMs({
+  PROVIDER_LIST_LATEST_MS: durationMs({
     about: 'overlap of these readings',
     fallback: '600000',
   }),
@@ -102,15 +102,15 @@ export const fields = {
     about: "interval between readings of the provider's transaction list, last days",
     fallback: '3600000',
   }),
-  LIST_RECENT_MS: durationMs({
+  PROVIDER_LIST_RECENT_MS: durationMs({
     about: 'overlap of these readings, for late entries',
     fallback: '259200000',
   }),
-  LIST_WHOLE_EVERY_MS: durationMs({
+  PROVIDER_LIST_WHOLE_EVERY_MS: durationMs({
     about: 'interval between readings of the whole reversal period',
     fallback: '86400000',
   }),
-  LIST_WHOLE_MS: durationMs({
+  PROVIDER_LIST_WHOLE_MS: durationMs({
     about: 'reversal period: half a year for cards; a month for payouts (assumed)',
     fallback: '15552000000',
   }),

@@ -26,7 +26,7 @@ export type Context = {
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
   /** Recheck after this long without an update. */
-  readonly sweepAfterMs: number
+  readonly recheckAfterMs: number
   /** Maximum age of the last complete reading for the transaction list to count as current. */
   readonly listedWithinMs: number
   /** Time before the end of a hold at which its refunds are checked, or the hold is extended. */

@@ -21,14 +21,20 @@ import type { Charge } from './provider'
 
 const open: PaymentFacts = {
   ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },
-  ...{ ausdMicro: 3_076_923n, liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{
+    ausdMicro: 3_076_923n,
+    onchainMicro: 0n,
+    leftMicro: 0n,
+    recoveredMicro: 0n,
+    writtenOffMicro: 0n,
+  },
   ...{ providerPaymentId: null, held: null, creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
   ...{ rateMinorPerUsd: 16_250n, expiresAt: null },
 }
 const paid: PaymentFacts = {
   ...open,
-  ...{ state: 'paid', providerPaymentId: 'py-1', held: false, liveMicro: 3_076_923n },
+  ...{ state: 'paid', providerPaymentId: 'py-1', held: false, onchainMicro: 3_076_923n },
 }
 const exact = { paidMinor: 50_000n, overpaidRefundedMinor: 0n }
 const charge: Charge = {
@@ -40,7 +46,7 @@ const stay = { stay: true }
 const review = (reason: string) => ({ next: 'review', reason })
 
 describe('the decision on incoming money', () => {
-  const whole = { next: 'paid', liveMicro: 3_076_923n }
+  const whole = { next: 'paid', onchainMicro: 3_076_923n }
   test.each([
     ['in time', open, charge, whole],
     ['after the checkout closed', { ...open, state: 'expired' }, charge, whole],
@@ -70,7 +76,7 @@ describe('the decision on incoming money', () => {
       'partly given back: the rest is credited',
       { ...open, refundedMinor: 20_000n },
       charge,
-      { next: 'paid', liveMicro: 1_846_153n, reason: 'refunded_in_part' },
+      { next: 'paid', onchainMicro: 1_846_153n, reason: 'refunded_in_part' },
     ],
   ] as const)('%s', (_, payment, money, answer) => {
     expect(decideReceipt(payment as PaymentFacts, money)).toEqual(answer as never)
@@ -86,9 +92,14 @@ describe('the decision on money after the end of its checkout', () => {
   const late = at('2026-08-01T02:15:00.001Z')
   const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
   const waiting = { reason: 'awaiting_rate', providerPaymentId: 'py-1' }
-  const locked = { next: 'paid', liveMicro: 3_076_923n }
+  const locked = { next: 'paid', onchainMicro: 3_076_923n }
   test.each([
-    ['at the worse present rate', late, 16_900n, { ...locked, liveMicro: 2_958_579n, late: worth }],
+    [
+      'at the worse present rate',
+      late,
+      16_900n,
+      { ...locked, onchainMicro: 2_958_579n, late: worth },
+    ],
     ['at the locked rate, within 1 % of it', late, 16_412n, locked],
     ['at the locked rate, the present one being better', late, 15_000n, locked],
     ['as promised, when it was paid at the very end', at('2026-08-01T02:15:00Z'), 16_900n, locked],
@@ -97,13 +108,13 @@ describe('the decision on money after the end of its checkout', () => {
       'once there is a rate again',
       at('2026-08-02T00:00:00Z', waiting),
       16_900n,
-      { ...locked, liveMicro: 2_958_579n, late: worth },
+      { ...locked, onchainMicro: 2_958_579n, late: worth },
     ],
     [
       'without the refunded part, also at the current rate',
       at('2026-08-02T00:00:00Z', { refundedMinor: 20_000n }),
       16_900n,
-      { next: 'paid', liveMicro: 1_775_147n, late: worth, reason: 'refunded_in_part' },
+      { next: 'paid', onchainMicro: 1_775_147n, late: worth, reason: 'refunded_in_part' },
     ],
     [
       'for nothing after a full refund, at any rate',
@@ -150,7 +161,7 @@ describe('the decision on an order that is final on the chain', () => {
     ['revokes a held repayment', { ...settlement, held: true, refundedMinor: 1n }, revoking],
     [
       'revokes the whole held amount if a deducted refund is undone',
-      { ...paid, held: true, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
+      { ...paid, held: true, onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n },
       { next: 'revoking', reason: 'refund_undone', leftMicro: 0n },
     ],
     ['cannot revoke a credit', { ...paid, refundedMinor: 1n }, review('refunded_after_credit')],
@@ -192,9 +203,9 @@ describe('the decision on an order that is final on the chain', () => {
     ],
   ] as const)(
     'a revocation of a %s leads to %s if %p was refunded and %p is left on the chain',
-    (kind, next, refundedMinor, liveMicro, more) => {
+    (kind, next, refundedMinor, onchainMicro, more) => {
       const step = { next, ...more }
-      const facts = { ...paid, state: 'revoking', kind, refundedMinor, liveMicro } as const
+      const facts = { ...paid, state: 'revoking', kind, refundedMinor, onchainMicro } as const
       expect(decideRevoked(facts)).toEqual(step as never)
       expect(decideRevoked({ ...facts, state: 'held' })).toEqual(stay as never)
     },
@@ -205,7 +216,12 @@ describe('a refund that failed after all', () => {
   const undone = { next: 'review', reason: 'refund_undone', undone: true }
   const again = { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
   const lapsed = {
-    ...{ refundedMinor: 0n, refundAppliedMinor: 20_000n, liveMicro: 1_846_153n, creditedAt: then },
+    ...{
+      refundedMinor: 0n,
+      refundAppliedMinor: 20_000n,
+      onchainMicro: 1_846_153n,
+      creditedAt: then,
+    },
   }
   test.each([
     ['held', 'on hold', { held: true }, again],
@@ -291,22 +307,27 @@ describe('the loss by a reversed payment is', () => {
     ['nothing, when it was never credited', { ...paid, ...all, state: 'review' }, 0n],
     [
       'what made good an earlier loss, too',
-      { ...credited, ...all, liveMicro: 1_000_000n, offsetMicro: 2_076_923n },
+      { ...credited, ...all, onchainMicro: 1_000_000n, recoveredMicro: 2_076_923n },
       3_076_923n,
     ],
     [
       'the remainder',
-      { ...credited, ...all, liveMicro: 1_846_153n, refundAppliedMinor: 20_000n },
+      { ...credited, ...all, onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n },
       1_846_153n,
     ],
     [
       'nothing of a refund of ours',
-      { ...credited, refundedMinor: 20_000n, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
+      {
+        ...credited,
+        refundedMinor: 20_000n,
+        refundAppliedMinor: 20_000n,
+        writtenOffMicro: 1_230_770n,
+      },
       0n,
     ],
     [
       'the rest of it',
-      { ...credited, ...all, refundAppliedMinor: 20_000n, waivedMicro: 1_230_770n },
+      { ...credited, ...all, refundAppliedMinor: 20_000n, writtenOffMicro: 1_230_770n },
       1_846_153n,
     ],
     ['all of it twice, refunded and disputed', { ...credited, ...twice }, 6_153_846n],

@@ -22,12 +22,12 @@ export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !=
 /** Changes to a payment that arrived late and is worth less than promised. */
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
-/** Decision about received money. `liveMicro`: amount to record on the chain (10⁻⁶ AUSD). */
+/** Decision about received money. `onchainMicro`: amount to record on the chain (10⁻⁶ AUSD). */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
   | { awaitsRate: true }
-  | { next: 'paid'; liveMicro: bigint; reason?: Reason; late?: LateWorth }
+  | { next: 'paid'; onchainMicro: bigint; reason?: Reason; late?: LateWorth }
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
@@ -61,9 +61,9 @@ export function decideReceipt(
   if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
   const late =
     isToBePriced && presentMinorPerUsd ? lateWorthFloor(payment, presentMinorPerUsd) : undefined
-  const liveMicro = remainderFloor({ ...payment, ...late })
+  const onchainMicro = remainderFloor({ ...payment, ...late })
   return {
-    ...{ next: 'paid', liveMicro, ...(late ? { late } : {}) },
+    ...{ next: 'paid', onchainMicro, ...(late ? { late } : {}) },
     ...(payment.refundedMinor > 0n ? { reason: 'refunded_in_part' } : {}),
   }
 }
@@ -91,7 +91,7 @@ const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
  */
 function revocation(payment: PaymentFacts): Step {
   const leftMicro = remainderFloor(payment)
-  return leftMicro > payment.liveMicro
+  return leftMicro > payment.onchainMicro
     ? { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
     : { next: 'revoking', reason: 'refunded_during_hold', leftMicro }
 }
@@ -123,15 +123,15 @@ export function decideMatured(payment: PaymentFacts): Step {
 }
 
 /**
- * Decides once the chain has revoked the payment until `liveMicro` of it is left: that part stays
+ * Decides once the chain has revoked the payment until `onchainMicro` of it is left: that part stays
  * on hold, unless more has gone back or come back since.
  */
 export function decideRevoked(payment: PaymentFacts): Step {
-  const { state, kind, liveMicro } = payment
+  const { state, kind, onchainMicro } = payment
   if (state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
-  if (liveMicro > 0n && liveMicro !== remainderMicro) return revocation(payment)
-  if (liveMicro > 0n)
+  if (onchainMicro > 0n && onchainMicro !== remainderMicro) return revocation(payment)
+  if (onchainMicro > 0n)
     return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
   const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
   if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
@@ -202,10 +202,13 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
  */
 export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   const beyondMicro = beyondCeil(payment)
-  const given = payment.creditedAt !== null || payment.offsetMicro > 0n
+  const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
   if (!given || !isBeyondRevoking(payment) || !hasOpenRefund(payment)) return beyondMicro
-  const { liveMicro, offsetMicro, waivedMicro } = payment
-  return beyondMicro + atLeastZero(liveMicro + offsetMicro - waivedMicro - remainderFloor(payment))
+  const { onchainMicro, recoveredMicro, writtenOffMicro } = payment
+  return (
+    beyondMicro +
+    atLeastZero(onchainMicro + recoveredMicro - writtenOffMicro - remainderFloor(payment))
+  )
 }
 
 /**
@@ -213,11 +216,11 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
  * reverse the payment. `refundedMinor` is the new total of its refunds.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
-  const given = payment.creditedAt !== null || payment.offsetMicro > 0n
+  const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
   if (!given || !isBeyondRevoking(payment)) return {}
   const givenUp = remainderFloor(payment) - remainderFloor({ ...payment, refundedMinor })
   return {
-    waivedMicro: payment.waivedMicro + givenUp,
+    writtenOffMicro: payment.writtenOffMicro + givenUp,
     refundAppliedMinor: payment.refundAppliedMinor + (refundedMinor - payment.refundedMinor),
   }
 }
@@ -241,18 +244,18 @@ type Quiet = {
 }
 
 /** Returns when to recheck a payment without an update; null if there is nothing to check. */
-export function nextCheck(quiet: Quiet, nowMs: number, sweepAfterMs: number): Date | null {
+export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): Date | null {
   const doubling = (maxMs: number) =>
-    Math.min(maxMs, sweepAfterMs * 2 ** Math.min(quiet.checks, 20))
+    Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))
   switch (quiet.state) {
     case 'opening':
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))
     case 'awaiting_payment':
-      return new Date(nowMs + sweepAfterMs)
+      return new Date(nowMs + recheckAfterMs)
     case 'held':
     case 'repaid':
       // First check immediately: only the chain knows when the hold ends.
-      return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : sweepAfterMs)) : null
+      return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : recheckAfterMs)) : null
     case 'revoking':
       // First check immediately: the hold must not end before the revocation is final.
       if (quiet.onHold && quiet.checks === 0) return new Date(nowMs)

@@ -49,14 +49,14 @@ await runService(name, fields, async (config, runtime) => {
     appUrl: config.appUrl,
     log,
   })
-  const { checkoutTtlMs, sweepAfterMs, holdMarginMs } = config
-  const listedWithinMs = 3 * config.listLatestEveryMs
+  const { checkoutTtlMs, recheckAfterMs, holdMarginMs } = config
+  const listedWithinMs = 3 * config.providerListLatestEveryMs
   const ask = asker(bus)
   const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
   const context: Context = {
     ...{ database, provider, ask, treasury, log, clock, poke },
-    ...{ checkoutTtlMs, sweepAfterMs, listedWithinMs, holdMarginMs },
+    ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs },
     topupLimits: topupLimitsFrom(config),
   }
 

@@ -55,7 +55,7 @@ describe('a request for a top-up', () => {
       world()
       expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: code })
       expect((await fixture.rows()).length).toBe(before.length)
-      expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
     },
   )
 
@@ -87,7 +87,7 @@ test.each(['topup', 'settlement'] as const)(
     const asked = { ...ask(quoteId), wallet: newWallet() }
     fixture.chain.drawn = '3000000'
     expect(await fixture[kind](asked)).toHaveProperty('ok')
-    expect(fixture.quotes.get(quoteId)!.takenBy).toBeDefined()
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeDefined()
   },
 )
 
@@ -154,7 +154,7 @@ describe('security: a quote whose response was lost', () => {
     expect(await fixture.topup(asked)).toEqual({ refused: 'rate_unavailable' })
     expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('opening')
     quote.breaks = undefined
-    quote.takenBy = 'a cash-out'
+    quote.requestFingerprint = 'a cash-out'
     expect(await fixture.topup(asked)).toEqual({ refused: 'quote_used' })
     expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('expired')
   })
@@ -179,7 +179,7 @@ describe('security: the limits of a user', () => {
       for (const [at, given] of answers.entries()) {
         if (given.ok) continue
         expect(given).toEqual({ refused })
-        expect(fixture.quotes.get(asked[at]!.quoteId)!.takenBy).toBeUndefined()
+        expect(fixture.quotes.get(asked[at]!.quoteId)!.requestFingerprint).toBeUndefined()
       }
     },
   )
@@ -203,7 +203,7 @@ describe('while an operator has paused top-ups', () => {
     const refused = asked()
     const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
     expect(await fixture.topup(refused)).toEqual({ refused: 'topups_paused', since })
-    expect(fixture.quotes.get(refused.quoteId)?.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(refused.quoteId)?.requestFingerprint).toBeUndefined()
     // What began is not touched: its repeat is answered, and its money counts.
     expect((await fixture.topup(before)).ok!.paymentId).toBe(paymentId)
     await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })

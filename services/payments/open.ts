@@ -170,17 +170,17 @@ async function openPayment(
 ): Promise<Answer<PaymentResult>> {
   const { database } = context
   const { quoteId } = request
-  const takenBy = fingerprint([request.kind, request.wallet, ...request.body])
+  const requestFingerprint = fingerprint([request.kind, request.wallet, ...request.body])
   const finding = database.read((db) => findByQuote(db, quoteId))
   const known = await within(finding, askDeadlineMs, 'the database') // Before anything is stored.
-  if (known) return resume(context, known, takenBy)
+  if (known) return resume(context, known, requestFingerprint)
 
   for (let tries = 0; tries < triesMax; tries++) {
-    const stored = await store(context, request, takenBy)
+    const stored = await store(context, request, requestFingerprint)
     if ('refused' in stored) {
       // A concurrent retry may have succeeded and caused this refusal.
       const first = await database.read((db) => findByQuote(db, quoteId))
-      return first ? resume(context, first, takenBy) : stored
+      return first ? resume(context, first, requestFingerprint) : stored
     }
     if (stored.ok === 'changed') continue
     if ('rival' in stored.ok) return resultOfRival(context, stored.ok.rival)
@@ -196,13 +196,13 @@ type Stored = 'changed' | { rival: PaymentRow } | { made: PaymentRow }
 async function store(
   context: Context,
   request: PaymentRequest,
-  takenBy: string,
+  requestFingerprint: string,
 ): Promise<Answer<Stored>> {
   const { database, treasury } = context
   const { quoteId } = request
   const admitted = await request.admit()
   if ('refused' in admitted) return admitted
-  const quote = await askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')
+  const quote = await askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')
   if ('refused' in quote) return quote
   const price = admitted.ok(quote.ok)
   if ('refused' in price) return price
@@ -217,7 +217,7 @@ async function store(
     if ('refused' in may) return may
     if (may.ok === 'changed') return ok('changed')
     if ('rival' in may.ok) return ok({ rival: may.ok.rival })
-    const row = rowFor(context, { ...request, takenBy }, { ...terms, spreadBps })
+    const row = rowFor(context, { ...request, requestFingerprint }, { ...terms, spreadBps })
     const made = await insertPayment(tx, row, openingLeaseMs)
     // Undefined if a request with the same quote stored its row first.
     return made ? ok({ made }) : refuse('quote_used')
@@ -228,8 +228,8 @@ const fingerprint = (parts: readonly string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 
 function rowFor(
-  { clock, sweepAfterMs }: Context,
-  request: PaymentRequest & { takenBy: string },
+  { clock, recheckAfterMs }: Context,
+  request: PaymentRequest & { requestFingerprint: string },
   terms: Terms & { spreadBps: number },
 ): NewPayment {
   const now = clock()
@@ -241,7 +241,7 @@ function rowFor(
     ...terms,
     method: request.method,
     quoteId: request.quoteId,
-    takenBy: request.takenBy,
+    requestFingerprint: request.requestFingerprint,
     requestId: requestId() ?? null,
     account: accountFor(terms.currency),
     createdAt: new Date(now),
@@ -249,7 +249,7 @@ function rowFor(
   } as const
   return {
     ...row,
-    nextCheckAt: nextCheck({ ...row, checks: 0, expiresAt: null }, now, sweepAfterMs),
+    nextCheckAt: nextCheck({ ...row, checks: 0, expiresAt: null }, now, recheckAfterMs),
   }
 }
 
@@ -262,8 +262,8 @@ const openingLeaseMs = 9_000
  * the lease on `payment`.
  */
 async function finish(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
-  const { quoteId, takenBy } = payment
-  const taken = await askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')
+  const { quoteId, requestFingerprint } = payment
+  const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')
   if ('refused' in taken) return giveUp(context, payment, taken.refused)
   failpoint('payments:quote-taken')
   const ended = payment.kind === 'settlement' ? await endEarlier(context, payment) : ok({})
@@ -290,9 +290,9 @@ async function giveUp(context: Context, payment: PaymentRow, refused: Why) {
 async function resume(
   context: Context,
   payment: PaymentRow,
-  takenBy: string,
+  requestFingerprint: string,
 ): Promise<Answer<PaymentResult>> {
-  if (payment.takenBy !== takenBy) return refuse('quote_used')
+  if (payment.requestFingerprint !== requestFingerprint) return refuse('quote_used')
   const result = resultOf(payment)
   if (result) return ok(result)
   // The rate was locked for a minute; do not open checkouts at it much later.

@@ -33,7 +33,7 @@ async function opening(): Promise<PaymentRow> {
   const row = {
     ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
     ...{ account: 'ID', rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
-    ...{ quoteId: id, takenBy: 'sari' },
+    ...{ quoteId: id, requestFingerprint: 'sari' },
   } as NewPayment
   return (await database.run((db) => insertPayment(db, row, 60_000)))!
 }
@@ -42,7 +42,7 @@ async function opening(): Promise<PaymentRow> {
 function pay(tx: Tx, before: PaymentRow) {
   const set = {
     ...{ providerPaymentId: `py-${before.id}`, paidMinor: 50_000n, held: false },
-    liveMicro: 3_076_923n,
+    onchainMicro: 3_076_923n,
   }
   const order = { refId: before.id, wallet, ausd: '3076923', held: false }
   const told = announceBeside(tx, outbox, [announcement(CreditOrdered, before.id, order)])

@@ -86,7 +86,7 @@ export const payments = schema.table(
     promisedMicro: amountColumn('promised_micro'),
     quoteId: text('quote_id').notNull(),
     /** Fingerprint of kind, wallet and body; another request with this quote is refused. */
-    takenBy: text('taken_by').notNull(),
+    requestFingerprint: text('request_fingerprint').notNull(),
     /** Id of the request that opened it, carried by all later logs and messages. */
     requestId: text('request_id'),
     account: text('account', { enum: providerAccounts }).notNull(),
@@ -102,15 +102,15 @@ export const payments = schema.table(
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),
     /** Number of the current chain ref: 0, then one more each time it is applied again. */
-    part: integer('part').notNull().default(0),
-    liveMicro: amountColumn('live_micro').notNull().default(sql`0`),
+    refSequence: integer('ref_sequence').notNull().default(0),
+    onchainMicro: amountColumn('onchain_micro').notNull().default(sql`0`),
     /** Amount that the latest order to revoke leaves of it. */
     leftMicro: amountColumn('left_micro').notNull().default(sql`0`),
-    offsetMicro: amountColumn('offset_micro').notNull().default(sql`0`),
-    waivedMicro: amountColumn('waived_micro').notNull().default(sql`0`),
+    recoveredMicro: amountColumn('recovered_micro').notNull().default(sql`0`),
+    writtenOffMicro: amountColumn('written_off_micro').notNull().default(sql`0`),
     creditedAt: at('credited_at'),
     /** Time of the last successful refund check within the margin before the hold ends. */
-    clearedAt: at('cleared_at'),
+    refundsCheckedAt: at('refunds_checked_at'),
     holdEndedAt: at('hold_ended_at'),
     /** Time of the first extension of the present hold. */
     extendedAt: at('extended_at'),
@@ -165,7 +165,7 @@ export const payments = schema.table(
     check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
     check(
       'payments_shares',
-      sql`${table.liveMicro} >= 0 and ${table.offsetMicro} >= 0 and ${table.waivedMicro} >= 0 and ${table.liveMicro} + ${table.offsetMicro} <= ${table.ausdMicro}`,
+      sql`${table.onchainMicro} >= 0 and ${table.recoveredMicro} >= 0 and ${table.writtenOffMicro} >= 0 and ${table.onchainMicro} + ${table.recoveredMicro} <= ${table.ausdMicro}`,
     ),
     check(
       'payments_awaiting',

@@ -158,20 +158,20 @@ export type PaymentFacts = {
   /** True if the channel's payments can be reversed; null until known. */
   readonly held: boolean | null
   /** Amount on the chain under its current ref, or ordered (10⁻⁶ AUSD). */
-  readonly liveMicro: bigint
+  readonly onchainMicro: bigint
   /** Amount that the latest order to revoke leaves of it (10⁻⁶ AUSD). */
   readonly leftMicro: bigint
   /** Amount kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
-  readonly offsetMicro: bigint
+  readonly recoveredMicro: bigint
   /** Time of finality on the chain; null before. */
   readonly creditedAt: Date | null
   /** Time from which the chain could no longer reverse it; null before, or if never held. */
   readonly holdEndedAt: Date | null
   readonly refundedMinor: bigint
-  /** Part of `refundedMinor` already deducted from `liveMicro`. */
+  /** Part of `refundedMinor` already deducted from `onchainMicro`. */
   readonly refundAppliedMinor: bigint
   /** Amount waived on refunds we ordered after the credit (10⁻⁶ AUSD). */
-  readonly waivedMicro: bigint
+  readonly writtenOffMicro: bigint
   readonly overpaidMinor: bigint
 }
 
@@ -182,9 +182,9 @@ export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
 /**
  * Returns true if the payment took effect: on the chain, or all of it covered earlier reversals.
  */
-export const wasGiven = ({ creditedAt, offsetMicro, liveMicro }: GivenFacts): boolean =>
-  creditedAt !== null || (offsetMicro > 0n && liveMicro === 0n)
-type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'offsetMicro' | 'liveMicro'>
+export const wasGiven = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
+  creditedAt !== null || (recoveredMicro > 0n && onchainMicro === 0n)
+type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'recoveredMicro' | 'onchainMicro'>
 
 /** Returns true if it is on the chain and still revocable there. */
 export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>
@@ -228,21 +228,26 @@ export function beyondCeil(payment: BackFacts): bigint {
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
 /** Returns the id its chain ref is derived from; a payment that is applied again gets a new one. */
-export const refIdOf = ({ id, part }: { id: string; part: number }): string =>
-  part === 0 ? id : `${id}.${part}`
+export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>
+  refSequence === 0 ? id : `${id}.${refSequence}`
 
 /**
  * Returns the cause under which the relayer reports the latest order to revoke. That of a whole
  * revocation is the ref id alone.
  */
-export const revocationOf = (payment: { id: string; part: number; leftMicro: bigint }): string =>
+export const revocationOf = (payment: {
+  id: string
+  refSequence: number
+  leftMicro: bigint
+}): string =>
   payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
 
 /** Parses a ref id into payment id and part. Returns undefined for any other id. */
-export function parseRefId(refId: string): { id: string; part: number } | undefined {
-  const [id = '', part = '0', ...more] = refId.split('.')
-  if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(part) || more.length > 0) return undefined
-  return { id, part: Number(part) }
+export function parseRefId(refId: string): { id: string; refSequence: number } | undefined {
+  const [id = '', sequence = '0', ...more] = refId.split('.')
+  if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(sequence) || more.length > 0)
+    return undefined
+  return { id, refSequence: Number(sequence) }
 }
 
 const idLength = 26

@@ -14,7 +14,7 @@ export type Promised = {
   readonly method?: string
   readonly wallet: string
   readonly quote_id: string
-  readonly taken_by: string
+  readonly request_fingerprint: string
   readonly rate: string
   /** Basis points; omitted if zero. */
   readonly spread?: string

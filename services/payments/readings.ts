@@ -26,7 +26,7 @@ const readings = (figures: Figures): Reading[] => {
       dead: figures.deadLetters,
     }),
     ...stateReadings(limits, figures.oldestMs),
-    ...each(standings, 'standing', (count, labels) =>
+    ...each(standings, 'state', (count, labels) =>
       gauge('payments', 'Open payments, by stage.', count, labels),
     ),
     seconds(
@@ -36,7 +36,7 @@ const readings = (figures: Figures): Reading[] => {
     ),
     gauge('wallets_frozen', 'Wallets frozen for reversal losses.', figures.frozenWallets),
     gauge(
-      'losses_micro',
+      'reversal_losses_micro',
       'Outstanding reversal losses, in micro-AUSD.',
       Number(figures.missingMicro),
     ),
@@ -50,7 +50,7 @@ const readings = (figures: Figures): Reading[] => {
 const coverReadings = (cover: Figures['cover']): Reading[] => [
   gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
   gauge(
-    'treasury_drawable_micro',
+    'treasury_allowance_micro',
     'Treasury allowance granted to the credit line, in micro-AUSD.',
     cover?.drawableMicro,
   ),

@@ -207,7 +207,7 @@ describe('money after the end of its checkout', () => {
     await fixture.list()
     await fixture.recheck()
     fixture.present.set('USD/IDR', '16250')
-    expect(await fixture.row(id)).toMatchObject({ ...worth, liveMicro: 2_958_579n })
+    expect(await fixture.row(id)).toMatchObject({ ...worth, onchainMicro: 2_958_579n })
     const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
     for (const { payload } of credits) expect(payload).toMatchObject({ ausd: '2958579' })
   })

@@ -162,7 +162,7 @@ async function receivePayment(
   // Money with a refund on its way is held, whatever its channel.
   const held = isHeld(charge.channelKind) || isOpen
   const { receipt, set: admitted } =
-    'liveMicro' in decided
+    'onchainMicro' in decided
       ? await admitExcess(tx, context, payment, { receipt: decided, held, owner })
       : { receipt: decided, set: {} }
   if ('known' in receipt) {
@@ -192,14 +192,14 @@ async function receivePayment(
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
     ...(receipt.next === 'review' ? {} : { refundAppliedMinor: refundedMinor }),
-    ...('liveMicro' in receipt ? receipt.late : {}),
+    ...('onchainMicro' in receipt ? receipt.late : {}),
     ...(awaitsRate(payment) ? { reason: null } : {}),
     ...admitted,
     ...shares,
   })
   if (moved?.state !== 'paid') return false
   // All of it covered earlier reversals, so nothing goes on the chain.
-  if (moved.liveMicro === 0n)
+  if (moved.onchainMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
 }
@@ -223,7 +223,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
     return
   }
   const quiet = { ...payment, checks: 0, reason }
-  const nextCheckAt = nextCheck(quiet, context.clock(), context.sweepAfterMs)
+  const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
   const waiting = await movePayment(tx, paymentId, {
     ...{ from: [state], to: state, nextCheckAt, set: { ...set, reason } },
   })
@@ -239,12 +239,16 @@ async function sharesOf(
   payment: PaymentRow,
   { receipt, held, isShort }: { receipt: Receipt; held: boolean; isShort: boolean },
 ) {
-  if (!('liveMicro' in receipt)) return {}
-  const { liveMicro } = receipt
-  if (payment.kind !== 'topup' || held || !isShort) return { liveMicro }
-  const offsetMicro = await makeGood(tx, context, payment, liveMicro)
-  if (offsetMicro === 0n) return { liveMicro }
-  return { liveMicro: liveMicro - offsetMicro, offsetMicro, reason: 'made_good' as const }
+  if (!('onchainMicro' in receipt)) return {}
+  const { onchainMicro } = receipt
+  if (payment.kind !== 'topup' || held || !isShort) return { onchainMicro }
+  const recoveredMicro = await makeGood(tx, context, payment, onchainMicro)
+  if (recoveredMicro === 0n) return { onchainMicro }
+  return {
+    onchainMicro: onchainMicro - recoveredMicro,
+    recoveredMicro,
+    reason: 'made_good' as const,
+  }
 }
 
 /**

@@ -48,18 +48,26 @@ describe('a refund', () => {
     const id = await onChain('CARDS')
     const { creditedAt } = (await fixture.row(id))!
     await refund(id, { amount: 20_000 })
-    await fixture.becomes(id, { state: 'revoking', liveMicro: 3_076_923n, leftMicro: 1_846_153n })
+    await fixture.becomes(id, {
+      state: 'revoking',
+      onchainMicro: 3_076_923n,
+      leftMicro: 1_846_153n,
+    })
     expect(await revocations(id)).toEqual(['1846153'])
     await fixture.settle('revoke', `${id}:1846153`)
-    const row = await fixture.becomes(id, { state: 'held', reason: 'refunded_in_part', part: 0 })
-    expect(row).toMatchObject({ liveMicro: 1_846_153n, refundAppliedMinor: 20_000n, creditedAt })
+    const row = await fixture.becomes(id, {
+      state: 'held',
+      reason: 'refunded_in_part',
+      refSequence: 0,
+    })
+    expect(row).toMatchObject({ onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n, creditedAt })
     // A repeated report changes nothing.
     await fixture.settle('revoke', `${id}:1846153`)
-    expect(await fixture.row(id)).toMatchObject({ state: 'held', liveMicro: 1_846_153n })
+    expect(await fixture.row(id)).toMatchObject({ state: 'held', onchainMicro: 1_846_153n })
     await refund(id, { amount: 30_000 })
     await fixture.becomes(id, { state: 'revoking', leftMicro: 0n })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'revoked', liveMicro: 0n })
+    await fixture.becomes(id, { state: 'revoked', onchainMicro: 0n })
     expect(await revocations(id)).toEqual(['1846153', undefined])
     expect((await fixture.subjects(id)).filter((one) => one === 'relay.credit')).toHaveLength(1)
   })
@@ -72,14 +80,18 @@ describe('a refund', () => {
     await fixture.becomes(id, { refundedMinor: 30_000n })
     expect(await revocations(id)).toEqual(['1846153'])
     await fixture.settle('revoke', `${id}:1846153`)
-    const further = { state: 'revoking', liveMicro: 1_846_153n, leftMicro: 1_230_769n }
+    const further = { state: 'revoking', onchainMicro: 1_846_153n, leftMicro: 1_230_769n }
     await fixture.becomes(id, further)
     expect(await revocations(id)).toEqual(['1846153', '1230769'])
     // A repeated report of the first is not one of the second.
     await fixture.settle('revoke', `${id}:1846153`)
     await fixture.becomes(id, further)
     await fixture.settle('revoke', `${id}:1230769`)
-    await fixture.becomes(id, { state: 'held', liveMicro: 1_230_769n, refundAppliedMinor: 30_000n })
+    await fixture.becomes(id, {
+      state: 'held',
+      onchainMicro: 1_230_769n,
+      refundAppliedMinor: 30_000n,
+    })
   })
 
   test('of a part of a settlement leaves the rest repaid, on hold', async () => {
@@ -94,7 +106,7 @@ describe('a refund', () => {
     await refund(id, { amount: Number(fiatMinor / 2n) })
     const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
     await fixture.settle('revoke', `${id}:${leftMicro}`)
-    await fixture.becomes(id, { state: 'repaid', liveMicro: leftMicro, holdEndedAt: null })
+    await fixture.becomes(id, { state: 'repaid', onchainMicro: leftMicro, holdEndedAt: null })
   })
 
   test('of a part that an earlier relayer version revokes as a whole is applied again', async () => {
@@ -102,12 +114,12 @@ describe('a refund', () => {
     await refund(id, { amount: 20_000 })
     await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'paid', reason: 'refunded_in_part', part: 1 })
+    await fixture.becomes(id, { state: 'paid', reason: 'refunded_in_part', refSequence: 1 })
     // A repeated report about the revoked ref is not one about the new ref.
     await fixture.settle('credit', id)
     await fixture.becomes(id, { state: 'paid', creditedAt: null })
     await fixture.settle('credit', `${id}.1`)
-    await fixture.becomes(id, { state: 'held', liveMicro: 1_846_153n })
+    await fixture.becomes(id, { state: 'held', onchainMicro: 1_846_153n })
   })
 
   test('too late for a revocation goes to review', async () => {

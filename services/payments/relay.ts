@@ -49,7 +49,9 @@ export const relayReactions = (context: Context): Reaction[] => [
 async function findOnHold(tx: Tx, cause: string) {
   const ref = parseRefId(cause.split(':')[0]!)
   const payment = ref && (await lockPayment(tx, ref.id))
-  return payment && payment.part === ref.part && needsHold(payment) ? payment : undefined
+  return payment && payment.refSequence === ref.refSequence && needsHold(payment)
+    ? payment
+    : undefined
 }
 
 type Order = 'credit' | 'repay' | 'revoke'
@@ -70,9 +72,9 @@ const settled = (context: Context, order: Order, decide: Decide) =>
 
 /** Changes to a payment of which `leftMicro` is left on the chain. */
 const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
-  liveMicro: leftMicro,
+  onchainMicro: leftMicro,
   // An earlier check counts for nothing.
-  clearedAt: null,
+  refundsCheckedAt: null,
   ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
   ...(leftMicro === 0n ? { frozenAt: null } : {}),
 })
@@ -109,7 +111,7 @@ async function advanceOf(
     return
   }
   // A repeated report, about a ref or a part that was revoked since.
-  if (payment.part !== ref.part || leftMicro > payment.leftMicro) return
+  if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return
   const set = setOf(payment, leftMicro)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
   if (payment.frozenAt) await followFreeze(tx, context, payment.wallet)

@@ -38,7 +38,7 @@ describe('a second request for the same debt', () => {
   test('gets the open checkout, and its quote stays unused', async () => {
     const { isSame, quoteId } = await second(() => fixture.quote('USD/IDR', '16400'))
     expect(isSame).toBeTrue()
-    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
   })
 
   test.each([
@@ -125,7 +125,7 @@ describe('a second checkout for a debt that has grown', () => {
       if (!drop) await fixture.becomes(first, { state: 'paid' })
       const quoteId = fixture.quote()
       expect(await settleMore(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
-      expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
       await fixture.becomes(first, { state: 'paid' })
       // The debt is repaid: later draws are another debt.
       await fixture.settle('repay', first)

@@ -150,7 +150,7 @@ export async function openFixture() {
     ...{ database, provider, ask, treasury, log, clock, poke: () => {} },
     ...{
       checkoutTtlMs: 900_000,
-      sweepAfterMs: 1_000,
+      recheckAfterMs: 1_000,
       listedWithinMs: 60_000,
       holdMarginMs: 18_000,
     },

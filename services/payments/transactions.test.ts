@@ -23,8 +23,8 @@ const paid = async (channel_code = 'QRIS') => {
 }
 const stateOf = async (id: string) => (await fixture.row(id))!.state
 const settings = {
-  ...{ listEveryMs: 1, listRecentMs: 60_000 },
-  ...{ listWholeEveryMs: 86_400_000, listWholeMs: 86_400_000 },
+  ...{ listEveryMs: 1, providerListRecentMs: 60_000 },
+  ...{ providerListWholeEveryMs: 86_400_000, providerListWholeMs: 86_400_000 },
 }
 /** Reads the window and returns the outcome. It is due a millisecond after the last time, which may still last. */
 const read = () =>

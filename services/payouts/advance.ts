@@ -69,12 +69,12 @@ export async function expire({ database, log }: Context, id: string): Promise<vo
 /** Orders the return of the AUSD, once. Returns false if already ordered. `before` is locked. */
 export async function startReturn(
   tx: Tx,
-  { sweepAfterMs, log }: Context,
+  { recheckAfterMs, log }: Context,
   before: Cashout,
   because: { reason: Reason; failureCode: string | null },
 ): Promise<boolean> {
   const { id } = before
-  const nextCheckAt = fromNow(sweepAfterMs)
+  const nextCheckAt = fromNow(recheckAfterMs)
   const cashout = await takeStep(tx, before, 'returning', { ...because, nextCheckAt })
   if (!cashout) return false
   await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))

@@ -20,7 +20,7 @@ async function taking(): Promise<string> {
   await database.transaction((tx) =>
     insertCashout(tx, {
       ...{ id, wallet, state: 'taking', rateMinorPerUsd: 16_250n, ausdMicro: 5_000_000n },
-      ...{ fiatMinor: 81_250n, quoteId: id, takenBy: 'sari', authorizer: wallet },
+      ...{ fiatMinor: 81_250n, quoteId: id, requestFingerprint: 'sari', authorizer: wallet },
       ...{ authorizationNonce: id, authorization: {} as never, channelCode: 'ID_BCA' },
       ...{ bankDetails: 'sealed', bankDetailsKeyId: 'a' },
     }),

@@ -77,7 +77,7 @@ export const cashouts = schema.table(
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
     /** Fingerprint of purpose, wallet and body; another request with this quote is refused. */
-    takenBy: text('taken_by').notNull(),
+    requestFingerprint: text('request_fingerprint').notNull(),
     /** Id of the request that created it, carried by all later logs and messages. */
     requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),

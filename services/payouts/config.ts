@@ -79,11 +79,11 @@ export const fields = {
     about: 'maximum age of the bank list',
     fallback: '3600000',
   }),
-  SWEEP_AFTER_MS: durationMs({
+  RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '20000',
   }),
-  SWEEP_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
+  RECHECK_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   REVERSAL_WATCH_MS: durationMs({
     about: 'how long a paid cash-out is rechecked for a reversal',
     fallback: '86400000',
@@ -92,15 +92,15 @@ export const fields = {
     about: "interval between readings of the provider's transaction list, last days",
     fallback: '3600000',
   }),
-  LIST_RECENT_MS: durationMs({
+  PROVIDER_LIST_RECENT_MS: durationMs({
     about: 'overlap of these readings, for late entries',
     fallback: '259200000',
   }),
-  LIST_WHOLE_EVERY_MS: durationMs({
+  PROVIDER_LIST_WHOLE_EVERY_MS: durationMs({
     about: 'interval between readings of the whole reversal period',
     fallback: '86400000',
   }),
-  LIST_WHOLE_MS: durationMs({
+  PROVIDER_LIST_WHOLE_MS: durationMs({
     about: 'reversal period: half a year for cards; a month for payouts (assumed)',
     fallback: '2592000000',
   }),

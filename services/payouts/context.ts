@@ -26,7 +26,7 @@ export type Context = {
   /** Numbers of cash-outs given back in a UTC day after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
   /** Time without an update before a recheck, and how long paid cash-outs are rechecked. */
-  readonly sweepAfterMs: number
+  readonly recheckAfterMs: number
   readonly reversalWatchMs: number
   /** The database's clock, which also stamps the rows. */
   readonly clock: Clock

@@ -56,7 +56,7 @@ await runService(name, fields, async (config, runtime) => {
     accountLengths: config.bankAccountLengths,
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
     givenBackMax: givenBackMaxOf(config),
-    ...{ sweepAfterMs: config.sweepAfterMs, reversalWatchMs: config.reversalWatchMs },
+    ...{ recheckAfterMs: config.recheckAfterMs, reversalWatchMs: config.reversalWatchMs },
   }
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)

@@ -7,7 +7,7 @@ import { type Fixture, openFixture, unlimited } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
@@ -54,7 +54,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
       fixture.chain.refused = 'signature_invalid'
       const asked = fixture.request(clean(wrong))
       expect(await fixture.create(asked)).toEqual({ refused: code })
-      expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
       expect(await fixture.rows()).toHaveLength(before)
       delete fixture.chain.refused
     },
@@ -89,7 +89,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
       const asked = fixture.request()
       const before = (await fixture.rows()).length
       expect(await fixture.create(asked)).toEqual({ refused })
-      expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
       expect(await fixture.rows()).toHaveLength(before)
       delete fixture.chain.refused
       expect(await fixture.create(asked)).toHaveProperty('ok') // Made good, or tomorrow: the same quote serves.
@@ -105,7 +105,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
     const rows = (await fixture.rows()).length
     const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
     expect(await fixture.create(asked)).toEqual({ refused: 'cashouts_paused', since })
-    expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
     expect(await fixture.rows()).toHaveLength(rows)
     expect(await fixture.create(before)).toEqual(accepted)
     await fixture.pause('running')
@@ -135,7 +135,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
   test('for an expired quote, and for a quote already taken', async () => {
     const [expired, used] = [fixture.request(), fixture.request()]
     fixture.quotes.get(expired.quoteId)!.over = true
-    fixture.quotes.get(used.quoteId)!.takenBy = 'somebody'
+    fixture.quotes.get(used.quoteId)!.requestFingerprint = 'somebody'
     expect(await fixture.create(expired)).toEqual({ refused: 'quote_expired' })
     expect(await fixture.create(used)).toEqual({ refused: 'quote_used' })
   })
@@ -242,14 +242,14 @@ describe('an accepted cash-out', () => {
     await fixture.create(asked)
     const again = { ...asked, quoteId: fixture.quote() }
     expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
-    expect(fixture.quotes.get(again.quoteId)?.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(again.quoteId)?.requestFingerprint).toBeUndefined()
   })
 })
 
 test('an accepted cash-out takes its quote, which no top-up can take', async () => {
   const asked = fixture.request()
   expect(await fixture.create(asked)).toHaveProperty('ok')
-  expect(fixture.quotes.get(asked.quoteId)!.takenBy).toBeDefined()
+  expect(fixture.quotes.get(asked.quoteId)!.requestFingerprint).toBeDefined()
 })
 
 test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
@@ -266,7 +266,7 @@ test('security: of ten concurrent cash-outs, with a limit of two a day, two are 
   for (const [at, { ok, refused }] of answers.entries()) {
     if (ok) continue
     expect(refused).toBe('day_limit_reached')
-    expect(fixture.quotes.get(asked[at]!.quoteId)!.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(asked[at]!.quoteId)!.requestFingerprint).toBeUndefined()
   }
 })
 

@@ -49,22 +49,23 @@ const askMs = 1_700
 export const answerCashouts = (context: Context): Answering =>
   answering(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
-    const takenBy = fingerprintOf(asked)
-    const known = await answerFromRivals(context, asked, takenBy)
+    const requestFingerprint = fingerprintOf(asked)
+    const known = await answerFromRivals(context, asked, requestFingerprint)
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
-    const checked = await check(context, asked, takenBy)
+    const checked = await check(context, asked, requestFingerprint)
     // A concurrent retry may have succeeded and caused this refusal.
-    const first = 'refused' in checked && (await answerFromRivals(context, asked, takenBy))
+    const first =
+      'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
     if (first && 'ok' in first) return first
     // Faults of the request are reported before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
     if (known) return known // The authorization is already used by another cash-out.
     if ('refused' in checked) return checked
-    const stored = await store(context, asked, { ...checked, takenBy })
+    const stored = await store(context, asked, { ...checked, requestFingerprint })
     if ('refused' in stored) return stored
     if (stored.ok !== 'known') return accept(context, stored.ok)
     // A concurrent request with the same quote or authorization won.
-    return (await answerFromRivals(context, asked, takenBy)) ?? refuse('quote_used')
+    return (await answerFromRivals(context, asked, requestFingerprint)) ?? refuse('quote_used')
   })
 
 /** Lets an operator pause and resume new cash-outs. */
@@ -83,13 +84,16 @@ const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_l
 async function answerFromRivals(
   context: Context,
   { quoteId, authorization }: CashoutRequest,
-  takenBy: string,
+  requestFingerprint: string,
 ): Promise<CreateAnswer | undefined> {
   const { from, nonce } = authorization
   const finding = context.database.read((db) => findRivals(db, quoteId, from, nonce))
   const rivals = await within(finding, askMs, 'the database')
   const same = rivals.find((row) => row.quoteId === quoteId)
-  if (same) return same.takenBy === takenBy ? resume(context, same) : refuse('quote_used')
+  if (same)
+    return same.requestFingerprint === requestFingerprint
+      ? resume(context, same)
+      : refuse('quote_used')
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
@@ -101,12 +105,12 @@ type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok
 async function check(
   context: Context,
   asked: CashoutRequest,
-  takenBy: string,
+  requestFingerprint: string,
 ): Promise<Terms | Refusal> {
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
-  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, takenBy }, askMs)
+  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, requestFingerprint }, askMs)
   if ('refused' in quote) return quote
   const price = priceFloor(BigInt(asked.authorization.value), quote.ok)
   if ('refused' in price) return price
@@ -140,7 +144,7 @@ const askAgainMs = 5_000
 async function store(
   context: Context,
   asked: CashoutRequest,
-  terms: Terms & { takenBy: string },
+  terms: Terms & { requestFingerprint: string },
 ): Promise<Answer<Cashout | 'known'>> {
   const { balance, clock } = context
   const known = await balance.current()
@@ -161,7 +165,7 @@ async function store(
 async function storeWithin(
   context: Context,
   asked: CashoutRequest,
-  terms: Terms & { takenBy: string },
+  terms: Terms & { requestFingerprint: string },
   balance: Balance,
 ): Promise<Answer<Cashout | 'known'>> {
   const { quoteId, authorization, bank } = asked
@@ -218,7 +222,7 @@ async function limitAccount(
 function rowOf(
   { safe }: Context,
   { wallet, quoteId, authorization, bank }: CashoutRequest,
-  terms: Terms & { takenBy: string; accountMark: string },
+  terms: Terms & { requestFingerprint: string; accountMark: string },
 ): NewCashout {
   const id = uuidFor('payout', quoteId)
   const sealed = safe.seal(bank, id)
@@ -231,7 +235,7 @@ function rowOf(
     ausdMicro: BigInt(authorization.value),
     fiatMinor: terms.fiatMinor,
     quoteId,
-    takenBy: terms.takenBy,
+    requestFingerprint: terms.requestFingerprint,
     requestId: requestId() ?? null,
     authorizer: authorization.from,
     authorizationNonce: authorization.nonce,
@@ -256,16 +260,25 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
  * Takes the quote of a stored cash-out and orders its AUSD. Both may be repeated. A cash-out whose
  * quote is refused is over; one whose pricing did not answer waits for the retry.
  */
-async function accept(context: Context, { id, quoteId, takenBy }: Cashout): Promise<CreateAnswer> {
-  const { ask, database, sweepAfterMs, log } = context
-  const taken = await askOr(ask, QuoteTake, { quoteId, takenBy }, 'rate_unavailable', askMs)
+async function accept(
+  context: Context,
+  { id, quoteId, requestFingerprint }: Cashout,
+): Promise<CreateAnswer> {
+  const { ask, database, recheckAfterMs, log } = context
+  const taken = await askOr(
+    ask,
+    QuoteTake,
+    { quoteId, requestFingerprint },
+    'rate_unavailable',
+    askMs,
+  )
   if ('refused' in taken) {
     if (taken.refused !== 'rate_unavailable') await expire(context, id)
     return taken
   }
   failpoint('payouts:quote-taken')
   const accepted = await database.transaction(async (tx) => {
-    const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(sweepAfterMs) })
+    const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(recheckAfterMs) })
     if (row) await orderTake(tx, row)
     return row
   })

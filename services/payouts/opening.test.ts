@@ -8,7 +8,7 @@ import { type Fixture, openFixture, unlimited } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 

@@ -37,8 +37,8 @@ export async function payTaken(
 }
 
 /** Moves the cash-out to `paying`. Returns undefined if another instance already did. */
-async function startPaying({ database, sweepAfterMs }: Context, { id }: Cashout) {
-  const nextCheckAt = fromNow(sweepAfterMs)
+async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashout) {
+  const nextCheckAt = fromNow(recheckAfterMs)
   const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
   if (started) failpoint('payouts:paying-stored')
   return started
@@ -177,7 +177,7 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
     promised: {
       wallet: cashout.wallet,
       quote_id: cashout.quoteId,
-      taken_by: cashout.takenBy,
+      request_fingerprint: cashout.requestFingerprint,
       rate: cashout.rateMinorPerUsd.toString(),
       ...(cashout.spreadBps > 0 ? { spread: String(cashout.spreadBps) } : {}),
       ausd: cashout.ausdMicro.toString(),

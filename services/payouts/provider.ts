@@ -25,7 +25,7 @@ export type Evidence = {
 export type Promised = {
   readonly wallet: string
   readonly quote_id: string
-  readonly taken_by: string
+  readonly request_fingerprint: string
   readonly rate: string
   /** Basis points; omitted if zero, so that the body of an order never changes. */
   readonly spread?: string

@@ -116,9 +116,13 @@ async function receiveOfKnown(
   return step
 }
 
-async function becomePaid(tx: Tx, { sweepAfterMs, log }: Context, before: Cashout): Promise<void> {
+async function becomePaid(
+  tx: Tx,
+  { recheckAfterMs, log }: Context,
+  before: Cashout,
+): Promise<void> {
   const { id } = before
-  const change = { paidAt: sql`now()`, nextCheckAt: fromNow(sweepAfterMs) }
+  const change = { paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
   const paid = await takeStep(tx, before, 'paid', change)
   if (!paid) return
   await announceFact(tx, PayoutPaid, paid)

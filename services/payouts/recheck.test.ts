@@ -64,7 +64,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     ['v2', 'v3'],
     ['v3', 'v2'],
   ] as const)('is looked up in %s even if new payouts use %s', async (before, after) => {
-    fixture = await openFixture({ webhooks: false, payoutsApi: before, sweepAfterMs: 600_000 })
+    fixture = await openFixture({ webhooks: false, payoutsApi: before, recheckAfterMs: 600_000 })
     const id = await fixture.taken()
     await fixture.due(id)
     await waitUntil('an order', async () => (await fixture.transfers(id)).length === 1)

@@ -15,12 +15,12 @@ const workingMax = 16
  * Processes every cash-out whose check is due: newly taken ones immediately, others at growing
  * intervals. `poke` starts a round now. Rounds do not wait for each other.
  */
-export function startRechecking(context: Context, settings: { sweepEveryMs: number }): Loop {
+export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
   const round = async (): Promise<boolean> => {
     const free = workingMax - working.size
     if (free === 0) return false
-    const due = await context.database.run((db) => leaseDue(db, free, context.sweepAfterMs))
+    const due = await context.database.run((db) => leaseDue(db, free, context.recheckAfterMs))
     for (const cashout of due) {
       const work = underItsRequest(context, cashout).finally(() => {
         working.delete(work)
@@ -32,7 +32,7 @@ export function startRechecking(context: Context, settings: { sweepEveryMs: numb
   }
   const loop = startLoop({
     name: 'recheck',
-    everyMs: settings.sweepEveryMs,
+    everyMs: settings.recheckEveryMs,
     log: context.log,
     work: async (signal) => {
       let more = true

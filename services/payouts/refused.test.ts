@@ -3,7 +3,7 @@ import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
@@ -20,7 +20,7 @@ test('security: after three cash-outs refused by banks in a day, a wallet gets n
   }
   const fourth = asked({ channelCode: 'ID_BRI' })
   expect(await fixture.create(fourth, three)).toEqual({ refused: 'cashouts_refused_too_many' })
-  expect(fixture.quotes.get(fourth.quoteId)!.takenBy).toBeUndefined()
+  expect(fixture.quotes.get(fourth.quoteId)!.requestFingerprint).toBeUndefined()
   expect(await fixture.create(fixture.request(), three)).toHaveProperty('ok')
 })
 

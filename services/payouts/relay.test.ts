@@ -80,7 +80,7 @@ describe('AUSD that arrives after its cash-out failed', () => {
   })
 
   test('is returned at once, without waiting for a check', async () => {
-    await using unchecked = await openFixture({ sweepAfterMs: 60_000 })
+    await using unchecked = await openFixture({ recheckAfterMs: 60_000 })
     const id = await failed('balance_too_low', unchecked)
     await unchecked.relayed('take', id)
     expect(await unchecked.orders(id, 'relay.return')).toHaveLength(1)

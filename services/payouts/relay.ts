@@ -56,9 +56,9 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
 }
 
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {
-  const { sweepAfterMs, log } = context
+  const { recheckAfterMs, log } = context
   const reason = takeReasonFrom(word)
-  const nextCheckAt = mayArriveLate(reason) ? fromNow(sweepAfterMs) : null
+  const nextCheckAt = mayArriveLate(reason) ? fromNow(recheckAfterMs) : null
   const failed = await moveCashout(tx, id, 'failed', { reason, nextCheckAt })
   if (failed) log.info({ payoutId: id, reason, word }, 'cash-out failed, no AUSD taken')
 }

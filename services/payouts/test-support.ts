@@ -92,7 +92,7 @@ type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?
 /** Wires the service to a real Postgres, the sandbox and stubs for the other services. */
 export async function openFixture(
   options: {
-    sweepAfterMs?: number
+    recheckAfterMs?: number
     webhooks?: boolean
     reversalWatchMs?: number
     /** API version of new orders. */
@@ -101,7 +101,7 @@ export async function openFixture(
     aheadMs?: number
   } = {},
 ) {
-  const { sweepAfterMs = 200, webhooks = true, reversalWatchMs = 60_000, aheadMs = 0 } = options
+  const { recheckAfterMs = 200, webhooks = true, reversalWatchMs = 60_000, aheadMs = 0 } = options
   const base = await openPostgres()
   const logged: Record<string, unknown>[] = []
   const write = (line: string) => void logged.push(JSON.parse(line))
@@ -127,12 +127,12 @@ export async function openFixture(
   })
   const context: Context = {
     ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
-    ...{ accountLengths: 'lenient', sweepAfterMs, reversalWatchMs, log },
+    ...{ accountLengths: 'lenient', recheckAfterMs, reversalWatchMs, log },
     clock: () => time.clock() + aheadMs,
     ...{ dayMicroMax: 10n ** 11n, givenBackMax: { ofWallet: 1_000, toAccount: 1_000 } },
     poke: () => {},
   }
-  const recheck = startRechecking(context, { sweepEveryMs: 20 })
+  const recheck = startRechecking(context, { recheckEveryMs: 20 })
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const reader: HandlingContext = {
     ...{ consumer: 'payouts', database, messaging, reactions, log, poke: recheck.poke },

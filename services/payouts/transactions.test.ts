@@ -195,8 +195,8 @@ describe('the list of payouts', () => {
 
 describe('the list of payouts is read periodically', () => {
   const hourMs = 3_600_000
-  const often = { listEveryMs: 50, listRecentMs: hourMs }
-  const settings = { ...often, listWholeEveryMs: hourMs, listWholeMs: 2 * hourMs }
+  const often = { listEveryMs: 50, providerListRecentMs: hourMs }
+  const settings = { ...often, providerListWholeEveryMs: hourMs, providerListWholeMs: 2 * hourMs }
   const stateOf = async (window: 'recent' | 'whole') =>
     (await fixture.database.read((db) => db.select().from(listings))).find(
       (listing) => listing.window === window,

@@ -147,7 +147,7 @@ describe('with two payouts of one reference', () => {
     ],
     ['the list', (quiet: Fixture) => quiet.list()],
   ])('%s about the failed one returns nothing before the other is known', async (_, tell) => {
-    await using quiet = await openFixture({ sweepAfterMs: 60_000, webhooks: false })
+    await using quiet = await openFixture({ recheckAfterMs: 60_000, webhooks: false })
     const { ok } = await quiet.create(quiet.request())
     const id = ok!.payoutId
     await quiet.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })

@@ -81,7 +81,7 @@ describe('a change of the API version during a payout', () => {
   let fixture: Fixture
   beforeAll(async () => {
     // No check comes between: the test makes each one.
-    fixture = await openFixture({ sweepAfterMs: 600_000, webhooks: false })
+    fixture = await openFixture({ recheckAfterMs: 600_000, webhooks: false })
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 

@@ -23,7 +23,7 @@ async function locked(pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') {
   if ('refused' in answer) throw new Error(answer.refused)
   return answer.ok
 }
-const by = (quoteId: string, takenBy = 'me') => ({ quoteId, takenBy })
+const by = (quoteId: string, requestFingerprint = 'me') => ({ quoteId, requestFingerprint })
 const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 
 let made = 0
@@ -32,8 +32,8 @@ function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string 
   return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, made++)
 }
 const takersOf = async (id: string): Promise<string[]> => {
-  const rows = await admin`select taken_by from pricing.quotes_taken where id = ${id}`
-  return rows.map((row) => row.taken_by)
+  const rows = await admin`select request_fingerprint from pricing.quotes_taken where id = ${id}`
+  return rows.map((row) => row.request_fingerprint)
 }
 const countTaken = async () =>
   (await admin<{ count: number }[]>`select count(*)::int as count from pricing.quotes_taken`)[0]!
@@ -130,7 +130,7 @@ describe('the expiry of a quote', () => {
 
   test('does not change the response to its taker, nor that to a late caller', async () => {
     const quoteId = endingIn(-1)
-    await admin`insert into pricing.quotes_taken (id, taken_by, expires_at)
+    await admin`insert into pricing.quotes_taken (id, request_fingerprint, expires_at)
       values (${quoteId}, 'me', now())`
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject({ ok: { id: quoteId } })
     expect(await fixture.ask(QuoteTake, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })
@@ -138,7 +138,7 @@ describe('the expiry of a quote', () => {
 
   test('security: a taken quote that expired is not found again, so no new promise begins with it', async () => {
     const quoteId = endingIn(-1)
-    await admin`insert into pricing.quotes_taken (id, taken_by, expires_at)
+    await admin`insert into pricing.quotes_taken (id, request_fingerprint, expires_at)
       values (${quoteId}, 'me', now())`
     expect(await fixture.ask(QuoteFind, by(quoteId))).toEqual({ refused: 'quote_expired' })
     expect(await fixture.ask(QuoteFind, by(quoteId, 'you'))).toEqual({ refused: 'quote_used' })

@@ -34,12 +34,12 @@ export function answerQuotes(
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       return ok({ pair, rate: verdict.minorPerUsd.toString() })
     }),
-    answering(QuoteFind, async ({ quoteId, takenBy }) => {
-      const found = await findFor(context, takenBy, quoteOf(context, quoteId))
+    answering(QuoteFind, async ({ quoteId, requestFingerprint }) => {
+      const found = await findFor(context, requestFingerprint, quoteOf(context, quoteId))
       return 'refused' in found ? found : ok(wireWhole(found.ok))
     }),
-    answering(QuoteTake, async ({ quoteId, takenBy }) => {
-      const taken = await take(context, takenBy, quoteOf(context, quoteId))
+    answering(QuoteTake, async ({ quoteId, requestFingerprint }) => {
+      const taken = await take(context, requestFingerprint, quoteOf(context, quoteId))
       failpoint('pricing:quote-taken')
       return 'refused' in taken ? taken : ok(wireWhole(taken.ok))
     }),
@@ -63,8 +63,8 @@ async function findFor(
   quote: Quote | undefined,
 ): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
-  const { takenBy, nowMs } = await database.read((db) => findTaking(db, quote.id))
-  const judged = judgeTaker(quote, taker, { takenBy, nowMs })
+  const { requestFingerprint, nowMs } = await database.read((db) => findTaking(db, quote.id))
+  const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
   return 'ok' in judged && nowMs >= quote.expiresAtMs ? refuse('quote_expired') : judged
 }
 
@@ -82,9 +82,11 @@ async function take(
     return ok(quote)
   }
   // The quote was taken, perhaps by an earlier try of this call, or it has expired.
-  const { takenBy, nowMs } = await context.database.read((db) => findTaking(db, quote.id))
-  const judged = judgeTaker(quote, taker, { takenBy, nowMs })
-  if ('ok' in judged && takenBy === null)
+  const { requestFingerprint, nowMs } = await context.database.read((db) =>
+    findTaking(db, quote.id),
+  )
+  const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
+  if ('ok' in judged && requestFingerprint === null)
     throw new Error(`quote ${quote.id} is neither taken nor expired`)
   return judged
 }

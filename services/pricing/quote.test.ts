@@ -19,9 +19,12 @@ describe('a quote', () => {
     ['mine already, and expired', ended(nowMs - 1), 'me', 'ok'],
     ["somebody else's", fresh, 'you', 'quote_used'],
     ["somebody else's, and expired", ended(nowMs - 1), 'you', 'quote_used'],
-  ] as const)('that is %s gets the response in the table', (_, quote, takenBy, answer) => {
-    expect(judgeTaker(quote, 'me', { takenBy, nowMs })).toEqual(
-      answer === 'ok' ? { ok: quote } : { refused: answer },
-    )
-  })
+  ] as const)(
+    'that is %s gets the response in the table',
+    (_, quote, requestFingerprint, answer) => {
+      expect(judgeTaker(quote, 'me', { requestFingerprint, nowMs })).toEqual(
+        answer === 'ok' ? { ok: quote } : { refused: answer },
+      )
+    },
+  )
 })

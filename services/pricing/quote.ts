@@ -17,17 +17,17 @@ export type Lock = {
 export type Quote = Lock & { readonly id: string }
 
 /**
- * Decides whether `taker` has or may take the quote. `takenBy` is null until a taker has used it
+ * Decides whether `taker` has or may take the quote. `requestFingerprint` is null until a taker has used it
  * and never changes afterwards. A repeat by the same taker gets the same answer, even after expiry;
  * for any other taker the quote is used.
  */
 export function judgeTaker(
   quote: Quote,
   taker: string,
-  { takenBy, nowMs }: { takenBy: string | null; nowMs: number },
+  { requestFingerprint, nowMs }: { requestFingerprint: string | null; nowMs: number },
 ): Answer<Quote> {
-  if (takenBy === taker) return ok(quote)
-  if (takenBy !== null) return refuse('quote_used')
+  if (requestFingerprint === taker) return ok(quote)
+  if (requestFingerprint !== null) return refuse('quote_used')
   if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')
   return ok(quote)
 }

@@ -12,7 +12,7 @@ import { schema } from './schema.store'
 export const quotesTaken = schema.table('quotes_taken', {
   id: uuid('id').primaryKey(),
   /** Hash of kind, wallet and body, so that a repeat of the call is the same taker. */
-  takenBy: text('taken_by').notNull(),
+  requestFingerprint: text('request_fingerprint').notNull(),
   takenAt: at('taken_at').notNull().defaultNow(),
   /** Expiry of the quote, from its id. */
   expiresAt: at('expires_at').notNull(),
@@ -25,12 +25,12 @@ export const quotesTaken = schema.table('quotes_taken', {
 export async function insertTaking(
   db: Db,
   { id, expiresAtMs }: Quote,
-  takenBy: string,
+  requestFingerprint: string,
 ): Promise<boolean> {
   const expiresAt = new Date(expiresAtMs).toISOString()
   const won = await db.execute(sql`
-    insert into ${quotesTaken} (id, taken_by, expires_at)
-    select ${id}::uuid, ${takenBy}, ${expiresAt}::timestamptz
+    insert into ${quotesTaken} (id, request_fingerprint, expires_at)
+    select ${id}::uuid, ${requestFingerprint}, ${expiresAt}::timestamptz
     where clock_timestamp() < ${expiresAt}::timestamptz
     on conflict (id) do nothing
     returning id`)
@@ -41,12 +41,12 @@ export async function insertTaking(
 export async function findTaking(
   db: Db,
   id: string,
-): Promise<{ takenBy: string | null; nowMs: number }> {
+): Promise<{ requestFingerprint: string | null; nowMs: number }> {
   const taker = db
-    .select({ takenBy: quotesTaken.takenBy })
+    .select({ requestFingerprint: quotesTaken.requestFingerprint })
     .from(quotesTaken)
     .where(eq(quotesTaken.id, id))
-  const [row] = await db.execute<{ takenBy: string | null; nowMs: number }>(sql`
-    select (${taker}) as "takenBy", (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`)
+  const [row] = await db.execute<{ requestFingerprint: string | null; nowMs: number }>(sql`
+    select (${taker}) as "requestFingerprint", (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`)
   return row!
 }

@@ -9,7 +9,7 @@ const failing =
     throw error
   }
 const find = (ask: Ask) =>
-  askOr(ask, QuoteFind, { quoteId: 'q', takenBy: 't' }, 'rate_unavailable', 1_500)
+  askOr(ask, QuoteFind, { quoteId: 'q', requestFingerprint: 't' }, 'rate_unavailable', 1_500)
 
 describe('a request without a response', () => {
   test.each([

@@ -18,7 +18,7 @@ const open = (name: 'payments' | 'pricing') =>
     onFatal: () => {},
   })
 
-const question = { quoteId: crypto.randomUUID(), takenBy: 't' }
+const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
 const unknown = { refused: 'quote_unknown' } as const
 
 /** An instance of pricing that responds after a delay and counts its requests. */

@@ -17,7 +17,7 @@ const open = (name: 'payments' | 'pricing') =>
     onFatal: () => {},
   })
 
-const question = { quoteId: crypto.randomUUID(), takenBy: 't' }
+const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
 
 test('an instance that shuts down answers its requests and accepts no more', async () => {
   let begun = 0

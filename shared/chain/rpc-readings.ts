@@ -19,7 +19,7 @@ export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Reading[] => {
       ),
     ),
     ...perEndpoint(({ tooMany }, labels) =>
-      total('rpc_refused_as_too_many', 'Rate limit responses of the endpoint.', tooMany, labels),
+      total('rpc_rate_limited', 'Rate limit responses of the endpoint.', tooMany, labels),
     ),
     ...perEndpoint(({ waited }, labels) =>
       total('rpc_waited', 'RPC requests that waited for the budget.', waited, labels),

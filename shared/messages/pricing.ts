@@ -41,17 +41,17 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
  * quote_used by another taker, quote_expired for its own taker too.
  */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
-  request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
+  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
   answer: Found,
   repeat: 'changes nothing',
 })
 
 /**
- * Takes a quote. `takenBy` identifies wallet, purpose and request body: the same taker gets the
+ * Takes a quote. `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the
  * same answer again, even after expiry; any other is refused with quote_used.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
-  request: Type.Object({ quoteId: Uuid, takenBy: Type.String() }),
+  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
   answer: Found,
   repeat: 'once by its key',
 })

@@ -43,14 +43,14 @@ export type Listing = {
 
 export type ListingSettings = {
   /** Interval of the `latest` window, and how far it reaches back behind the last read; ms. If absent, the window is not read. */
-  readonly listLatestEveryMs?: number
-  readonly listLatestMs?: number
+  readonly providerListLatestEveryMs?: number
+  readonly providerListLatestMs?: number
   /** Interval of the `recent` window, and how far it reaches back behind the last read; ms. */
   readonly listEveryMs: number
-  readonly listRecentMs: number
+  readonly providerListRecentMs: number
   /** The same for the whole period in which money may be taken back. */
-  readonly listWholeEveryMs: number
-  readonly listWholeMs: number
+  readonly providerListWholeEveryMs: number
+  readonly providerListWholeMs: number
 }
 
 const tickMaxMs = 30_000
@@ -93,15 +93,15 @@ export const startReadingList = (
 
 /** Returns the interval and reach of a window in ms; undefined if it is not read. */
 function timesOf(settings: ListingSettings, window: ListingWindow) {
-  const { listLatestEveryMs, listLatestMs } = settings
+  const { providerListLatestEveryMs, providerListLatestMs } = settings
   switch (window) {
     case 'latest':
-      if (!listLatestEveryMs || !listLatestMs) return undefined
-      return { everyMs: listLatestEveryMs, backMs: listLatestMs }
+      if (!providerListLatestEveryMs || !providerListLatestMs) return undefined
+      return { everyMs: providerListLatestEveryMs, backMs: providerListLatestMs }
     case 'recent':
-      return { everyMs: settings.listEveryMs, backMs: settings.listRecentMs }
+      return { everyMs: settings.listEveryMs, backMs: settings.providerListRecentMs }
     case 'whole':
-      return { everyMs: settings.listWholeEveryMs, backMs: settings.listWholeMs }
+      return { everyMs: settings.providerListWholeEveryMs, backMs: settings.providerListWholeMs }
   }
 }
 

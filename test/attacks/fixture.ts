@@ -22,7 +22,7 @@ const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000
  */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
-  gateway: { ...identity, SWEEP_AFTER_MS: '1000', SWEEP_EVERY_MS: '1000' },
+  gateway: { ...identity, RECHECK_AFTER_MS: '1000', RECHECK_EVERY_MS: '1000' },
   payments: { ...quickChecks.payments, LIST_EVERY_MS: '3000', HOLD_MARGIN_MS: '8000' },
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '3000' },
 }
@@ -48,7 +48,7 @@ export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   )
 
 /** Public requests that may wait at the stack of `service` and `flood`. */
-export const publicWaitingMax = 20
+export const publicConcurrencyMax = 20
 
 /** Returns whether an attacker's contract call succeeded or reverted. */
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>

@@ -12,7 +12,7 @@ import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
 import { suspend } from '../support/wait'
-import { publicWaitingMax } from './fixture'
+import { publicConcurrencyMax } from './fixture'
 
 /** How long the gateway waits for a dependency, before it admits another request. */
 const waitsMs = 1_800
@@ -65,13 +65,15 @@ describe('an attacker with many addresses', () => {
     await suspend(stack.process('pricing').pid())
     try {
       const startedAt = Date.now()
-      const all = Promise.all(Array.from({ length: 8 * publicWaitingMax }, (_, n) => quoteOf(n)))
-      await waitUntil('the flood', () => through >= publicWaitingMax)
+      const all = Promise.all(
+        Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => quoteOf(n)),
+      )
+      await waitUntil('the flood', () => through >= publicConcurrencyMax)
       expect(await goesOn(() => person.get('/me'))).toMatchObject({ status: 200 })
       const answers = await all
       await nc.flush()
       const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
-      expect(through).toBeLessThanOrEqual(publicWaitingMax * turns)
+      expect(through).toBeLessThanOrEqual(publicConcurrencyMax * turns)
       const bodies = await Promise.all(
         answers.map(async (answer) => ({
           ...((await answer.json()) as { error: string }),
@@ -98,16 +100,16 @@ describe('an attacker with many addresses', () => {
     try {
       const startedAt = Date.now()
       const all = Promise.all(
-        Array.from({ length: 8 * publicWaitingMax }, (_, n) => contractSignInOf(n)),
+        Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => contractSignInOf(n)),
       )
-      await waitUntil('the flood', () => through >= publicWaitingMax)
+      await waitUntil('the flood', () => through >= publicConcurrencyMax)
       const newcomer = personOf(stack.info, generatePrivateKey())
       const country = () => newcomer.post('/me/country', { country: 'ID' })
       expect(await goesOn(country)).toMatchObject({ status: 200 })
       const statuses = (await all).map(({ status }) => status)
       await nc.flush()
       const turns = Math.ceil((Date.now() - startedAt) / waitsMs)
-      expect(through).toBeLessThanOrEqual(publicWaitingMax * turns)
+      expect(through).toBeLessThanOrEqual(publicConcurrencyMax * turns)
       expect(new Set(statuses)).toEqual(new Set([503]))
     } finally {
       stack.process('chain').kill('SIGCONT')

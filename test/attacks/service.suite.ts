@@ -283,11 +283,11 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       // As old as the quotes and checkouts of an hour would make them, each of another wallet.
       await sql`
         insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-          fiat_minor, ausd_micro, method, quote_id, taken_by, account, checkout_id, checkout_url,
+          fiat_minor, ausd_micro, method, quote_id, request_fingerprint, account, checkout_id, checkout_url,
           expires_at, next_check_at)
         select 'pay_unpaid' || lpad(n::text, 16, '0'), kind, state, '0x' || lpad(to_hex(n), 40, '0'),
           pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro, method, gen_random_uuid(),
-          taken_by, account, 'ps-unpaid-' || n, checkout_url, expires_at, now() - interval '1 minute'
+          request_fingerprint, account, 'ps-unpaid-' || n, checkout_url, expires_at, now() - interval '1 minute'
         from payments.payments, generate_series(1, 600) n where id = ${paymentId}`
       const latest = () => sql`
         select 1 from payments.listings where "window" = 'latest' and read_at is not null`

@@ -3,14 +3,14 @@ import { onOneStack } from '../runner/group'
 import { rpcKey } from './fixture'
 
 /** No recheck runs within a suite: a message that is not redriven stays unhandled. */
-const never = { SWEEP_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
+const never = { RECHECK_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
 /** Errors of a known outage are logged at level debug; the test reads them. */
 const verbose = { LOG_LEVEL: 'debug' }
 
 const env = {
   gateway: identityRechecks,
-  payments: { ...never, ...verbose, LIST_LATEST_EVERY_MS: '3600000' },
+  payments: { ...never, ...verbose, PROVIDER_LIST_LATEST_EVERY_MS: '3600000' },
   payouts: never,
   'chain-relayer': verbose,
   'indexer-reader': verbose,

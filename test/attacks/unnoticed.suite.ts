@@ -98,20 +98,20 @@ describe('an item that is stuck', () => {
   const stuck = {
     payments: (state: string, ageMs: number) => sql`
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-        fiat_minor, ausd_micro, quote_id, taken_by, account, checkout_url, expires_at, reason, held,
+        fiat_minor, ausd_micro, quote_id, request_fingerprint, account, checkout_url, expires_at, reason, held,
         provider_payment_id, credited_at, updated_at)
       select 'stuck-' || ${state}, case when ${state} = 'repaid' then 'settlement' else 'topup' end,
         ${state}, wallet, pair, currency, rate_minor_per_usd, fiat_minor, ausd_micro,
-        gen_random_uuid(), taken_by, account, checkout_url, now() - ${ageMs} * interval '1 ms',
+        gen_random_uuid(), request_fingerprint, account, checkout_url, now() - ${ageMs} * interval '1 ms',
         case when ${state} in ('expired', 'replaced') then 'awaiting_rate' end, true,
         'stuck-' || ${state}, now(), now() - ${ageMs} * interval '1 ms'
       from payments.payments limit 1`,
     payouts: (state: string, ageMs: number) => sql`
       insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
-        quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code,
+        quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code,
         bank_details, bank_details_key_id, updated_at)
       select 'stuck-' || ${state}, wallet, ${state}, rate_minor_per_usd, ausd_micro, fiat_minor,
-        gen_random_uuid(), taken_by, authorizer, 'stuck-' || ${state}, "authorization",
+        gen_random_uuid(), request_fingerprint, authorizer, 'stuck-' || ${state}, "authorization",
         channel_code, bank_details, bank_details_key_id, now() - ${ageMs} * interval '1 ms'
       from payouts.payouts limit 1`,
     'chain-relayer': (state: string, ageMs: number) => sql`
@@ -120,7 +120,7 @@ describe('an item that is stuck', () => {
       values ('stuck-' || ${state}, 'drip', 'stuck-' || ${state}, '0x' || repeat('5', 40), '{}', '',
         0, ${state}, now() + interval '1 hour', now() - ${ageMs} * interval '1 ms')`,
     gateway: (state: string, ageMs: number) => sql`
-      insert into gateway.identities (wallet, state, provider, decided_at, sweep_at, updated_at)
+      insert into gateway.identities (wallet, state, provider, decided_at, check_at, updated_at)
       values ('0x' || rpad(md5(${state}), 40, '5'), ${state}, 'sumsub', now(),
         now() + interval '1 hour', now() - ${ageMs} * interval '1 ms')`,
   }

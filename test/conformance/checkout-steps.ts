@@ -26,7 +26,7 @@ export const orderOf = (
   expiresAt: new Date(Date.now() + 15 * minuteMs),
   promised: {
     ...{ kind: 'topup', wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
-    ...{ quote_id: crypto.randomUUID(), taken_by: 'A'.repeat(43) },
+    ...{ quote_id: crypto.randomUUID(), request_fingerprint: 'A'.repeat(43) },
   },
   ...over,
 })

@@ -33,7 +33,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   accountHolderName: 'Sari Dewi',
   promised: {
     ...{ wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
-    ...{ quote_id: crypto.randomUUID(), taken_by: `cashout:${'A'.repeat(43)}` },
+    ...{ quote_id: crypto.randomUUID(), request_fingerprint: `cashout:${'A'.repeat(43)}` },
     authorization_nonce: `0x${'0'.repeat(64)}`,
   },
   ...over,

@@ -40,9 +40,9 @@ const quickEnv = {
     'chain-relayer': {},
     'indexer-reader': {},
   },
-  payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '2000', SWEEP_AFTER_MS: '1500' },
+  payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '2000', RECHECK_AFTER_MS: '1500' },
   payouts: {
-    ...{ ...quickChecks.payouts, SWEEP_AFTER_MS: '1500' },
+    ...{ ...quickChecks.payouts, RECHECK_AFTER_MS: '1500' },
     CASHOUT_REFUSED_DAY_MAX: '1000000', // A few users repeat every path.
   },
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
@@ -50,8 +50,8 @@ const quickEnv = {
 
 /** Payments polls each checkout instead of the list; payouts reads the list before it polls. */
 export const otherLists: Terms = {
-  payments: { LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
-  payouts: { LIST_EVERY_MS: '300', SWEEP_AFTER_MS: '5000' },
+  payments: { PROVIDER_LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
+  payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' },
 }
 
 export async function openWorld(terms: Terms = {}): Promise<World> {

@@ -28,18 +28,24 @@ afterAll(async () => {
 const wallet = `0x${'a'.repeat(40)}`
 const at = new Date('2026-11-01T00:00:00Z')
 const paid = (id: string) => ({
-  ...{ state: 'paid' as const, held: false, live_micro: 100_000_000n, paid_minor: 1_641_300n },
+  ...{ state: 'paid' as const, held: false, onchain_micro: 100_000_000n, paid_minor: 1_641_300n },
   ...{ provider_payment_id: `py-${id}`, payment_request_id: null, channel: 'QRIS', paid_at: at },
 })
 const promised = (id: string) => ({
   ...{ id, kind: 'topup' as const, wallet, pair: 'USD/IDR', currency: 'IDR', account: 'ID' },
   ...{ fiat_minor: 1_641_300n, ausd_micro: 100_000_000n, rate_minor_per_usd: 16_413n },
-  ...{ spread_bps: 100n, quote_id: id, taken_by: 'me', method: 'qr', created_at: at },
+  ...{ spread_bps: 100n, quote_id: id, request_fingerprint: 'me', method: 'qr', created_at: at },
   ...{ checkout_id: `ps-${id}`, checkout_url: 'https://c', expires_at: at },
 })
 const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
   ...{ id, state, wallet, ausdMicro: 5_000_000n, fiatMinor: 82_065n, rateMinorPerUsd: 16_413n },
-  ...{ spreadBps: 100n, quoteId: id, takenBy: 'me', channelCode: 'ID_BCA', createdAt: at },
+  ...{
+    spreadBps: 100n,
+    quoteId: id,
+    requestFingerprint: 'me',
+    channelCode: 'ID_BCA',
+    createdAt: at,
+  },
   ...{ providerPayoutId: null, reason: null, takeTxHash: null },
   authorization: { nonce: id } as never,
 })
@@ -72,7 +78,7 @@ test('a restore books each item once, whatever was booked before', async () => {
   // The service counted what went back of it, and never saw that it was credited.
   await store({
     ...{ ...promised('refunded'), ...paid('refunded') },
-    ...{ state: 'refunded', refunded_minor: 500_000n, live_micro: 0n },
+    ...{ state: 'refunded', refunded_minor: 500_000n, onchain_micro: 0n },
   })
   // And it met money of a row that it did not have.
   await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
@@ -90,7 +96,7 @@ test('a restore books each item once, whatever was booked before', async () => {
       ...{
         fiat_minor: '82065',
         quote_id: id,
-        taken_by: 'me',
+        request_fingerprint: 'me',
         authorizer: wallet,
         channel_code: 'c',
       },
@@ -132,7 +138,15 @@ test('a restore erases again what the backup brings back of an erased wallet, an
   const erasedAt = new Date('2026-11-02T00:00:00Z')
   const insert = async (of: string, id: string, state: string, createdAt: Date) => {
     await sql`insert into payouts.payouts ${sql({
-      ...{ id, state, wallet: of, authorizer: of, quote_id: id, taken_by: 'me', fiat_minor: 1 },
+      ...{
+        id,
+        state,
+        wallet: of,
+        authorizer: of,
+        quote_id: id,
+        request_fingerprint: 'me',
+        fiat_minor: 1,
+      },
       ...{ authorization: {}, authorization_nonce: id, rate_minor_per_usd: 1, ausd_micro: 1 },
       ...{ channel_code: 'ID_BCA', bank_details: 'box', bank_details_key_id: 'k' },
       ...{ account_mark: 'mark', next_check_at: createdAt, created_at: createdAt },

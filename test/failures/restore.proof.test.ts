@@ -118,7 +118,7 @@ const atRest = { state: 'verified', awaited: null, flag: true, drip: true, failu
 const identityOf = async ({ wallet }: Person) => {
   const [row] = await query(
     stack,
-    `select state, sweep_at as awaited, flag_settled_at is not null as flag, drip_settled_at is not null as drip,
+    `select state, check_at as awaited, flag_settled_at is not null as flag, drip_settled_at is not null as drip,
       failure from gateway.identities where wallet = '${wallet}'`,
   )
   return row

@@ -102,7 +102,7 @@ describe('with one public endpoint that limits requests and refuses batches', ()
       expect(valueIn(samples, 'ausd_rpc_per_block', perBlock)).toBeGreaterThanOrEqual(0)
       const one = { service, endpoint: hostOf(endpoints[0]!) }
       expect(valueIn(samples, 'ausd_rpc_requests_total', one)).toBeGreaterThan(0)
-      const refused = valueIn(samples, 'ausd_rpc_refused_as_too_many_total', one)
+      const refused = valueIn(samples, 'ausd_rpc_rate_limited_total', one)
       expect(refused).toBeLessThanOrEqual(endpoints[0]!.journal.tooMany)
       expect(valueIn(samples, 'ausd_rpc_takes_batches', one)).toBe(0)
     },
@@ -135,7 +135,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
     })
     const shown = (name: string, proxy: RpcProxy) =>
       valueIn(samples, name, { service: 'chain-relayer', endpoint: hostOf(proxy) })
-    expect(shown('ausd_rpc_refused_as_too_many_total', used)).toBeGreaterThan(0)
+    expect(shown('ausd_rpc_rate_limited_total', used)).toBeGreaterThan(0)
     expect(shown('ausd_rpc_takes_batches', lagging)).toBe(1)
     expect(shown('ausd_rpc_takes_batches', silent)).toBeUndefined()
   })

@@ -16,7 +16,7 @@ import { newUser } from '../support/people'
 export const identityRechecks = {
   IDENTITY_RECHECK_OPEN_MS: '1000',
   IDENTITY_RECHECK_MS: '1000',
-  SWEEP_EVERY_MS: '500',
+  RECHECK_EVERY_MS: '500',
 }
 
 let stack: Stack

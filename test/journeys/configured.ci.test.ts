@@ -1,13 +1,13 @@
 import { afterAll } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
-import { publicWaitingMax } from '../attacks/fixture'
+import { publicConcurrencyMax } from '../attacks/fixture'
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 import { collector, world } from './outside'
 
 /** A flood comes from many addresses, which requests of this machine may name. */
 const gateway = {
-  ...{ STREAMS_EVERY_MS: '500', PUBLIC_WAITING_MAX: String(publicWaitingMax) },
+  ...{ STREAMS_EVERY_MS: '500', PUBLIC_CONCURRENCY_MAX: String(publicConcurrencyMax) },
   TRUSTED_PROXIES: '127.0.0.1,::1',
 }
 const pricing = {
@@ -22,8 +22,8 @@ const pricing = {
  * open checkouts: 600 of these are to them as ten thousand are to a production limit.
  */
 const payments = {
-  ...{ SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
-  ...{ LIST_EVERY_MS: '3600000', LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
+  ...{ RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
+  ...{ LIST_EVERY_MS: '3600000', PROVIDER_LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
 }
 const own: Record<string, Record<string, string>> = { ...quickChecks, gateway, pricing, payments }
 const env = Object.fromEntries(

@@ -108,7 +108,7 @@ describe('the same request, sent to both instances at once, is answered the same
   const quote = async (): Promise<string> => (await person.quote('USD/IDR')).id
 
   test('a taken quote', async () => {
-    await same(QuoteTake, { quoteId: await quote(), takenBy: 'a' })
+    await same(QuoteTake, { quoteId: await quote(), requestFingerprint: 'a' })
   })
 
   test('a top-up: one checkout', async () => {

@@ -28,7 +28,7 @@ export async function openCopies(options: Partial<StackOptions> = {}) {
   const balancer = openBalancer()
   const env = {
     ...quickChecks,
-    gateway: { LEAVE_MS: '1500' },
+    gateway: { DRAIN_MS: '1500' },
     ...options.env,
     sandbox: { ...(options.env?.sandbox ?? quickChecks.sandbox), GATEWAY_URL: balancer.url },
   }

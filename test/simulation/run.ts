@@ -58,7 +58,7 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
   if (cashout) return `cash-out ${cashout.id} in ${cashout.state}`
   const operation = rows.operations.find(({ state }) => state === 'waiting' || state === 'assigned')
   if (operation) return `${operation.kind} ${operation.id} in ${operation.state}`
-  const wallet = rows.wallets.find(({ orderAgainAt }) => orderAgainAt !== null)
+  const wallet = rows.wallets.find(({ retryAt }) => retryAt !== null)
   if (wallet) return `freeze of ${wallet.wallet}`
   for (const { outbox } of [payments, payouts, relayer.messaging])
     if (rows.outbox(outbox).by('left', 'left').length > 0) return 'an outbox'

@@ -4,7 +4,7 @@ type LockedQuote = {
   pair: string
   rate: string
   spreadBps: number
-  takenBy?: string
+  requestFingerprint?: string
   over?: true
   /** Taking it fails: `breaks` before, `lost` after it is taken, so that only the answer is lost. */
   breaks?: true
@@ -33,13 +33,14 @@ export function openQuotes() {
     }
     const locked = quotes.get(request.quoteId!)
     if (!locked) return refuse('quote_unknown')
-    if (locked.takenBy && locked.takenBy !== request.takenBy) return refuse('quote_used')
+    if (locked.requestFingerprint && locked.requestFingerprint !== request.requestFingerprint)
+      return refuse('quote_used')
     const isTaken = subject === 'pricing.quote.take'
     if (locked.expiresOnTake && isTaken) locked.over = true
     // A quote that was taken is given to its taker again, but found only while it lasts.
-    if (locked.over && !(isTaken && locked.takenBy)) return refuse('quote_expired')
+    if (locked.over && !(isTaken && locked.requestFingerprint)) return refuse('quote_expired')
     if (locked.breaks && isTaken) return refuse('rate_unavailable')
-    if (isTaken) locked.takenBy = request.takenBy!
+    if (isTaken) locked.requestFingerprint = request.requestFingerprint!
     if (locked.lost && isTaken) return refuse('rate_unavailable')
     return ok({ id: request.quoteId, ...locked, expiresAt: '' })
   }

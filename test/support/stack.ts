@@ -11,8 +11,8 @@ import { migratedCluster } from './engines/cluster'
  * Shorter recheck intervals, so that a suite waits seconds instead of half a minute. A stack without
  * requests already takes an eighth of a processor, and each read of the list reads all of a suite.
  */
-const sweeps = { SWEEP_AFTER_MS: '2500', SWEEP_EVERY_MS: '1000' }
-const listings = { LIST_LATEST_EVERY_MS: '3000' }
+const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
+const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
 /** First retry of the providers: 1 second instead of 15 minutes. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
 export const quickChecks = {

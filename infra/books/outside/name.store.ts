@@ -15,9 +15,13 @@ export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
       .values(unique.slice(start, start + rowsMax))
       .onConflictDoUpdate({
         target: names.key,
-        set: { kind: sql`excluded.kind`, item: sql`excluded.item`, part: sql`excluded.part` },
-        setWhere: sql`(names.kind, names.item, names.part)
-          is distinct from (excluded.kind, excluded.item, excluded.part)`,
+        set: {
+          kind: sql`excluded.kind`,
+          item: sql`excluded.item`,
+          refSequence: sql`excluded.ref_sequence`,
+        },
+        setWhere: sql`(names.kind, names.item, names.ref_sequence)
+          is distinct from (excluded.kind, excluded.item, excluded.ref_sequence)`,
       })
 }
 

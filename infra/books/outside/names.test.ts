@@ -11,18 +11,18 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-type Row = { key: string; kind: string; item: string; part: number }
+type Row = { key: string; kind: string; item: string; ref_sequence: number }
 const namesOf = async (item: string) =>
   (
     await fixture.admin<Row[]>`
-      select * from books.names where item = ${item} order by kind desc, part`
-  ).map(({ key, kind, part }) => [kind, part, key])
+      select * from books.names where item = ${item} order by kind desc, ref_sequence`
+  ).map(({ key, kind, ref_sequence }) => [kind, ref_sequence, key])
 
 test('a payment is found by the ref of each of its parts, including later ones', async () => {
   await insertPayment(fixture.admin, 'pay_1')
   await readNames(fixture.copy())
   expect(await namesOf('pay_1')).toEqual([['ref', 0, refOf('pay_1')]])
-  await fixture.admin`update payments.payments set part = 2 where id = 'pay_1'`
+  await fixture.admin`update payments.payments set ref_sequence = 2 where id = 'pay_1'`
   await readNames(fixture.copy())
   expect(await namesOf('pay_1')).toEqual([
     ['ref', 0, refOf('pay_1')],
@@ -48,7 +48,7 @@ test('a cash-out is found by the authorizations of its take and its return, in l
 test('rows that changed at the same moment are all read once, also by two instances', async () => {
   await fixture.admin`
     insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-      fiat_minor, ausd_micro, quote_id, taken_by, account)
+      fiat_minor, ausd_micro, quote_id, request_fingerprint, account)
     select 'many_' || n, 'topup', 'opening', '0x1', 'USD/IDR', 'IDR', 1, 1, 1, 'many ' || n, 'x', 'ID'
     from generate_series(1, 1200) n`
   // All have one timestamp and differ only in their ids.

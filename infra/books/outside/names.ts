@@ -26,7 +26,7 @@ export async function readNames(context: BooksContext): Promise<void> {
   await readSource(context, {
     name: 'names:payments',
     next: (at, id) => sql<PaymentRow[]>`
-      select id, part, ${asText(sql)} as at from payments.payments
+      select id, ref_sequence as "refSequence", ${asText(sql)} as at from payments.payments
       where (changed_at, id) > (${at}::text::timestamptz, ${id}) order by changed_at, id limit ${rowsMax}`,
     namesOf: namesOfPayment,
   })
@@ -70,7 +70,7 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
   }
 }
 
-type PaymentRow = Row & { readonly part: number }
+type PaymentRow = Row & { readonly refSequence: number }
 type CashoutRow = Row & {
   readonly authorizer: Address
   readonly nonce: string
@@ -78,9 +78,14 @@ type CashoutRow = Row & {
 }
 
 /** Returns the refs of a payment: one for itself, and one for each time it was applied again. */
-const namesOfPayment = ({ id: item, part: last }: PaymentRow): Name[] =>
-  Array.from({ length: last + 1 }, (_, part) => ({
-    ...{ key: refOf(part === 0 ? item : `${item}.${part}`), kind: 'ref', item, part },
+const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
+  Array.from({ length: last + 1 }, (_, refSequence) => ({
+    ...{
+      key: refOf(refSequence === 0 ? item : `${item}.${refSequence}`),
+      kind: 'ref',
+      item,
+      refSequence,
+    },
   }))
 
 /**

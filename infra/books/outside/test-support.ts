@@ -12,7 +12,7 @@ export const insertPayment = (admin: Sql, id: string, change: { account?: 'ID' |
     insert into payments.payments ${admin({
       ...{ id, kind: 'topup', state: 'opening', wallet: actors.ana.address.toLowerCase() },
       ...{ pair: `USD/${currency}`, currency, rate_minor_per_usd: '1', fiat_minor: '1' },
-      ...{ ausd_micro: '1', quote_id: `quote ${id}`, taken_by: 'x', account },
+      ...{ ausd_micro: '1', quote_id: `quote ${id}`, request_fingerprint: 'x', account },
     })}`
 }
 
@@ -25,7 +25,12 @@ export const insertCashout = (
   admin`
     insert into payouts.payouts ${admin({
       ...{ id, wallet: authorizer.toLowerCase(), state: 'taking', rate_minor_per_usd: '1' },
-      ...{ ausd_micro: `${micro}`, fiat_minor: '1', quote_id: `quote ${id}`, taken_by: 'x' },
+      ...{
+        ausd_micro: `${micro}`,
+        fiat_minor: '1',
+        quote_id: `quote ${id}`,
+        request_fingerprint: 'x',
+      },
       ...{
         authorizer: authorizer.toLowerCase(),
         authorization_nonce: nonce,

@@ -5,11 +5,11 @@ import { chainGraceMs, listGraceMs, type Rule, sureMs } from './rule'
  * revokes a part, and a further one more of it.
  */
 const effects = `(
-  select item, part,
+  select item, ref_sequence,
     greatest(count(*) filter (where kind = 'credit'), count(*) filter (where kind = 'repay')) as gives,
     coalesce(sum(ausd_micro) filter (where kind in ('credit', 'repay')), 0) as given,
     coalesce(sum(ausd_micro) filter (where kind = 'revoke'), 0) as revoked
-  from moves where named = 'ref' group by item, part)`
+  from moves where named = 'ref' group by item, ref_sequence)`
 
 /** Rules on payments: effects on the chain, and money at the provider. */
 export const paymentRules: readonly Rule[] = [
@@ -20,20 +20,20 @@ export const paymentRules: readonly Rule[] = [
     after: 'chain',
     remedy: 'compare its order in chain_relayer.operation with the transaction',
     sql: () => `
-      select c.item, 'AUSD' as asset, coalesce(e.given - e.revoked, 0) - c.live_micro as amount,
+      select c.item, 'AUSD' as asset, coalesce(e.given - e.revoked, 0) - c.onchain_micro as amount,
         format('%s: expected %s, %s orders total %s, %s effects total %s less %s revoked', c.what,
-          c.live_micro, o.orders, o.ordered, coalesce(e.gives, 0), coalesce(e.given, 0),
+          c.onchain_micro, o.orders, o.ordered, coalesce(e.gives, 0), coalesce(e.given, 0),
           coalesce(e.revoked, 0)) as about
       from payment_claims c
-      left join ${effects} e on e.item = c.item and e.part = c.part
+      left join ${effects} e on e.item = c.item and e.ref_sequence = c.ref_sequence
       cross join lateral (
         select count(*) as orders, coalesce(sum((o.payload ->> 'ausd')::numeric), 0) as ordered
         from chain_relayer.operation o where o.kind in ('credit', 'repay') and o.state = 'settled'
-          and o.cause = case c.part when 0 then c.item else c.item || '.' || c.part end) o
-      where c.state in ('held', 'credited', 'repaid') and c.live_micro > 0
+          and o.cause = case c.ref_sequence when 0 then c.item else c.item || '.' || c.ref_sequence end) o
+      where c.state in ('held', 'credited', 'repaid') and c.onchain_micro > 0
         and exists (select from figures f where f.item = c.item and f.place = 'treasury' and f.known)
         and (o.orders <> 1 or coalesce(e.gives, 0) <> 1 or o.ordered <> e.given
-          or e.given - e.revoked <> c.live_micro)`,
+          or e.given - e.revoked <> c.onchain_micro)`,
   },
   {
     name: 'effect_twice',
@@ -42,11 +42,11 @@ export const paymentRules: readonly Rule[] = [
     remedy: 'the contract rejects this: check the addresses in the configuration',
     sql: () => `
       select c.item, 'AUSD' as asset, e.given - e.revoked as amount,
-        format('%s, part %s: %s effects of %s, revoked %s', c.what, e.part, e.gives, e.given,
+        format('%s, part %s: %s effects of %s, revoked %s', c.what, e.ref_sequence, e.gives, e.given,
           e.revoked) as about
       from payment_claims c join ${effects} e on e.item = c.item
       where e.gives > 1 or e.revoked > e.given
-        or (e.part < c.part and (e.gives <> 1 or e.given <> e.revoked))`,
+        or (e.ref_sequence < c.ref_sequence and (e.gives <> 1 or e.given <> e.revoked))`,
   },
   {
     name: 'effect_fits',

@@ -57,9 +57,9 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
     LANE_KEYS: `${generatePrivateKey()},${generatePrivateKey()}`,
     BANK_DETAILS_KEYS: `k1:${crypto.getRandomValues(new Uint8Array(32)).toBase64()}`,
     QUOTE_SECRETS: hex(),
-    SWEEP_AFTER_MS: '8000',
-    SWEEP_EVERY_MS: '2000',
-    LIST_LATEST_EVERY_MS: '5000',
+    RECHECK_AFTER_MS: '8000',
+    RECHECK_EVERY_MS: '2000',
+    PROVIDER_LIST_LATEST_EVERY_MS: '5000',
   }
   for (const [name, value] of Object.entries(own)) env.set(name, value)
   return env

@@ -66,7 +66,7 @@ CREATE TABLE "books"."names" (
 	"key" text PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
 	"item" text NOT NULL,
-	"part" integer DEFAULT 0 NOT NULL
+	"ref_sequence" integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "books"."provider_moves" (

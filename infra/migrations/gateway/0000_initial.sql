@@ -21,7 +21,7 @@ CREATE TABLE "gateway"."identities" (
 	"failed_at" timestamp (3) with time zone,
 	"failure" text,
 	"sweeps" integer DEFAULT 0 NOT NULL,
-	"sweep_at" timestamp (3) with time zone,
+	"check_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
@@ -85,7 +85,7 @@ CREATE TABLE "gateway"."users" (
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "identities_awaited" ON "gateway"."identities" USING btree ("sweep_at") WHERE "gateway"."identities"."sweep_at" is not null;--> statement-breakpoint
+CREATE INDEX "identities_awaited" ON "gateway"."identities" USING btree ("check_at") WHERE "gateway"."identities"."check_at" is not null;--> statement-breakpoint
 CREATE INDEX "identities_failed" ON "gateway"."identities" USING btree ("failed_at") WHERE "gateway"."identities"."failed_at" is not null;--> statement-breakpoint
 CREATE INDEX "identity_links_wallet" ON "gateway"."identity_links" USING btree ("wallet","created_at");--> statement-breakpoint
 CREATE INDEX "identity_rechecks_due" ON "gateway"."identity_rechecks" USING btree ("next_check_at");--> statement-breakpoint

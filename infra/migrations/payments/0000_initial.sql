@@ -28,7 +28,7 @@ CREATE TABLE "payments"."payments" (
 	"late_rate_minor_per_usd" numeric(78,0),
 	"promised_micro" numeric(78,0),
 	"quote_id" text NOT NULL,
-	"taken_by" text NOT NULL,
+	"request_fingerprint" text NOT NULL,
 	"request_id" text,
 	"account" text NOT NULL,
 	"checkout_id" text,
@@ -41,13 +41,13 @@ CREATE TABLE "payments"."payments" (
 	"held" boolean,
 	"paid_minor" numeric(78,0),
 	"paid_at" timestamp (3) with time zone,
-	"part" integer DEFAULT 0 NOT NULL,
-	"live_micro" numeric(78,0) DEFAULT 0 NOT NULL,
+	"ref_sequence" integer DEFAULT 0 NOT NULL,
+	"onchain_micro" numeric(78,0) DEFAULT 0 NOT NULL,
 	"left_micro" numeric(78,0) DEFAULT 0 NOT NULL,
-	"offset_micro" numeric(78,0) DEFAULT 0 NOT NULL,
-	"waived_micro" numeric(78,0) DEFAULT 0 NOT NULL,
+	"recovered_micro" numeric(78,0) DEFAULT 0 NOT NULL,
+	"written_off_micro" numeric(78,0) DEFAULT 0 NOT NULL,
 	"credited_at" timestamp (3) with time zone,
-	"cleared_at" timestamp (3) with time zone,
+	"refunds_checked_at" timestamp (3) with time zone,
 	"hold_ended_at" timestamp (3) with time zone,
 	"extended_at" timestamp (3) with time zone,
 	"frozen_at" timestamp (3) with time zone,
@@ -71,7 +71,7 @@ CREATE TABLE "payments"."payments" (
 	CONSTRAINT "payments_account" CHECK (("payments"."payments"."currency", "payments"."payments"."account") in (('IDR', 'ID'), ('MYR', 'MY'))),
 	CONSTRAINT "payments_amounts" CHECK ("payments"."payments"."fiat_minor" > 0 and "payments"."payments"."ausd_micro" > 0 and "payments"."payments"."rate_minor_per_usd" > 0),
 	CONSTRAINT "payments_back" CHECK ("payments"."payments"."refunded_minor" >= 0 and "payments"."payments"."overpaid_minor" >= 0),
-	CONSTRAINT "payments_shares" CHECK ("payments"."payments"."live_micro" >= 0 and "payments"."payments"."offset_micro" >= 0 and "payments"."payments"."waived_micro" >= 0 and "payments"."payments"."live_micro" + "payments"."payments"."offset_micro" <= "payments"."payments"."ausd_micro"),
+	CONSTRAINT "payments_shares" CHECK ("payments"."payments"."onchain_micro" >= 0 and "payments"."payments"."recovered_micro" >= 0 and "payments"."payments"."written_off_micro" >= 0 and "payments"."payments"."onchain_micro" + "payments"."payments"."recovered_micro" <= "payments"."payments"."ausd_micro"),
 	CONSTRAINT "payments_awaiting" CHECK ("payments"."payments"."state" <> 'awaiting_payment' or "payments"."payments"."checkout_url" is not null),
 	CONSTRAINT "payments_evidence" CHECK ("payments"."payments"."state" in ('opening', 'awaiting_payment', 'expired', 'replaced', 'review') or "payments"."payments"."provider_payment_id" is not null)
 );
@@ -106,7 +106,7 @@ CREATE TABLE "payments"."wallets" (
 	"wallet" text PRIMARY KEY NOT NULL,
 	"frozen" boolean NOT NULL,
 	"revision" numeric(78,0) NOT NULL,
-	"order_again_at" timestamp (3) with time zone,
+	"retry_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
@@ -233,7 +233,7 @@ CREATE INDEX "refunds_payment" ON "payments"."refunds" USING btree ("payment_id"
 CREATE INDEX "reversals_wallet" ON "payments"."reversals" USING btree ("wallet");--> statement-breakpoint
 CREATE INDEX "reversals_missing" ON "payments"."reversals" USING btree ("wallet") WHERE "payments"."reversals"."cleared_at" is null and "payments"."reversals"."made_good_micro" < "payments"."reversals"."lost_micro";--> statement-breakpoint
 CREATE INDEX "wallets_frozen" ON "payments"."wallets" USING btree ("wallet") WHERE "payments"."wallets"."frozen";--> statement-breakpoint
-CREATE INDEX "wallets_due" ON "payments"."wallets" USING btree ("order_again_at") WHERE "payments"."wallets"."order_again_at" is not null;--> statement-breakpoint
+CREATE INDEX "wallets_due" ON "payments"."wallets" USING btree ("retry_at") WHERE "payments"."wallets"."retry_at" is not null;--> statement-breakpoint
 CREATE INDEX "refund_orders_payment" ON "payments"."refund_orders" USING btree ("payment_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "refund_orders_once" ON "payments"."refund_orders" USING btree ("account","provider_payment_id") WHERE "payments"."refund_orders"."state" <> 'failed';--> statement-breakpoint
 CREATE INDEX "resolutions_payment" ON "payments"."resolutions" USING btree ("payment_id","decided_at");--> statement-breakpoint
@@ -244,14 +244,15 @@ CREATE INDEX "journal_item" ON "payments"."journal" USING btree ("item");--> sta
 CREATE INDEX "journal_booked" ON "payments"."journal" USING btree ("booked_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "journal_reversed" ON "payments"."journal" USING btree ("reverses","line") WHERE reverses is not null;--> statement-breakpoint
 CREATE INDEX "outbox_unpublished" ON "payments"."outbox" USING btree ("position") WHERE "payments"."outbox"."published_at" is null;--> statement-breakpoint
-CREATE INDEX "outbox_published" ON "payments"."outbox" USING btree ("published_at") WHERE "payments"."outbox"."published_at" is not null;--> statement-breakpoint
+CREATE INDEX "outbox_published" ON "payments"."outbox" USING btree ("published_at") WHERE "payments"."outbox"."published_at" is not null;
+--> statement-breakpoint
 CREATE FUNCTION "payments"."promised_of"("p" "payments"."payments") RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
   -- AUSD (10⁻⁶) that must be covered for a payment until it is on the chain: an open checkout, money that
   -- arrived, late money without a rate, and money in review. Less refunds, and less what repays an earlier loss.
   SELECT CASE WHEN p.state IN ('opening', 'awaiting_payment', 'paid') OR p.reason = 'awaiting_rate'
     OR (p.state = 'review' AND p.credited_at IS NULL AND p.provider_payment_id IS NOT NULL
       AND p.reason NOT IN ('amount_differs', 'currency_differs'))
-  THEN greatest(0, div(p.ausd_micro * greatest(0, p.fiat_minor - p.refunded_minor), p.fiat_minor) - p.offset_micro)
+  THEN greatest(0, div(p.ausd_micro * greatest(0, p.fiat_minor - p.refunded_minor), p.fiat_minor) - p.recovered_micro)
   ELSE 0 END
 $$;--> statement-breakpoint
 CREATE FUNCTION "payments"."note_promise"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $$

@@ -9,7 +9,7 @@ CREATE TABLE "payouts"."payouts" (
 	"ausd_micro" numeric(78,0) NOT NULL,
 	"fiat_minor" numeric(78,0) NOT NULL,
 	"quote_id" text NOT NULL,
-	"taken_by" text NOT NULL,
+	"request_fingerprint" text NOT NULL,
 	"request_id" text,
 	"authorizer" text NOT NULL,
 	"authorization_nonce" text NOT NULL,

@@ -58,13 +58,18 @@ const mark = (of: string) => of.slice(2, 6)
 const insertPayment = (of: string, state: string) =>
   owner`insert into payments.payments ${owner({
     ...{ ...base, id: `pay-${of}`, kind: 'topup', state, wallet: of, fiat_minor: 1, ausd_micro: 1 },
-    ...{ quote_id: `qp-${of}`, taken_by: 't', provider_payment_id: `py-${mark(of)}` },
+    ...{ quote_id: `qp-${of}`, request_fingerprint: 't', provider_payment_id: `py-${mark(of)}` },
     ...{ checkout_id: `ps-${of}`, checkout_url: 'https://pay.example/sari' },
   })}`
 const insertCashout = (of: string, state: string) =>
   owner`insert into payouts.payouts ${owner({
     ...{ id: `out-${of}`, wallet: of, state, rate_minor_per_usd: 1, ausd_micro: 1, fiat_minor: 1 },
-    ...{ quote_id: `q-${of}`, taken_by: 't', authorizer: of, authorization_nonce: `n-${of}` },
+    ...{
+      quote_id: `q-${of}`,
+      request_fingerprint: 't',
+      authorizer: of,
+      authorization_nonce: `n-${of}`,
+    },
     ...{ authorization: {}, channel_code: 'ID_BCA', bank_details: 'box', account_mark: 'mark' },
     ...{ bank_details_key_id: 'k', provider_payout_id: `disb-${of}` },
   })}`
@@ -138,11 +143,11 @@ test('an erasure empties what names a person, of this wallet only, and keeps eve
 
 test('an erasure ends the approval, so that the sweep takes the flag off the chain', async () => {
   await run()
-  const [row] = await owner`select state, revision, sweep_at, flag_settled_at, provider_ref
+  const [row] = await owner`select state, revision, check_at, flag_settled_at, provider_ref
     from gateway.identities where wallet = ${wallet}`
   expect(row).toMatchObject({ state: 'reset', flag_settled_at: null, provider_ref: null })
   expect(Number(row!.revision)).toBeGreaterThan(5)
-  expect(row!.sweep_at).not.toBeNull()
+  expect(row!.check_at).not.toBeNull()
 })
 
 test('an erasure is announced once, and recorded without the data', async () => {
@@ -163,7 +168,7 @@ test('an erasure is announced once, and recorded without the data', async () => 
 
 test('an erasure can be ordered again once there is new personal data', async () => {
   await run()
-  await owner`update gateway.identities set sweep_at = null where wallet = ${wallet}`
+  await owner`update gateway.identities set check_at = null where wallet = ${wallet}`
   await owner`update gateway.users set country = 'MY' where wallet = ${wallet}`
   const again = await run()
   expect(again).toMatchObject({ done: 'personal data erased' })
@@ -222,7 +227,7 @@ test.each<[string, (wallet: string) => Promise<unknown>, string]>([
   ],
   [
     'the verified flag is not final',
-    () => owner`update gateway.identities set sweep_at = now() where wallet = ${wallet}`,
+    () => owner`update gateway.identities set check_at = now() where wallet = ${wallet}`,
     'gateway: an order of the verdict verified is not on chain',
   ],
   [

@@ -32,7 +32,7 @@ beforeAll(async () => {
   for (const one of [wallet, other]) {
     await owner`insert into gateway.users (wallet, country) values (${one}, 'ID')`
     await owner`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro, fiat_minor,
-        quote_id, taken_by, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
+        quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
         bank_details_key_id)
       values (${`payout-${one}`}, ${one}, 'paid', 1, 1, 1, ${`q-${one}`}, 't', ${one}, ${`n-${one}`}, '{}',
         'ID_BCA', 'a sealed box', 'k1')`
@@ -124,7 +124,7 @@ describe('the pages that a service returns', () => {
     const payment = {
       ...{ id: 'pay_1', kind: 'topup', state: 'expired', wallet, pair: 'USD/IDR', currency: 'IDR' },
       ...{ account: 'ID', rate_minor_per_usd: 1, fiat_minor: 1, ausd_micro: 1, quote_id: 'q1' },
-      ...{ taken_by: 't', created_at: new Date('2026-11-01T02:03:04.567Z') },
+      ...{ request_fingerprint: 't', created_at: new Date('2026-11-01T02:03:04.567Z') },
     }
     await owner`insert into payments.payments ${owner(payment)}`
     await owner`insert into payments.resolutions (deed_id, payment_id, resolution, decided_by, reason)
@@ -144,7 +144,7 @@ describe('the pages that a service returns', () => {
   test('are read by an index, for a wallet with few rows and for one with many', async () => {
     await owner`set session_replication_role = replica` // Without the triggers of the journal.
     await owner`insert into payments.payments (id, kind, state, wallet, pair, currency, account, rate_minor_per_usd,
-        fiat_minor, ausd_micro, quote_id, taken_by)
+        fiat_minor, ausd_micro, quote_id, request_fingerprint)
       select 'pay_' || md5(n::text), 'topup', 'expired', '0x' || lpad(to_hex(case when n % 10 = 0 then 0 else n / 4 end), 40, '0'),
         'USD/IDR', 'IDR', 'ID', 1, 1, 1, 'quote' || n, 't' from generate_series(1, 20000) n`
     await owner`insert into payments.journal (posting, line, event, item, account, asset, amount)

@@ -50,8 +50,8 @@ export type Known = {
 /** Maximum number of further refs of a payment since the backup. */
 const furtherMax = 4
 
-export const namesOf = (id: string, part: number, wallet: string, kind: Named['kind']) =>
-  Array.from({ length: part + furtherMax + 1 }, (_, number): [Hex, Named] => {
+export const namesOf = (id: string, sequence: number, wallet: string, kind: Named['kind']) =>
+  Array.from({ length: sequence + furtherMax + 1 }, (_, number): [Hex, Named] => {
     const refId = number === 0 ? id : `${id}.${number}`
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
@@ -64,11 +64,13 @@ export const uncreditedStates = [
 /** Reads everything in one snapshot. */
 export const readKnown = (sql: Sql): Promise<Known> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
-    const payments = await tx<{ id: string; part: number; wallet: string; kind: Named['kind'] }[]>`
-      select id, part, wallet, kind from payments.payments`
+    const payments = await tx<
+      { id: string; ref_sequence: number; wallet: string; kind: Named['kind'] }[]
+    >`
+      select id, ref_sequence, wallet, kind from payments.payments`
     const uncredited = await tx<{ id: string; ausd: string }[]>`
       select id, ausd_micro as ausd from payments.payments
-      where state = any(${[...uncreditedStates]}) and part = 0 and credited_at is null
+      where state = any(${[...uncreditedStates]}) and ref_sequence = 0 and credited_at is null
         and created_at > now() - interval '30 days'`
     const payouts = await tx<
       {
@@ -103,7 +105,9 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       payments: new Set(payments.map(({ id }) => id)),
       uncredited: new Map(uncredited.map(({ id, ausd }) => [id, BigInt(ausd)])),
       refs: new Map(
-        payments.flatMap(({ id, part, wallet, kind }) => namesOf(id, part, wallet, kind)),
+        payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) =>
+          namesOf(id, sequence, wallet, kind),
+        ),
       ),
       payouts: new Set(accepted.map(({ id }) => id)),
       openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),

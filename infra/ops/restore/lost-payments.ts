@@ -109,7 +109,10 @@ async function fromCheckout(
     ausd_micro: BigInt(wordOf(words, 'ausd')),
     rate_minor_per_usd: BigInt(wordOf(words, 'rate')),
     spread_bps: BigInt(wordOf(words, 'spread') || 0),
-    ...{ quote_id: wordOf(words, 'quote_id'), taken_by: wordOf(words, 'taken_by') },
+    ...{
+      quote_id: wordOf(words, 'quote_id'),
+      request_fingerprint: wordOf(words, 'request_fingerprint'),
+    },
     ...{ checkout_id: session.payment_session_id, checkout_url: session.payment_link_url ?? null },
     expires_at: Number.isNaN(end) ? new Date() : new Date(end),
     created_at: new Date(Date.parse(session.created ?? '') || Date.now()),
@@ -143,7 +146,7 @@ async function factsOf(
   if (!charge || !amountMinor) return undefined
   const paidAt = charge.captures?.[0]?.capture_timestamp ?? charge.created ?? ''
   return {
-    ...{ state: 'paid', held, live_micro: micro, paid_minor: amountMinor },
+    ...{ state: 'paid', held, onchain_micro: micro, paid_minor: amountMinor },
     ...{ provider_payment_id: charge.payment_id, channel: charge.channel_code },
     payment_request_id: charge.payment_request_id ?? null,
     paid_at: new Date(Date.parse(paidAt) || Date.now()),
@@ -162,5 +165,5 @@ const fromEffect = (
   kind: kind === 'credit' ? 'topup' : 'settlement',
   fiat_minor: facts.paid_minor,
   rate_minor_per_usd: (facts.paid_minor * 1_000_000n) / micro || 1n,
-  ...{ quote_id: `lost:${id}`, taken_by: 'lost', created_at: created ?? new Date() },
+  ...{ quote_id: `lost:${id}`, request_fingerprint: 'lost', created_at: created ?? new Date() },
 })

@@ -44,7 +44,10 @@ export async function findPayouts(world: World): Promise<Found<LostPayout>> {
       const rate = BigInt(wordOf(words, 'rate') || rateFor(fiatMinor, base.ausdMicro))
       const named = {
         ...{ quoteId: wordOf(words, 'quote_id') || `lost:${id}`, fiatMinor, rateMinorPerUsd: rate },
-        ...{ takenBy: wordOf(words, 'taken_by') || 'lost', channelCode: payout.channel_code },
+        ...{
+          requestFingerprint: wordOf(words, 'request_fingerprint') || 'lost',
+          channelCode: payout.channel_code,
+        },
         spreadBps: BigInt(wordOf(words, 'spread') || 0),
       }
       const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
@@ -84,7 +87,11 @@ function rowOf(
   const fiatMinor = bus.takenMinor.get(id) ?? guessedMinor
   return {
     ...{ id, wallet: authorization.from, ausdMicro, fiatMinor, authorization, takeTxHash },
-    ...{ rateMinorPerUsd: rateFor(fiatMinor, ausdMicro), quoteId: `lost:${id}`, takenBy: 'lost' },
+    ...{
+      rateMinorPerUsd: rateFor(fiatMinor, ausdMicro),
+      quoteId: `lost:${id}`,
+      requestFingerprint: 'lost',
+    },
     ...{ channelCode: 'lost', providerPayoutId: null, createdAt: new Date(), spreadBps: 0n },
     ...(takeTxHash
       ? { state: 'returning', reason: 'taken_late' }

@@ -15,7 +15,7 @@ const at = new Date('2026-11-22T01:30:00Z')
 
 /** Metadata stored at the provider with a checkout and with a payout. */
 const words = {
-  ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, taken_by: 'somebody' },
+  ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, request_fingerprint: 'somebody' },
   ...{ rate: '16250', ausd: '3076923' },
 }
 const session = (metadata: Record<string, string> | null) => ({
@@ -154,7 +154,7 @@ describe('a payment whose row is older than its effect on chain', () => {
   ] as const)('%s', async (_, promised, lanes, paidMicro, asked) => {
     const found = await findPayments(world(promised, lanes))
     expect(found.rows).toEqual([])
-    expect(found.paid.map(({ facts }) => facts.live_micro)).toEqual([...paidMicro])
+    expect(found.paid.map(({ facts }) => facts.onchain_micro)).toEqual([...paidMicro])
     expect(found.undecided).toHaveLength(asked)
   })
 })

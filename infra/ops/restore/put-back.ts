@@ -58,9 +58,9 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
 
 /** Sets the chain's amount. Refunds since then are applied once the payment is credited. */
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
-  const { live_micro, paid_minor, ...rest } = facts
+  const { onchain_micro, paid_minor, ...rest } = facts
   const values = {
-    ...{ ...rest, live_micro: live_micro.toString(), paid_minor: paid_minor.toString() },
+    ...{ ...rest, onchain_micro: onchain_micro.toString(), paid_minor: paid_minor.toString() },
     ...{ reason: null, checks: 0, next_check_at: new Date(Date.now() + checkAfterMs) },
   }
   return tx<Booked>`update payments.payments set ${tx(values)}, updated_at = now()
@@ -80,7 +80,11 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     fiat_minor: row.fiatMinor.toString(),
     rate_minor_per_usd: row.rateMinorPerUsd.toString(),
     spread_bps: row.spreadBps.toString(),
-    ...{ quote_id: row.quoteId, taken_by: row.takenBy, channel_code: row.channelCode },
+    ...{
+      quote_id: row.quoteId,
+      request_fingerprint: row.requestFingerprint,
+      channel_code: row.channelCode,
+    },
     authorization_nonce: row.authorization.nonce,
     authorization: tx.json(row.authorization),
     ...{ bank_details: '', bank_details_key_id: 'lost' },

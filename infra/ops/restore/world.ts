@@ -16,7 +16,7 @@ export type LostPayment = Record<string, string | bigint | boolean | Date | null
 export type PaidFacts = {
   state: 'paid'
   held: boolean
-  live_micro: bigint
+  onchain_micro: bigint
   paid_minor: bigint
   provider_payment_id: string
   payment_request_id: string | null
@@ -33,7 +33,7 @@ export type LostPayout = {
   rateMinorPerUsd: bigint
   spreadBps: bigint
   quoteId: string
-  takenBy: string
+  requestFingerprint: string
   authorization: SignedTransfer
   channelCode: string
   providerPayoutId: string | null

@@ -55,7 +55,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
     ]
     const [promises] = await tx<{ promised: string }[]>`
       select coalesce(sum(greatest(0, div(ausd_micro * greatest(0, fiat_minor - refunded_minor),
-        fiat_minor) - offset_micro)), 0)::text as promised
+        fiat_minor) - recovered_micro)), 0)::text as promised
       from payments.payments
       where state in ('opening', 'awaiting_payment', 'paid') or reason = 'awaiting_rate'
         or state = 'review' and credited_at is null and provider_payment_id is not null

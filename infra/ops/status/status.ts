@@ -30,7 +30,8 @@ function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access 
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
     BigInt(env[name] || fallback)
   const laneWei =
-    set('LANE_FLOOR_WEI', relayer.LANE_FLOOR_WEI) + set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
+    set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
+    set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
   return {
     place: operatorPlace(env),
     provider: providerOf(env),

@@ -277,7 +277,7 @@ describe('a drip', () => {
   })
 
   test('waits while the lane would fall below its floor', async () => {
-    const context = await fixture.begin({ laneFloorWei: 10n ** 30n })
+    const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
     const { address } = privateKeyToAccount(generatePrivateKey())
     await fixture.command(drip(address))
     await round(context)

@@ -90,7 +90,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     return {
       ...one,
       openCount: one.open.length,
-      roomWei: balanceWei - inFlightWei(one.open) - context.settings.laneFloorWei,
+      roomWei: balanceWei - inFlightWei(one.open) - context.settings.laneMinBalanceWei,
       bidRoomWei: bidRoomWei(balanceWei, one.open, baseFeeWei),
     }
   }

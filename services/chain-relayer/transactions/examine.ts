@@ -125,9 +125,9 @@ async function isExtended({ node, contracts }: Context, { refId, until }: Payloa
 }
 
 async function canAfford(context: Context, operation: Operation, lane: `0x${string}`) {
-  const { dripWei, laneFloorWei } = context.settings
+  const { dripWei, laneMinBalanceWei } = context.settings
   const balanceWei = await context.node.reader.getBalance({ address: lane })
-  if (balanceWei - dripWei >= laneFloorWei && balanceWei > dripWei) return true
+  if (balanceWei - dripWei >= laneMinBalanceWei && balanceWei > dripWei) return true
   const fields = { lane, balanceWei: String(balanceWei), alarm: true }
   context.logThrottled(`drips:${lane}`, fields, 'lane balance too low for drips: fund it')
   await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))

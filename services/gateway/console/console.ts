@@ -108,7 +108,7 @@ async function told(
 }
 
 const refusals = {
-  host: 'Unknown host name: add it to OPS_HOSTS.',
+  host: 'Unknown host name: add it to OPS_ALLOWED_HOSTS.',
   origin: 'Requests from another origin are not allowed.',
   site: 'Requests from another site are not allowed.',
 }

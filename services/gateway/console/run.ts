@@ -46,7 +46,7 @@ export function runConsole(
   const { sandboxControlsUrl: url, sandboxControlsToken: token } = config
   const parts = {
     token: config.consoleToken,
-    hosts: config.opsHosts,
+    hosts: config.opsAllowedHosts,
     live,
     ...{ overview, items, log, leaving },
     ...(url === '' ? {} : { sandbox: openSandbox({ url, token }) }),

@@ -27,11 +27,11 @@ export const identities = schema.table(
     failure: text('failure'),
     sweeps: integer('sweeps').notNull().default(0),
     /** Time of the next sweep of this row; null if nothing is awaited. */
-    sweepAt: at('sweep_at'),
+    checkAt: at('check_at'),
     ...timestamps(),
   },
   (table) => [
-    index('identities_awaited').on(table.sweepAt).where(isNotNull(table.sweepAt)),
+    index('identities_awaited').on(table.checkAt).where(isNotNull(table.checkAt)),
     index('identities_failed').on(table.failedAt).where(isNotNull(table.failedAt)),
   ],
 )
@@ -57,7 +57,7 @@ export type Verdict = {
 }
 
 /** Stores a decision; a new order resets the sweeps. */
-export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Promise<void> {
+export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Promise<void> {
   const { wallet, next, provider, providerRef, ordered } = verdict
   const values = {
     state: next.state,
@@ -65,7 +65,7 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Pro
     providerRef,
     decidedAt: new Date(next.decidedAtMs),
     revision: next.revision,
-    ...(ordered ? { flagSettledAt: null, failedAt: null, failure: null, sweeps: 0, sweepAt } : {}),
+    ...(ordered ? { flagSettledAt: null, failedAt: null, failure: null, sweeps: 0, checkAt } : {}),
   }
   await tx
     .insert(identities)
@@ -77,8 +77,8 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, sweepAt: Date): Pro
 }
 
 /** Keeps the next sweep while a drip is still awaited. */
-const sweepAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
-  and ${identities.dripSettledAt} is null then ${identities.sweepAt} end`
+const checkAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
+  and ${identities.dripSettledAt} is null then ${identities.checkAt} end`
 
 /** Marks the flag of this revision as on the chain; returns undefined if another one is awaited. */
 export async function settleFlag(
@@ -95,7 +95,7 @@ export async function settleFlag(
     .update(identities)
     .set({
       flagSettledAt: sql`now()`,
-      sweepAt: sweepAtOfDrip,
+      checkAt: checkAtOfDrip,
       sweeps: 0,
       updatedAt: sql`now()`,
     })
@@ -105,31 +105,31 @@ export async function settleFlag(
 }
 
 /** Marks native coin as ordered; returns false if it already was. Once per wallet. */
-export async function orderDrip(tx: Tx, wallet: `0x${string}`, sweepAt: Date): Promise<boolean> {
+export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)
-    .set({ dripOrderedAt: sql`now()`, sweepAt, sweeps: 0, updatedAt: sql`now()` })
+    .set({ dripOrderedAt: sql`now()`, checkAt, sweeps: 0, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripOrderedAt)))
     .returning({ wallet: identities.wallet })
   return rows.length === 1
 }
 
 /** Keeps the next sweep while a flag is still awaited. */
-const sweepAtOfFlag = sql`case when ${identities.flagSettledAt} is null
-  then ${identities.sweepAt} end`
+const checkAtOfFlag = sql`case when ${identities.flagSettledAt} is null
+  then ${identities.checkAt} end`
 
 /** Marks the drip as settled; idempotent. */
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(identities)
-    .set({ dripSettledAt: sql`now()`, sweepAt: sweepAtOfFlag, updatedAt: sql`now()` })
+    .set({ dripSettledAt: sql`now()`, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
 /** Records that the relayer gave up, and ends the sweeps; needs manual review. */
 export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
   tx
     .update(identities)
-    .set({ failedAt: sql`now()`, failure, sweepAt: null, updatedAt: sql`now()` })
+    .set({ failedAt: sql`now()`, failure, checkAt: null, updatedAt: sql`now()` })
     .where(eq(identities.wallet, wallet))
 
 /** Finds rows whose order has had no answer for too long, oldest first. */
@@ -138,8 +138,8 @@ export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
     db
       .select()
       .from(identities)
-      .where(lt(identities.sweepAt, now))
-      .orderBy(asc(identities.sweepAt))
+      .where(lt(identities.checkAt, now))
+      .orderBy(asc(identities.checkAt))
       .limit(rowsMax),
   )
 
@@ -150,14 +150,14 @@ export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityR
     .from(identities)
     .where(eq(identities.wallet, found.wallet))
     .for('update')
-  return row?.sweepAt && row.sweepAt.getTime() === found.sweepAt?.getTime() ? row : undefined
+  return row?.checkAt && row.checkAt.getTime() === found.checkAt?.getTime() ? row : undefined
 }
 
 /** Counts a sweep and sets the time of the next one; null for none. */
-export const postpone = (tx: Tx, wallet: `0x${string}`, sweepAt: Date | null) =>
+export const postpone = (tx: Tx, wallet: `0x${string}`, checkAt: Date | null) =>
   tx
     .update(identities)
-    .set({ sweepAt, sweeps: sql`${identities.sweeps} + 1` })
+    .set({ checkAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
 /** Finds the newest verdict on a wallet. */
@@ -168,8 +168,8 @@ export async function findIdentity(db: Db, wallet: `0x${string}`) {
 
 /** Finds the oldest awaited order of each state. */
 export const oldestAwaited = (db: Db) => {
-  const { wallet: id, state, updatedAt: since, sweepAt } = identities
-  const awaited = isNotNull(sweepAt)
+  const { wallet: id, state, updatedAt: since, checkAt } = identities
+  const awaited = isNotNull(checkAt)
   return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
 }
 
@@ -178,9 +178,9 @@ export const countIdentities = (database: Database) =>
   database.read((db) =>
     db
       .select({
-        awaited: sql<number>`count(${identities.sweepAt})::int`,
+        awaited: sql<number>`count(${identities.checkAt})::int`,
         failed: sql<number>`count(${identities.failedAt})::int`,
       })
       .from(identities)
-      .where(or(isNotNull(identities.sweepAt), isNotNull(identities.failedAt))),
+      .where(or(isNotNull(identities.checkAt), isNotNull(identities.failedAt))),
   )

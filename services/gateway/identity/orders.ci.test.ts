@@ -87,7 +87,7 @@ async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
   await sweepOnce(
     contextOf({
-      config: { ...config, sweepAfterMs: minuteMs },
+      config: { ...config, recheckAfterMs: minuteMs },
       database: backbone.database,
       ask: asker(bus),
       clock: () => Date.now() + aheadMs + 1_000,
@@ -122,7 +122,7 @@ describe('an identity', () => {
       const seen = await identityOf(wallet)
       return seen?.dripSettledAt ? seen : undefined
     })
-    expect(row).toMatchObject({ state: 'verified', sweepAt: null })
+    expect(row).toMatchObject({ state: 'verified', checkAt: null })
   })
   test('that is withdrawn and approved again is ordered each time, and dripped once', async () => {
     const wallet = walletOf(freshWallet())
@@ -138,7 +138,7 @@ describe('an identity', () => {
     }
     const row = await identityOf(wallet)
     expect(row?.dripOrderedAt).toEqual(firstDrip!)
-    expect(row?.sweepAt).not.toBeNull() // The drip was never reported: it is still awaited.
+    expect(row?.checkAt).not.toBeNull() // The drip was never reported: it is still awaited.
     const all = await backbone.database.read((db) =>
       db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
     )
@@ -189,7 +189,7 @@ describe('an identity', () => {
       const seen = await identityOf(wallet)
       return seen?.failedAt ? seen : undefined
     })
-    expect(row).toMatchObject({ failure: 'reverted', sweepAt: null, dripOrderedAt: null })
+    expect(row).toMatchObject({ failure: 'reverted', checkAt: null, dripOrderedAt: null })
   })
   test('that is verified gets no link', async () => {
     const who = freshWallet()
@@ -229,7 +229,7 @@ describe('the sweep of an order without a result', () => {
     const row = await identityOf(wallet)
     expect(row).toMatchObject({ flagSettledAt: null, sweeps: 1 })
     await sweepLater(2 * minuteMs)
-    const waited = (await identityOf(wallet))!.sweepAt!.getTime() - row!.sweepAt!.getTime()
+    const waited = (await identityOf(wallet))!.checkAt!.getTime() - row!.checkAt!.getTime()
     expect(Math.round(waited / minuteMs)).toBe(2)
   })
   test('orders the coin again until the wallet holds coin', async () => {
@@ -242,7 +242,7 @@ describe('the sweep of an order without a result', () => {
     expect((await identityOf(wallet))?.dripSettledAt).toBeNull()
     await sweepLater(4 * minuteMs)
     const row = await identityOf(wallet)
-    expect(row?.sweepAt).toBeNull()
+    expect(row?.checkAt).toBeNull()
     expect(row?.dripSettledAt).not.toBeNull()
   })
   test('leaves an order that is answered during the chain lookup', async () => {
@@ -254,7 +254,7 @@ describe('the sweep of an order without a result', () => {
       await waitUntil('the drip', async () => (await identityOf(wallet))?.dripSettledAt)
     })
     await sweepLater(minuteMs)
-    expect((await identityOf(wallet))?.sweepAt).toBeNull()
+    expect((await identityOf(wallet))?.checkAt).toBeNull()
     expect(await stored(dripRepeatId(wallet, revision, 1))).toBe(0)
   })
 })

@@ -88,7 +88,7 @@ async function flagSettled(
   if (!row) return
   context.log.info({ wallet, state: row.state }, 'verified flag settled')
   if (row.state !== 'verified') return
-  if (!(await orderDrip(tx, wallet, new Date(context.clock() + context.config.sweepAfterMs))))
+  if (!(await orderDrip(tx, wallet, new Date(context.clock() + context.config.recheckAfterMs))))
     return
   await announce(tx, outbox, DripOrdered, dripOrderId(wallet), { wallet })
   failpoint('gateway:drip-ordered')
@@ -116,7 +116,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
     // The relayer may have reported during the chain read.
     const row = await lockAwaited(tx, found)
     if (!row) return
-    const waitMs = Math.min(postponeMsMax, context.config.sweepAfterMs * 2 ** row.sweeps)
+    const waitMs = Math.min(postponeMsMax, context.config.recheckAfterMs * 2 ** row.sweeps)
     await postpone(tx, row.wallet, nextSweep(context, row, waitMs))
     if (row.flagSettledAt === null && row.revision !== null)
       await repeatFlag(tx, context, row, row.revision, account.ok.verified)

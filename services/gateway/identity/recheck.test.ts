@@ -32,7 +32,7 @@ beforeAll(async () => {
   backbone = await startBackbone()
   sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
   // It takes webhooks and makes links; the rounds are the suite's own.
-  gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, sweepEveryMs: day })
+  gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, recheckEveryMs: day })
 })
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
@@ -57,7 +57,7 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
         ...{ identityLevel: testConfig.identity.level, identityRechecksPerMinute: perMinute },
         ...{ identityRecheckOpenMs: hour, identityRecheckOpenForMs: 3 * day },
         ...{ identityRecheckMs: day, identityRecheckForMs: 30 * day },
-        ...{ sweepAfterMs: minute, sweepEveryMs: minute },
+        ...{ recheckAfterMs: minute, recheckEveryMs: minute },
       },
       provider: {
         ...provider,

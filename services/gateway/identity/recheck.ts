@@ -22,7 +22,7 @@ const lookUpDeadlineMs = 15_000
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { config, copies, database, provider, clock } = context
   const perMinute = config.identityRechecksPerMinute / copies.count()
-  const budget = (perMinute * config.sweepEveryMs) / 60_000
+  const budget = (perMinute * config.recheckEveryMs) / 60_000
   let left = Math.max(1, Math.floor(budget))
   while (left > 0 && !signal?.aborted) {
     const rowsMax = Math.min(left, concurrency)

@@ -17,7 +17,7 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
     ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onFatal },
     reactions: [webhookReaction(context), ...orderReactions(context)],
   }
-  const loop = { everyMs: config.sweepEveryMs, log }
+  const loop = { everyMs: config.recheckEveryMs, log }
   const running = [
     consume(consumption),
     startLoop({ ...loop, name: 'identity sweeps', work: () => sweepOnce(context) }),

@@ -125,7 +125,7 @@ export async function applyStatement(
   if ('ignored' in decision) return decision
   const { wallet, next, flag } = decision
   const verdict = { wallet, next, provider, providerRef, ordered: flag !== null }
-  await storeVerdict(tx, verdict, new Date(clock() + config.sweepAfterMs))
+  await storeVerdict(tx, verdict, new Date(clock() + config.recheckAfterMs))
   const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
   const askedAt = nextCheckAt(standing, scheduleOf(config), clock())
   await noteVerdict(tx, { wallet, provider, nextCheckAt: askedAt })

@@ -307,7 +307,7 @@ test('the gateway answers at the deadline when a handler never ends', async () =
 
 test('security: the gateway refuses public requests above the concurrency limit at once, and frees each place', async () => {
   const held = Promise.withResolvers<unknown>()
-  const over = { config: { ...config, publicWaitingMax: 2 } }
+  const over = { config: { ...config, publicConcurrencyMax: 2 } }
   const fixture = await fixtureOf({ 'pricing.quote.create': () => held.promise }, over)
   const quote = () => fixture.call('POST', '/quote', { body: { pair: 'USD/IDR' } })
   const waiting = [quote(), quote()]

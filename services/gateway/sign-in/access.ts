@@ -13,7 +13,7 @@ export function openAccess(context: Context, addresses: AddressLimits) {
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   const signIn = openSignIn(context, limiter(config.rateLimitPublicPerMinute))
   const wallets = limiter(config.rateLimitSignedPerMinute)
-  const places = openPlaces(config.publicWaitingMax)
+  const places = openPlaces(config.publicConcurrencyMax)
   return new Elysia({ name: 'access' }).macro({
     /** No sign-in, limited per address; `public` requests also have a concurrency limit. */
     limited: (by: 'public' | 'delivery' | 'probe') => ({

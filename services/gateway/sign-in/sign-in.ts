@@ -24,7 +24,7 @@ const rejectedTtlMs = 60_000
  * number at one time is limited, because anyone can claim such a wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
-  const places = openPlaces(config.publicWaitingMax)
+  const places = openPlaces(config.publicConcurrencyMax)
   // The signature is part of the key, because wallet and until can be guessed.
   const proven = openMemory(50_000, clock)
   const rejected = openMemory(10_000, clock)

@@ -65,7 +65,7 @@ export async function startGateway(
     openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onFatal }),
   )
   const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
-  const own = { ...config, sweepAfterMs: 60_000, sweepEveryMs: 50, ...over }
+  const own = { ...config, recheckAfterMs: 60_000, recheckEveryMs: 50, ...over }
   const provider = identityProviderOf(own, clock)
   const context: Context = {
     ...{ config: own, clock, log, database, provider, leaving },

@@ -15,14 +15,14 @@ const opened: Row = {
   ...{ kind: 'topup', state: 'awaiting_payment', account: 'ID', currency: 'IDR', reason: null },
   ...{ fiatMinor: fiat, rateMinorPerUsd: 16_250n, spreadBps: 0, ausdMicro: ausd },
   ...{ expiresAt: time, providerPaymentId: null, held: null, paidMinor: null },
-  ...{ liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
+  ...{ onchainMicro: 0n, leftMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
   ...{ creditedAt: null, holdEndedAt: null },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
   ...{ overpaidRefundedMinor: 0n },
 }
 const settlement: Row = { ...opened, kind: 'settlement' }
 
-const received = { providerPaymentId: 'py-1', paidMinor: fiat, liveMicro: ausd } as const
+const received = { providerPaymentId: 'py-1', paidMinor: fiat, onchainMicro: ausd } as const
 const arrival: Posting = {
   IDR: { provider_id: 1_625_000n, exchange: -1_625_000n },
   AUSD: { promises: -100_000_000n, exchange: 100_000_000n },
@@ -56,7 +56,7 @@ const refunded: Step = [
 ]
 const revoked = (owner: AccountName): Step => [
   'revoking → revoked',
-  { state: 'revoked', liveMicro: 0n },
+  { state: 'revoked', onchainMicro: 0n },
   {
     AUSD: {
       ...{ treasury: 100_000_000n, credit_line: -100_000_000n, clawback: -100_000_000n },
@@ -118,7 +118,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
       ['held → revoking', { state: 'revoking', leftMicro: 75_000_000n }, {}],
       [
         'revoking → held',
-        { state: 'held', liveMicro: 75_000_000n },
+        { state: 'held', onchainMicro: 75_000_000n },
         {
           AUSD: {
             ...{ treasury: 25_000_000n, credit_line: -25_000_000n, clawback: -25_000_000n },
@@ -188,7 +188,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
         'expired → paid',
         {
           ...{ state: 'paid', reason: null, held: false },
-          ...{ ausdMicro: 96_153_846n, liveMicro: 96_153_846n },
+          ...{ ausdMicro: 96_153_846n, onchainMicro: 96_153_846n },
         },
         {
           IDR: { suspense: 1_625_000n, exchange: -1_625_000n },
@@ -247,7 +247,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly S
         'review → paid',
         {
           ...{ state: 'paid', reason: null, held: false, fiatMinor: part },
-          ...{ ausdMicro: partMicro, liveMicro: partMicro },
+          ...{ ausdMicro: partMicro, onchainMicro: partMicro },
         },
         {
           IDR: { suspense: 1_000_000n, exchange: -1_000_000n },

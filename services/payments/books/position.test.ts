@@ -20,13 +20,19 @@ const opened: Booked = {
   ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
   ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
   ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
-  ...{ liveMicro: 0n, leftMicro: 0n, offsetMicro: 0n, waivedMicro: 0n, overpaidMinor: 0n },
+  ...{
+    onchainMicro: 0n,
+    leftMicro: 0n,
+    recoveredMicro: 0n,
+    writtenOffMicro: 0n,
+    overpaidMinor: 0n,
+  },
   ...{ overpaidRefundedMinor: 0n },
   ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
 }
 const someTime = new Date('2026-11-20T00:00:00Z')
 const received = { providerPaymentId: 'py-1', paidMinor: opened.fiatMinor }
-const paid = { ...received, held: true, liveMicro: opened.ausdMicro }
+const paid = { ...received, held: true, onchainMicro: opened.ausdMicro }
 const onChain = { ...paid, creditedAt: someTime }
 const refunded = { refundedMinor: opened.fiatMinor }
 
@@ -41,7 +47,7 @@ const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   credited: { ...onChain, holdEndedAt: someTime },
   repaid: onChain,
   revoking: { ...onChain, ...refunded },
-  revoked: { ...onChain, ...refunded, liveMicro: 0n },
+  revoked: { ...onChain, ...refunded, onchainMicro: 0n },
   refunded: { ...received, ...refunded },
   review: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
   refunding: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
@@ -94,7 +100,7 @@ const before: Readonly<Record<string, Partial<Booked>>> = {
   'refunding → refunded': { ...received, ...refunded, reason: 'amount_differs' },
   'refunding → credited': { ...onChain, holdEndedAt: someTime, reason: 'paid_twice' },
   'refunding → repaid': { ...onChain, reason: 'paid_twice' },
-  'refunding → revoked': { ...onChain, ...refunded, liveMicro: 0n, reason: 'paid_twice' },
+  'refunding → revoked': { ...onChain, ...refunded, onchainMicro: 0n, reason: 'paid_twice' },
 }
 /** The row after a step into review that keeps what there was. */
 const kept: Readonly<Record<string, Partial<Booked>>> = {
@@ -102,11 +108,11 @@ const kept: Readonly<Record<string, Partial<Booked>>> = {
   'held → review': { ...onChain, reason: 'paid_twice' },
   'credited → review': { ...onChain, holdEndedAt: someTime, reason: 'refunded_after_credit' },
   'repaid → review': { ...onChain, reason: 'refunded_after_credit' },
-  'revoking → revoking': { ...onChain, ...refunded, liveMicro: 75_000_000n },
-  'revoking → held': { ...onChain, refundedMinor: 406_250n, liveMicro: 75_000_000n },
-  'revoking → repaid': { ...onChain, refundedMinor: 406_250n, liveMicro: 75_000_000n },
+  'revoking → revoking': { ...onChain, ...refunded, onchainMicro: 75_000_000n },
+  'revoking → held': { ...onChain, refundedMinor: 406_250n, onchainMicro: 75_000_000n },
+  'revoking → repaid': { ...onChain, refundedMinor: 406_250n, onchainMicro: 75_000_000n },
   'revoking → review': { ...onChain, ...refunded, reason: 'revoke_failed' },
-  'revoked → review': { ...onChain, ...refunded, liveMicro: 0n, reason: 'paid_twice' },
+  'revoked → review': { ...onChain, ...refunded, onchainMicro: 0n, reason: 'paid_twice' },
   'refunded → review': { ...received, ...refunded, reason: 'paid_twice' },
   'accepted → review': { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
 }
@@ -159,14 +165,14 @@ describe('the journal records a change without a step:', () => {
   })
 
   test('a waived refund after the credit is not owed', () => {
-    const waivedMicro = 25_000_000n
-    const back = row('topup', 'credited', { refundedMinor: 406_250n, waivedMicro })
+    const writtenOffMicro = 25_000_000n
+    const back = row('topup', 'credited', { refundedMinor: 406_250n, writtenOffMicro })
     expect(totals(back)).toMatchObject({ 'waived AUSD': 25_000_000n })
     expect(totals(back)).not.toHaveProperty('clawback AUSD')
   })
 
   test('an amount that covers an earlier reversal reduces the debt of the wallet', () => {
-    const shares = { liveMicro: 60_000_000n, offsetMicro: 40_000_000n }
+    const shares = { onchainMicro: 60_000_000n, recoveredMicro: 40_000_000n }
     expect(totals(row('topup', 'credited', shares))).toMatchObject({
       ...{ 'treasury AUSD': -60_000_000n, 'clawback AUSD': -40_000_000n },
     })
@@ -236,7 +242,7 @@ describe('the spread of a quote', () => {
   })
 
   test("on late money is the quote's spread on the value of that money", () => {
-    const late = { ...spread, ausdMicro: 90_000_000n, liveMicro: 90_000_000n }
+    const late = { ...spread, ausdMicro: 90_000_000n, onchainMicro: 90_000_000n }
     expect(totals(row('topup', 'paid', late))).toMatchObject({ 'spread AUSD': -900_000n })
   })
 })
@@ -250,7 +256,7 @@ test('the position of any row sums to 0 in every asset', () => {
       fc.constantFrom(...paymentStates),
       fc.constantFrom<PaymentKind>('topup', 'settlement'),
       fc.record({
-        ...{ liveMicro: micro, offsetMicro: micro, waivedMicro: micro },
+        ...{ onchainMicro: micro, recoveredMicro: micro, writtenOffMicro: micro },
         ...{ refundedMinor: minor, overpaidMinor: minor, ausdMicro: micro },
         ...{ overpaidRefundedMinor: minor },
         spreadBps: fc.integer({ min: 0, max: 511 }),
@@ -276,10 +282,10 @@ const amounts: Readonly<Record<string, string>> = {
   lateRateMinorPerUsd: 'a rate; its result is in ausdMicro',
   promisedMicro: 'the promise before the payment was late: no AUSD was paid for it',
   paidMinor: 'at the provider',
-  liveMicro: 'on the chain',
+  onchainMicro: 'on the chain',
   leftMicro: 'ordered to be left on the chain: booked once the revocation is final',
-  offsetMicro: 'kept to make good',
-  waivedMicro: 'given up',
+  recoveredMicro: 'kept to make good',
+  writtenOffMicro: 'given up',
   refundedMinor: 'gone back',
   refundAppliedMinor: 'gone back and seen to: no money of its own',
   overpaidMinor: 'in suspense',

@@ -81,7 +81,7 @@ function ownMinorOf(payment: Booked): bigint {
 }
 
 function ausdLines(payment: Booked): Line[] {
-  const { liveMicro, offsetMicro, waivedMicro, creditedAt, spreadBps } = payment
+  const { onchainMicro, recoveredMicro, writtenOffMicro, creditedAt, spreadBps } = payment
   const beyondMicro = beyondCeil(payment)
   const claim = ausd([
     ['exchange', -beyondMicro],
@@ -89,10 +89,10 @@ function ausdLines(payment: Booked): Line[] {
   ])
   if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
-  const onChainMicro = creditedAt === null ? 0n : liveMicro
-  const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - offsetMicro) : 0n
+  const onChainMicro = creditedAt === null ? 0n : onchainMicro
+  const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - recoveredMicro) : 0n
   // The wallet owes the AUSD credited, kept or promised beyond the current value of the money.
-  const owedMicro = onChainMicro + offsetMicro + promisedMicro - worthMicro - waivedMicro
+  const owedMicro = onChainMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
   // For late money too: its value at the present rate, and the spread of its quote.
   const keptMicro = keptFloor(worthMicro, spreadBps)
   const lines = ausd([
@@ -102,8 +102,8 @@ function ausdLines(payment: Booked): Line[] {
     ['treasury', -onChainMicro],
     ['credit_line', onChainMicro],
     [placeOf(payment), -onChainMicro],
-    ['clawback', owedMicro - offsetMicro],
-    ['waived', waivedMicro],
+    ['clawback', owedMicro - recoveredMicro],
+    ['waived', writtenOffMicro],
   ])
   return [...claim, ...lines]
 }

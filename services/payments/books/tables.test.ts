@@ -32,7 +32,7 @@ test('two instances book an item again once after its posting was reversed, from
   const keeping = { database, journal, inbox, log, positions }
   await database.run((db) =>
     db.execute(sql`insert into payments.payments (id, kind, state, wallet, pair, currency,
-        rate_minor_per_usd, fiat_minor, ausd_micro, live_micro, quote_id, taken_by, account,
+        rate_minor_per_usd, fiat_minor, ausd_micro, onchain_micro, quote_id, request_fingerprint, account,
         checkout_url, provider_payment_id, paid_minor, held)
       values ('pay_b', 'topup', 'paid', ${`0x${'a'.repeat(40)}`}, 'USD/IDR', 'IDR', 16250, 1625000,
         100000000, 100000000, 'pay_b', 'me', 'ID', 'https://c', 'py-b', 1625000, false)`),
@@ -44,7 +44,7 @@ test('two instances book an item again once after its posting was reversed, from
   const [[booked]] = (await postingsOf('pay_b')) as [[string, unknown]]
   // An operator halved the value by hand.
   await database.run((db) =>
-    db.execute(sql`update payments.payments set ausd_micro = 50000000, live_micro = 50000000
+    db.execute(sql`update payments.payments set ausd_micro = 50000000, onchain_micro = 50000000
       where id = 'pay_b'`),
   )
   const correction = { posting: booked, reason: 'wrong rate' }

@@ -75,7 +75,7 @@ describe.each([
     expect(orders.map(({ payload }) => payload)).toMatchObject([
       { refId: id, until: String(until) },
     ])
-    await fixture.becomes(id, { clearedAt: null, holdEndedAt: null })
+    await fixture.becomes(id, { refundsCheckedAt: null, holdEndedAt: null })
   })
 
   test('is not extended while there is enough time, or after a response', async () => {
@@ -87,7 +87,7 @@ describe.each([
     await fixture.control('faults', {})
     holdFor(4)
     await fixture.recheck(60_000)
-    expect((await fixture.row(early))!.clearedAt).not.toBeNull()
+    expect((await fixture.row(early))!.refundsCheckedAt).not.toBeNull()
     expect(await fixture.subjects(early)).not.toContain('relay.extend')
     // The last check was in time: a later response of the provider changes nothing.
     release()
@@ -100,11 +100,14 @@ describe.each([
     const id = await onHold(kind)
     holdFor(4)
     await fixture.recheck(0)
-    await waitUntil('the last check', async () => (await fixture.row(id))!.clearedAt !== null)
+    await waitUntil(
+      'the last check',
+      async () => (await fixture.row(id))!.refundsCheckedAt !== null,
+    )
     await silence()
     await fixture.recheck(1_000)
     expect(await fixture.subjects(id)).toContain('relay.extend')
-    await fixture.becomes(id, { clearedAt: null })
+    await fixture.becomes(id, { refundsCheckedAt: null })
     release()
     await fixture.recheck(6_000)
     await fixture.becomes(id, { state, holdEndedAt: null })
@@ -130,10 +133,10 @@ describe.each([
     await fixture.control('faults', { api: { hideRefunds: 1, forbidList: 1 } })
     await fixture.recheck(0)
     expect(await fixture.subjects(id)).toContain('relay.extend')
-    await fixture.becomes(id, { clearedAt: null })
+    await fixture.becomes(id, { refundsCheckedAt: null })
     await fixture.control('faults', { api: { hideRefunds: 1 } })
     await fixture.recheck(6_000)
-    expect((await fixture.row(id))!.clearedAt).not.toBeNull()
+    expect((await fixture.row(id))!.refundsCheckedAt).not.toBeNull()
   })
 
   test('ends in a revocation after a refund that only the list has', async () => {
@@ -163,11 +166,11 @@ describe('a partial refund that fails within the hold', () => {
   test('after its revocation: the whole payment is revoked and applied again', async () => {
     const { id, bounce } = await revoking()
     await fixture.settle('revoke', `${id}:${leftMicro}`)
-    await fixture.becomes(id, { state: 'held', liveMicro: leftMicro })
+    await fixture.becomes(id, { state: 'held', onchainMicro: leftMicro })
     await bounce()
     await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone', leftMicro: 0n })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'paid', part: 1, liveMicro: 3_076_923n })
+    await fixture.becomes(id, { state: 'paid', refSequence: 1, onchainMicro: 3_076_923n })
   })
 
   test('before its revocation is final: the whole payment is then revoked and applied again', async () => {
@@ -177,7 +180,7 @@ describe('a partial refund that fails within the hold', () => {
     await fixture.settle('revoke', `${id}:${leftMicro}`)
     await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone', leftMicro: 0n })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'paid', part: 1, liveMicro: 3_076_923n })
+    await fixture.becomes(id, { state: 'paid', refSequence: 1, onchainMicro: 3_076_923n })
   })
 })
 
@@ -192,10 +195,10 @@ describe('the remainder on hold after a partial revocation', () => {
   test('matures after a new check finds no further refund', async () => {
     const { id, revoke } = await inPart()
     await revoke()
-    await fixture.becomes(id, { state: 'held', clearedAt: null })
+    await fixture.becomes(id, { state: 'held', refundsCheckedAt: null })
     holdFor(4)
     await fixture.recheck(20_000)
-    expect((await fixture.row(id))!.clearedAt).not.toBeNull()
+    expect((await fixture.row(id))!.refundsCheckedAt).not.toBeNull()
     release()
     await fixture.recheck(20_000)
     await fixture.becomes(id, { state: 'credited', reason: 'refunded_in_part' })
@@ -210,7 +213,7 @@ describe('the remainder on hold after a partial revocation', () => {
     holdFor(4)
     fixture.time.aheadMs += 10_000
     await checkHold(fixture.context, before)
-    expect((await fixture.row(id))!.clearedAt).toBeNull()
+    expect((await fixture.row(id))!.refundsCheckedAt).toBeNull()
   })
 
   test('keeps its wallet frozen if the hold could not be kept', async () => {
@@ -235,7 +238,7 @@ describe('a settlement applied again after a full revocation', () => {
     await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
     await fixture.becomes(id, { state: 'revoking' })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'paid', part: 1 })
+    await fixture.becomes(id, { state: 'paid', refSequence: 1 })
     const rest = (ausdMicro * (fiatMinor - 10_000n)) / fiatMinor
     const repays = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.repay')
     const seconds = String(Math.floor(paidAt!.getTime() / 1_000))
@@ -244,6 +247,6 @@ describe('a settlement applied again after a full revocation', () => {
       { refId: `${id}.1`, ausd: String(rest), held: true, paidAt: seconds },
     ])
     await fixture.settle('repay', `${id}.1`)
-    await fixture.becomes(id, { state: 'repaid', liveMicro: rest })
+    await fixture.becomes(id, { state: 'repaid', onchainMicro: rest })
   })
 })

@@ -38,11 +38,11 @@ export async function checkHold(
   payment: PaymentRow,
   mayAsk: (isLast: boolean) => boolean = () => true,
 ): Promise<Date | undefined> {
-  const { clock, holdMarginMs, sweepAfterMs } = context
+  const { clock, holdMarginMs, recheckAfterMs } = context
   const startedAt = clock()
   const after = (ms: number) => new Date(clock() + ms)
   const hold = await askOr(context, ChainHold, { refId: refIdOf(payment) }, 'chain_unavailable')
-  if ('refused' in hold) return after(Math.min(sweepAfterMs, holdMarginMs / 4))
+  if ('refused' in hold) return after(Math.min(recheckAfterMs, holdMarginMs / 4))
   const { state, until, blockTime } = hold.ok
   if (state === 'revoked') return undefined
   if (state === 'none') {
@@ -55,7 +55,7 @@ export async function checkHold(
   const ended = state === 'released'
   // A revocation has been ordered: until it is final, the hold must not end.
   const isGoing = payment.state === 'revoking'
-  if (ended && payment.clearedAt && !isGoing) {
+  if (ended && payment.refundsCheckedAt && !isGoing) {
     await mature(context, payment)
     return undefined
   }
@@ -77,7 +77,7 @@ export async function checkHold(
   if (ended) {
     if (clear) await mature(context, payment)
     else await keepFrozen(context, payment)
-    return clear ? undefined : after(sweepAfterMs)
+    return clear ? undefined : after(recheckAfterMs)
   }
   if (!clear) {
     await extend(context, payment, until!)
@@ -86,7 +86,7 @@ export async function checkHold(
   await noteCleared(context, payment)
   const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
   // A long margin allows more than one last check.
-  return new Date(Math.min(endMs, startedAt + sweepAfterMs))
+  return new Date(Math.min(endMs, startedAt + recheckAfterMs))
 }
 
 /**
@@ -141,8 +141,8 @@ async function receiveAll(context: Context, payment: PaymentRow): Promise<void> 
 }
 
 /** Returns true if nothing was revoked since the row was read. */
-const isWhole = (row: PaymentRow, { part, liveMicro }: PaymentRow): boolean =>
-  row.part === part && row.liveMicro === liveMicro
+const isWhole = (row: PaymentRow, { refSequence, onchainMicro }: PaymentRow): boolean =>
+  row.refSequence === refSequence && row.onchainMicro === onchainMicro
 
 async function mature(context: Context, payment: PaymentRow): Promise<void> {
   const { id } = payment
@@ -169,20 +169,24 @@ async function noteCleared(context: Context, payment: PaymentRow): Promise<void>
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (row && isWhole(row, payment) && needsHold(row))
-      await notePayment(tx, id, { clearedAt: new Date(context.clock()) })
+      await notePayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')
 }
 
-async function extend(context: Context, { id, part }: PaymentRow, until: string): Promise<void> {
+async function extend(
+  context: Context,
+  { id, refSequence }: PaymentRow,
+  until: string,
+): Promise<void> {
   const now = new Date(context.clock())
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (!row || row.part !== part || !needsHold(row)) return
+    if (!row || row.refSequence !== refSequence || !needsHold(row)) return
     await orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
     // A clean check counts only for the previous end.
-    await notePayment(tx, id, { clearedAt: null, extendedAt })
+    await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })
     const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
     const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }
     context.log[alarm ? 'error' : 'warn'](fields, 'hold extended, money may be going back')
@@ -191,9 +195,10 @@ async function extend(context: Context, { id, part }: PaymentRow, until: string)
 }
 
 /** Freezes the wallet if the hold has ended on the chain before the provider's word. */
-async function keepFrozen(context: Context, { id, part }: PaymentRow): Promise<void> {
+async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.part === part && needsHold(row)) await freezeForHold(tx, context, row)
+    if (row && row.refSequence === refSequence && needsHold(row))
+      await freezeForHold(tx, context, row)
   })
 }

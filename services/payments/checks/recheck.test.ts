@@ -92,8 +92,13 @@ describe('security: many unpaid checkouts', () => {
 
 describe('while the list of transactions is read', () => {
   const settings = {
-    ...{ listLatestEveryMs: 1, listLatestMs: 600_000 },
-    ...{ listEveryMs: 1, listRecentMs: 1, listWholeEveryMs: 1, listWholeMs: 1 },
+    ...{ providerListLatestEveryMs: 1, providerListLatestMs: 600_000 },
+    ...{
+      listEveryMs: 1,
+      providerListRecentMs: 1,
+      providerListWholeEveryMs: 1,
+      providerListWholeMs: 1,
+    },
   }
   const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
   /** Returns the ids that a round would look up this long after they were opened. */

@@ -35,10 +35,10 @@ export const checksPerRound = (requestsPerMinute: number, everyMs: number): numb
  */
 export function startRechecking(
   context: Context,
-  settings: { sweepEveryMs: number; requestsPerMinute: () => number },
+  settings: { recheckEveryMs: number; requestsPerMinute: () => number },
 ): AsyncDisposable {
   // Often enough to act before a hold ends.
-  const everyMs = Math.min(settings.sweepEveryMs, Math.max(100, context.holdMarginMs / 8))
+  const everyMs = Math.min(settings.recheckEveryMs, Math.max(100, context.holdMarginMs / 8))
   const running = new Set<Promise<void>>()
   let rounds = 0
   const loop = startLoop({
@@ -129,10 +129,10 @@ async function checkAndPlan(
   payment: PaymentRow,
   mayAsk: (isLast: boolean) => boolean,
 ): Promise<void> {
-  const { database, clock, log, sweepAfterMs } = context
+  const { database, clock, log, recheckAfterMs } = context
   try {
     const at = await check(context, payment, mayAsk)
-    const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), sweepAfterMs)
+    const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), recheckAfterMs)
     const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
     await database.run((db) => planCheck(db, payment, next))
   } catch (error) {

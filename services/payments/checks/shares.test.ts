@@ -87,14 +87,14 @@ test.each([
     }
     const context = {
       ...{ ...fixture.context, clock, provider, ask: ask as never },
-      ...{ sweepAfterMs: 20_000, holdMarginMs: 15_000 },
+      ...{ recheckAfterMs: 20_000, holdMarginMs: 15_000 },
     } as Context
 
     const onHold = await stored(holds, (place) => {
       const creditedAt = new Date(startMs + (place * holdMs) / holds)
       return {
         ...{ state: 'held', held: true, creditedAt, nextCheckAt: creditedAt, paidMinor: 50_000n },
-        ...{ liveMicro: 1n, providerPaymentId: `py-${crypto.randomUUID()}`, channel: 'CARDS' },
+        ...{ onchainMicro: 1n, providerPaymentId: `py-${crypto.randomUUID()}`, channel: 'CARDS' },
       }
     })
     for (const { id, creditedAt } of onHold) ends.set(id, creditedAt!.getTime() + holdMs)
@@ -102,7 +102,7 @@ test.each([
     const others = [
       ...(await stored(5, () => ({
         ...{ state: 'paid', nextCheckAt: started, providerPaymentId: `py-${crypto.randomUUID()}` },
-        liveMicro: 1n,
+        onchainMicro: 1n,
       }))),
       ...(await stored(5, () => ({ expiresAt: new Date(startMs - 1), nextCheckAt: started }))),
     ]
@@ -139,8 +139,8 @@ test.each([
       await recheckOnce(context, checksPerRound(callsPerMinute, roundMs), { rounds })
       await carryOut()
       const rows = await fixture.database.read((db) => db.select().from(payments))
-      for (const { id, clearedAt, holdEndedAt } of rows)
-        if ((ends.get(id) ?? nowMs) < nowMs && !clearedAt && !holdEndedAt) unseen.push(id)
+      for (const { id, refundsCheckedAt, holdEndedAt } of rows)
+        if ((ends.get(id) ?? nowMs) < nowMs && !refundsCheckedAt && !holdEndedAt) unseen.push(id)
       const ofOthers = rows.filter(({ id }) => others.some((one) => one.id === id))
       for (const { nextCheckAt } of ofOthers)
         if (nextCheckAt) longestMs = Math.max(longestMs, nowMs - nextCheckAt.getTime())

@@ -195,7 +195,7 @@ test('a debt above what one repayment may move is refused before it is charged',
   const quoteId = fixture.quote()
   const asked = { wallet: newWallet(), quoteId }
   expect(await fixture.settlement(asked)).toEqual({ refused: 'debt_too_large' })
-  expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+  expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
 })
 
 test('security: a wallet opens ten settlements an hour', async () => {

@@ -60,7 +60,8 @@ export async function admitExcess(
   if (!mayExceed(payment)) return { receipt, set: {} }
   // The row has changed since it was read.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
-  const overMicro = receipt.liveMicro > owner.drawnMicro ? receipt.liveMicro - owner.drawnMicro : 0n
+  const overMicro =
+    receipt.onchainMicro > owner.drawnMicro ? receipt.onchainMicro - owner.drawnMicro : 0n
   const topupMicro = overMicro > payment.topupMicro ? overMicro : payment.topupMicro
   const moreMicro = topupMicro - admittedMicro(payment)
   if (moreMicro <= 0n) return { receipt, set: {} }

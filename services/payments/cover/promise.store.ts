@@ -7,7 +7,7 @@ import { sumOf, sumWhere } from '#shared/db/sum'
 import { payments } from '../payment.store'
 import { schema } from '../schema.store'
 
-const { liveMicro, creditedAt } = payments
+const { onchainMicro, creditedAt } = payments
 
 /**
  * Running total of promises, as a list of changes. A trigger on the payments (`infra/migrations`)
@@ -27,7 +27,7 @@ export const promiseParts = schema.table('promise_parts', {
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
   sumOf(db, [
     sumWhere(promiseParts.micro, promiseParts, sql`true`),
-    sumWhere(liveMicro, payments, maybeSince(creditedAt, readAt)),
+    sumWhere(onchainMicro, payments, maybeSince(creditedAt, readAt)),
   ])
 
 /**

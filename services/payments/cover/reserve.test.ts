@@ -37,7 +37,7 @@ describe('a top-up that the treasury does not cover', () => {
     const before = (await fixture.rows()).length
     expect(await fixture.topup(asked)).toEqual({ refused: 'treasury_short' })
     expect(await fixture.rows()).toHaveLength(before)
-    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
     await treasuryWith(2n * topupMicro)
     expect(await fixture.topup({ ...asked, wallet: newWallet() })).toHaveProperty('ok')
   })
@@ -55,7 +55,7 @@ describe('a top-up that the treasury does not cover', () => {
   test('is refused first for a used or expired quote', async () => {
     await treasuryWith(0n)
     const [used, expired] = [fixture.quote(), fixture.quote()]
-    fixture.quotes.get(used)!.takenBy = 'somebody'
+    fixture.quotes.get(used)!.requestFingerprint = 'somebody'
     fixture.quotes.get(expired)!.over = true
     expect(await fixture.topup(ask(used))).toEqual({ refused: 'quote_used' })
     expect(await fixture.topup(ask(expired))).toEqual({ refused: 'quote_expired' })
@@ -79,7 +79,7 @@ describe('security: many concurrent top-ups', () => {
     const refused = answers.flatMap(({ refused }, at) => (refused ? [{ refused, at }] : []))
     expect(new Set(refused.map((one) => one.refused))).toEqual(new Set(['treasury_short']))
     for (const { at } of refused)
-      expect(fixture.quotes.get(calls[at]!.quoteId)!.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(calls[at]!.quoteId)!.requestFingerprint).toBeUndefined()
   })
 
   test('promise nothing if their quotes expire as they are taken', async () => {
@@ -153,7 +153,7 @@ describe('the promised total', () => {
 
   const insertOpen = (from: number, to: number) =>
     run(sql`insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-      fiat_minor, ausd_micro, quote_id, taken_by, account, checkout_url)
+      fiat_minor, ausd_micro, quote_id, request_fingerprint, account, checkout_url)
       select 'pay_many_' || n, 'topup', 'awaiting_payment', '0x00', 'USD/IDR', 'IDR', 16250, 50000, 3076923,
         'many' || n, 'x', 'ID', 'u' from generate_series(${from}::int, ${to}::int) n`)
   const run = (statement: SQL) => fixture.database.run((db) => db.execute(statement))
@@ -174,10 +174,10 @@ describe('the promised total', () => {
     ['waits for its payer', `state = 'awaiting_payment'`, topupMicro],
     ['is paid', `state = 'paid', provider_payment_id = 'py-x'`, topupMicro],
     ['is half refunded', `state = 'paid', refunded_minor = 25000`, 1_538_461n],
-    ['makes good a loss', `state = 'paid', refunded_minor = 0, offset_micro = 3076922`, 1n],
+    ['makes good a loss', `state = 'paid', refunded_minor = 0, recovered_micro = 3076922`, 1n],
     [
       'waits for a rate',
-      `state = 'expired', offset_micro = 0, reason = 'awaiting_rate'`,
+      `state = 'expired', recovered_micro = 0, reason = 'awaiting_rate'`,
       topupMicro,
     ],
     ['needs manual review', `state = 'review', reason = 'refunded_late'`, topupMicro],
@@ -187,7 +187,7 @@ describe('the promised total', () => {
     const before = await promisedMicro()
     const id = `pay_state_${what}`
     await run(sql`insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-      fiat_minor, ausd_micro, quote_id, taken_by, account, checkout_url, provider_payment_id)
+      fiat_minor, ausd_micro, quote_id, request_fingerprint, account, checkout_url, provider_payment_id)
       values (${id}, 'topup', 'opening', '0x00', 'USD/IDR', 'IDR', 16250, 50000, 3076923, ${id}, 'x', 'ID', 'u', ${id})`)
     await run(
       sql`update payments.payments set ${sql.raw(change.replace('py-x', id))} where id = ${id}`,
@@ -243,7 +243,7 @@ describe('a treasury that cannot be read', () => {
     fixture.chain.drawn = '1000000'
     const quoteId = fixture.quote()
     expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'chain_unavailable' })
-    expect(fixture.quotes.get(quoteId)!.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
     expect(await fixture.settlement({ wallet: newWallet(), quoteId })).toHaveProperty('ok')
     await treasuryWith(topupMicro)
   })
@@ -271,7 +271,7 @@ describe('a settlement', () => {
     fixture.chain.drawn = String(balance + 1n)
     const other = { wallet: newWallet(), quoteId: fixture.quote() }
     expect(await fixture.settlement(other)).toEqual({ refused: 'treasury_empty' })
-    expect(fixture.quotes.get(other.quoteId)!.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(other.quoteId)!.requestFingerprint).toBeUndefined()
     fixture.chain.treasury = { ...fixture.chain.treasury!, balance: balance + 1n }
     await fixture.context.treasury.refresh()
     expect(await fixture.settlement(other)).toHaveProperty('ok')

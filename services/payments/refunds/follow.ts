@@ -106,8 +106,8 @@ async function followOwn(
     payment.paidMinor ?? payment.fiatMinor,
   )
   // A clean check counts only for what was reported until then.
-  if (isOpen && payment.clearedAt && needsHold(payment))
-    await notePayment(tx, id, { clearedAt: null, nextCheckAt: new Date(context.clock()) })
+  if (isOpen && payment.refundsCheckedAt && needsHold(payment))
+    await notePayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return { isOpen }
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
   const set = { refundedMinor, ...waived }

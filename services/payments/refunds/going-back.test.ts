@@ -169,9 +169,9 @@ describe('after the hold', () => {
     await fixture.becomes(id, { state: 'revoked' })
     await fixture.control(`refunds/${made}/fail`)
     await fixture.list()
-    await fixture.becomes(id, { state: 'review', reason: 'refund_undone', part: 1 })
+    await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refSequence: 1 })
     expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
-    await fixture.becomes(id, { state: 'paid', liveMicro: 3_076_923n })
+    await fixture.becomes(id, { state: 'paid', onchainMicro: 3_076_923n })
     const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
     expect(credits.map(({ payload }) => (payload as { refId: string }).refId)).toEqual([
       id,

@@ -231,12 +231,12 @@ export const wallets = schema.table(
     /** Revision of the latest order to the relayer; the highest applies. */
     revision: amountColumn('revision').notNull(),
     /** Time to resend the unconfirmed order; null once the chain has confirmed it. */
-    orderAgainAt: at('order_again_at'),
+    retryAt: at('retry_at'),
     ...timestamps(),
   },
   (table) => [
     index('wallets_frozen').on(table.wallet).where(sql`${table.frozen}`),
-    index('wallets_due').on(table.orderAgainAt).where(sql`${table.orderAgainAt} is not null`),
+    index('wallets_due').on(table.retryAt).where(sql`${table.retryAt} is not null`),
   ],
 )
 export type WalletRow = typeof wallets.$inferSelect
@@ -249,13 +249,13 @@ export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletR
 /** Stores the flag of a wallet under a higher revision than before. */
 export async function storeFreeze(
   tx: Tx,
-  change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; orderAgainAt: Date },
+  change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; retryAt: Date },
 ): Promise<WalletRow> {
-  const { wallet, frozen, nowMs, orderAgainAt } = change
-  const set = { frozen, orderAgainAt, updatedAt: sql`now()` }
+  const { wallet, frozen, nowMs, retryAt } = change
+  const set = { frozen, retryAt, updatedAt: sql`now()` }
   const rows = await tx
     .insert(wallets)
-    .values({ wallet, frozen, revision: BigInt(nowMs), orderAgainAt })
+    .values({ wallet, frozen, revision: BigInt(nowMs), retryAt })
     .onConflictDoUpdate({
       target: wallets.wallet,
       set: { ...set, revision: sql`greatest(${wallets.revision} + 1, ${String(nowMs)}::numeric)` },
@@ -268,19 +268,19 @@ export async function storeFreeze(
 export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
   tx
     .update(wallets)
-    .set({ orderAgainAt: null, updatedAt: sql`now()` })
+    .set({ retryAt: null, updatedAt: sql`now()` })
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
 /** Condition of wallets with an overdue order. */
-export const isWalletDue = (now: Date) => lte(wallets.orderAgainAt, now)
+export const isWalletDue = (now: Date) => lte(wallets.retryAt, now)
 
 /** Finds due wallets, longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   db.select().from(wallets).where(isWalletDue(now)).orderBy(asc(wallets.updatedAt)).limit(rowsMax)
 
 /** Plans when to resend the order of a wallet. */
-export const planOrder = (tx: Tx, wallet: `0x${string}`, orderAgainAt: Date) =>
-  tx.update(wallets).set({ orderAgainAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
+export const planOrder = (tx: Tx, wallet: `0x${string}`, retryAt: Date) =>
+  tx.update(wallets).set({ retryAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
 
 /** Counts frozen wallets. */
 export async function countFrozen(db: Db): Promise<number> {

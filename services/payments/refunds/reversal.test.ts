@@ -113,7 +113,11 @@ describe('money reversed after its hold', () => {
     await fixture.settle('revoke', `${id}:1846153`)
     await fixture.becomes(id, { state: 'revoking', leftMicro: 1_230_769n })
     await fixture.settle('revoke', `${id}:1230769`, true)
-    await fixture.becomes(id, { state: 'review', reason: 'revoke_failed', liveMicro: 1_846_153n })
+    await fixture.becomes(id, {
+      state: 'review',
+      reason: 'revoke_failed',
+      onchainMicro: 1_846_153n,
+    })
     await isFrozen(wallet)
     expect(await missingOf(wallet)).toBe(1_846_153n - 1_230_769n)
   })
@@ -173,7 +177,7 @@ describe('no wallet is frozen by', () => {
     await refund(id)
     await fixture.becomes(id, { state: 'revoking' })
     await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'review', reason: 'paid_twice', liveMicro: 0n })
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice', onchainMicro: 0n })
     expect(await missingOf(wallet)).toBe(0n)
     expect(await fixture.walletRow(wallet)).toBeUndefined()
   })
@@ -186,7 +190,7 @@ describe('no wallet is frozen by', () => {
       'the refund being counted',
       async () => (await fixture.row(id))!.refundedMinor > 0n,
     )
-    expect(await fixture.row(id)).toMatchObject({ state: 'credited', waivedMicro: 1_230_770n })
+    expect(await fixture.row(id)).toMatchObject({ state: 'credited', writtenOffMicro: 1_230_770n })
     expect(await fixture.walletRow(wallet)).toBeUndefined()
     // Any other refund of the rest does freeze it.
     await refund(id, { amount: 30_000 })
@@ -226,7 +230,7 @@ describe('a frozen wallet', () => {
     const wallet = await frozen()
     const first = await opened(wallet, { amount: '20000' })
     await fixture.control(`sessions/${first}/pay`, { channel_code: 'QRIS' })
-    await fixture.becomes(first, { state: 'credited', reason: 'made_good', liveMicro: 0n })
+    await fixture.becomes(first, { state: 'credited', reason: 'made_good', onchainMicro: 0n })
     expect((await fixture.orders(first)).map(({ subject }) => subject)).not.toContain(
       'relay.credit',
     )
@@ -238,7 +242,7 @@ describe('a frozen wallet', () => {
       force: true,
     })
     const row = await fixture.becomes(second, { state: 'paid', reason: 'made_good' })
-    expect([row.offsetMicro, row.liveMicro]).toEqual([1_846_154n, 4_307_692n])
+    expect([row.recoveredMicro, row.onchainMicro]).toEqual([1_846_154n, 4_307_692n])
     const [order] = (await fixture.orders(second)).filter(
       ({ subject }) => subject === 'relay.credit',
     )
@@ -252,7 +256,7 @@ describe('a frozen wallet', () => {
   test('recovers nothing by a reversible channel', async () => {
     const wallet = await frozen()
     const id = await credited(wallet, { channel: 'DANA' })
-    await fixture.becomes(id, { state: 'held', offsetMicro: 0n, liveMicro: 3_076_923n })
+    await fixture.becomes(id, { state: 'held', recoveredMicro: 0n, onchainMicro: 3_076_923n })
     expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
   })
 

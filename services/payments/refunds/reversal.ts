@@ -123,15 +123,15 @@ const rowsMax = 50
 
 /** Resends unconfirmed orders. Returns true if any was due. */
 export async function recheckWallets(context: Context): Promise<boolean> {
-  const { database, clock, sweepAfterMs } = context
+  const { database, clock, recheckAfterMs } = context
   const now = new Date(clock())
   const due = await database.read((db) => findDueWallets(db, now, rowsMax))
   for (const { wallet } of due)
     await database.transaction(async (tx) => {
       await lockWallet(tx, wallet)
       const row = await findWallet(tx, wallet)
-      if (!row?.orderAgainAt || row.orderAgainAt > now) return
-      await planOrder(tx, wallet, new Date(clock() + sweepAfterMs * 4))
+      if (!row?.retryAt || row.retryAt > now) return
+      await planOrder(tx, wallet, new Date(clock() + recheckAfterMs * 4))
       await orderFreeze(tx, row, clock())
     })
   return due.length > 0
@@ -201,8 +201,8 @@ async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen
 
 async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
   const nowMs = context.clock()
-  const orderAgainAt = new Date(nowMs + context.sweepAfterMs)
-  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, orderAgainAt }))
+  const retryAt = new Date(nowMs + context.recheckAfterMs)
+  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, retryAt }))
 }
 
 /** Orders the freeze or its end. `repeat` gives a resent order its own message id. */

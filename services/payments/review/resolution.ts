@@ -19,7 +19,7 @@ export type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
   readonly overpaidRefundedMinor: bigint
   readonly promisedMicro: bigint | null
-  readonly part: number
+  readonly refSequence: number
 }
 
 const otherMoney: Refused = {
@@ -35,12 +35,12 @@ export type Credit = {
   readonly ausdMicro: bigint
   readonly promisedMicro: bigint | null
   /** Number of its chain ref; a new one if one was ordered before. */
-  readonly part: number
+  readonly refSequence: number
 }
 
 /** Returns the credit for the amount actually paid, at the quote's rate, rounded down. */
 export function creditOf(payment: ReviewFacts): Credit | Refused {
-  const { paidMinor, fiatMinor, ausdMicro, promisedMicro, part } = payment
+  const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
   if (wasGiven(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
@@ -50,7 +50,7 @@ export function creditOf(payment: ReviewFacts): Credit | Refused {
   return {
     ...counted,
     promisedMicro: paidMinor === fiatMinor ? promisedMicro : (promisedMicro ?? ausdMicro),
-    part: payment.liveMicro > 0n ? part + 1 : part,
+    refSequence: payment.onchainMicro > 0n ? refSequence + 1 : refSequence,
   }
 }
 
@@ -60,14 +60,14 @@ export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
   if (payment.reason === 'currency_differs') return otherMoney
   if (payment.paidMinor === null) return inexact
   const leftMinor = payment.paidMinor - payment.refundedMinor
-  if (leftMinor > 0n && payment.offsetMicro > 0n)
+  if (leftMinor > 0n && payment.recoveredMicro > 0n)
     return { not: 'part of it covered an earlier reversal: credit the rest' }
   return leftMinor > 0n ? leftMinor : 0n
 }
 
 /** Returns why it cannot be accepted: our books still owe the payer part of it. */
 export function acceptanceOf(payment: ReviewFacts): Refused | undefined {
-  const isOwed = payment.liveMicro > 0n && !wasGiven(payment) && payment.offsetMicro > 0n
+  const isOwed = payment.onchainMicro > 0n && !wasGiven(payment) && payment.recoveredMicro > 0n
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
@@ -92,7 +92,7 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
 }
 
 /** Returns the final state of a payment whose own money was applied, or was refunded before. */
-function givenStateOf({ kind, liveMicro, offsetMicro }: PaymentFacts) {
-  if (liveMicro === 0n && offsetMicro === 0n) return 'revoked' as const
+function givenStateOf({ kind, onchainMicro, recoveredMicro }: PaymentFacts) {
+  if (onchainMicro === 0n && recoveredMicro === 0n) return 'revoked' as const
   return kind === 'topup' ? ('credited' as const) : ('repaid' as const)
 }

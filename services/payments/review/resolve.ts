@@ -88,10 +88,11 @@ async function askOutside(
   if (resolution === 'accept') return {}
   const credit = creditOf(payment)
   if (resolution === 'credit' && 'not' in credit) return { refused: credit.not }
-  const parts = new Set([payment.part, ...('part' in credit ? [credit.part] : [])])
+  const credited = 'refSequence' in credit ? [credit.refSequence] : []
+  const sequences = new Set([payment.refSequence, ...credited])
   const isOwn = resolution === 'credit' || ownMinorToRefund(payment) !== 0n
-  for (const part of isOwn ? parts : []) {
-    const refId = refIdOf({ id: payment.id, part })
+  for (const refSequence of isOwn ? sequences : []) {
+    const refId = refIdOf({ id: payment.id, refSequence })
     const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
     if ('refused' in found) return { refused: 'the chain is unavailable: try again later' }
     if (found.ok.state !== 'unused')
@@ -116,21 +117,26 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   const price = { ...counted, rateMinorPerUsd, currency }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
   const set = { ...counted, ...late, promisedMicro: promisedOf(payment, counted, late) }
-  const freeMicro = remainderFloor({ ...payment, ...set }) - payment.offsetMicro
+  const freeMicro = remainderFloor({ ...payment, ...set }) - payment.recoveredMicro
   const isSafe = payment.kind === 'topup' && payment.held === false
   const takenMicro = isSafe ? await makeGood(tx, context, payment, freeMicro) : 0n
-  const liveMicro = freeMicro - takenMicro
+  const onchainMicro = freeMicro - takenMicro
   const moved = await takeStep(
     ...([tx, context, payment] as const),
     { next: 'paid', ...(takenMicro > 0n ? { reason: 'made_good' as const } : {}) },
     {
-      ...{ ...set, liveMicro, offsetMicro: payment.offsetMicro + takenMicro, reason: null },
+      ...{
+        ...set,
+        onchainMicro,
+        recoveredMicro: payment.recoveredMicro + takenMicro,
+        reason: null,
+      },
       refundAppliedMinor: payment.refundedMinor,
     },
   )
-  if (moved?.liveMicro === 0n)
+  if (moved?.onchainMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
-  return { done: `${payment.id}: ${liveMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
+  return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>

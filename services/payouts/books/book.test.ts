@@ -7,7 +7,7 @@ import { positionOf } from './position'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 

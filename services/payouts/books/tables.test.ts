@@ -10,7 +10,7 @@ import { positions } from './tables'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
@@ -19,7 +19,7 @@ test('a running service books a reversed posting again', async () => {
   const log = openLog('payouts', 'silent')
   await database.run((db) =>
     db.execute(sql`insert into payouts.payouts (id, wallet, state, rate_minor_per_usd, ausd_micro,
-        fiat_minor, quote_id, taken_by, authorizer, authorization_nonce, "authorization",
+        fiat_minor, quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization",
         channel_code, bank_details, bank_details_key_id)
       values ('paid', '0xa', 'paid', 16250, 5000000, 81250, 'paid', 'me', '0xa', '1', '{}',
         'ID_BCA', '', 'a')`),

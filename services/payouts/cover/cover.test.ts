@@ -6,7 +6,7 @@ import { sumOwed, sumUnpaid } from './promise.store'
 let fixture: Fixture
 const time = { aheadMs: 0 }
 beforeAll(async () => {
-  fixture = await openFixture({ sweepAfterMs: 60_000 })
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
@@ -32,7 +32,7 @@ describe("a cash-out that the provider's balance does not cover", () => {
     const before = (await fixture.rows()).length
     expect(await fixture.create(asked, { balance })).toEqual({ refused: 'payouts_short' })
     expect(await fixture.rows()).toHaveLength(before)
-    expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+    expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
     const filled = await balanceWith(payoutMinor)
     expect(await fixture.create(asked, { balance: filled })).toHaveProperty('ok')
   })
@@ -64,7 +64,8 @@ test('security: of forty concurrent cash-outs, with cover for ten, ten are accep
   expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
   const refused = requests.filter((_, at) => answers[at]!.refused === 'payouts_short')
   expect(refused).toHaveLength(30)
-  for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.takenBy).toBeUndefined()
+  for (const { quoteId } of refused)
+    expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
 })
 
 test('a cash-out whose quote is refused reserves nothing, unlike one that may be retried', async () => {
@@ -88,7 +89,7 @@ describe('a provider balance that cannot be read', () => {
       time.aheadMs = 301_000
       const asked = fixture.request()
       expect(await fixture.create(asked, { balance })).toEqual({ refused: 'provider_unavailable' })
-      expect(fixture.quotes.get(asked.quoteId)?.takenBy).toBeUndefined()
+      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
     })
     expect(await fixture.create(fixture.request(), { balance })).toHaveProperty('ok')
     time.aheadMs = 0

@@ -182,7 +182,7 @@ const keys: readonly Guard[] = [
     edits: [
       edit(
         at('transactions/assign.ts'),
-        'inFlightWei(one.open) - context.settings.laneFloorWei,',
+        'inFlightWei(one.open) - context.settings.laneMinBalanceWei,',
         'inFlightWei(one.open),',
       ),
     ],

@@ -163,7 +163,7 @@ export const paymentGuards: readonly Guard[] = [
     edits: [
       edit(
         at('relay.ts'),
-        'if (payment.part !== ref.part || leftMicro > payment.leftMicro) return',
+        'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
         'if (leftMicro > payment.leftMicro) return',
       ),
     ],
@@ -178,8 +178,8 @@ export const paymentGuards: readonly Guard[] = [
     edits: [
       edit(
         at('relay.ts'),
-        'if (payment.part !== ref.part || leftMicro > payment.leftMicro) return',
-        'if (payment.part !== ref.part) return',
+        'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
+        'if (payment.refSequence !== ref.refSequence) return',
       ),
     ],
     test: {

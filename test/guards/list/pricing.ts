@@ -45,7 +45,9 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a taken quote is used for every other taker',
     kind: 'quote',
-    edits: [edit(at('quote.ts'), "if (takenBy !== null) return refuse('quote_used')", '')],
+    edits: [
+      edit(at('quote.ts'), "if (requestFingerprint !== null) return refuse('quote_used')", ''),
+    ],
     test: { file: at('quote.test.ts'), name: 'that is %s gets the response in the table' },
   },
   {

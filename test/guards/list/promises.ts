@@ -9,7 +9,11 @@ const topups: readonly Guard[] = [
     guard: 'a quote that made a payment serves no other request',
     kind: 'quote',
     edits: [
-      edit(payments('open.ts'), "if (payment.takenBy !== takenBy) return refuse('quote_used')", ''),
+      edit(
+        payments('open.ts'),
+        "if (payment.requestFingerprint !== requestFingerprint) return refuse('quote_used')",
+        '',
+      ),
     ],
     test: { file: payments('open.test.ts'), name: 'security: is refused with %s' },
   },
@@ -19,8 +23,8 @@ const topups: readonly Guard[] = [
     edits: [
       edit(
         payments('open.ts'),
-        "askOr(context, QuoteTake, { quoteId, takenBy }, 'rate_unavailable')",
-        "askOr(context, QuoteFind, { quoteId, takenBy }, 'rate_unavailable')",
+        "askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')",
+        "askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')",
       ),
     ],
     test: {
@@ -239,7 +243,9 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        "same.takenBy === takenBy ? resume(context, same) : refuse('quote_used')",
+        `same.requestFingerprint === requestFingerprint
+      ? resume(context, same)
+      : refuse('quote_used')`,
         'resume(context, same)',
       ),
     ],
@@ -251,8 +257,10 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        'askOr(ask, QuoteTake, { quoteId, takenBy }',
-        'askOr(ask, QuoteFind, { quoteId, takenBy }',
+        `QuoteTake,
+    { quoteId, requestFingerprint },`,
+        `QuoteFind,
+    { quoteId, requestFingerprint },`,
       ),
     ],
     test: {

@@ -40,7 +40,7 @@ export const refundGuards: readonly Guard[] = [
     edits: [
       edit(
         at('checks/hold.ts'),
-        'await notePayment(tx, id, { clearedAt: null, extendedAt })',
+        'await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })',
         'await notePayment(tx, id, { extendedAt })',
       ),
     ],
@@ -146,8 +146,8 @@ export const refundGuards: readonly Guard[] = [
     edits: [
       edit(
         at('receive.ts'),
-        "if (payment.kind !== 'topup' || held || !isShort) return { liveMicro }",
-        "if (payment.kind !== 'topup' || !isShort) return { liveMicro }",
+        "if (payment.kind !== 'topup' || held || !isShort) return { onchainMicro }",
+        "if (payment.kind !== 'topup' || !isShort) return { onchainMicro }",
       ),
     ],
     test: {

@@ -84,7 +84,7 @@ export function openPayments(
       current: async () => treasury,
       last: () => treasury,
     },
-    ...{ log, clock: Date.now, poke: () => {}, checkoutTtlMs: 900_000, sweepAfterMs: 30_000 },
+    ...{ log, clock: Date.now, poke: () => {}, checkoutTtlMs: 900_000, recheckAfterMs: 30_000 },
     ...{ listedWithinMs: 60_000, holdMarginMs: 5_000 },
     topupLimits: {
       ...{ openMax: 100, openMicroMax: 10n ** 12n },
@@ -156,7 +156,7 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
     {
       ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
       ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, method: 'qr', quoteId: `quote ${id}` },
-      ...{ takenBy: 'somebody', account: 'ID' },
+      ...{ requestFingerprint: 'somebody', account: 'ID' },
     },
     7_000,
   )

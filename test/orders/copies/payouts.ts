@@ -91,7 +91,7 @@ export function openPayouts(
     balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
     ...{ safe, treasury, accountLengths: 'lenient', dayMicroMax: over.dayMicroMax ?? 10n ** 12n },
     givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
-    ...{ sweepAfterMs: 30_000, reversalWatchMs: 60_000, clock: Date.now, log, poke: () => {} },
+    ...{ recheckAfterMs: 30_000, reversalWatchMs: 60_000, clock: Date.now, log, poke: () => {} },
   }
   const reader: HandlingContext = {
     ...{ consumer: 'payouts', database: context.database, messaging, log, poke: () => {} },
@@ -149,7 +149,7 @@ export async function newCashout(db: PostgresJsDatabase, state: CashoutState): P
     .values({
       ...{ id, state, rateMinorPerUsd: 16_250n, ausdMicro, fiatMinor, quoteId: `quote ${id}` },
       ...{ wallet: wallet as `0x${string}`, authorizer: wallet as `0x${string}` },
-      ...{ takenBy: 'somebody', authorizationNonce: authorization.nonce, authorization },
+      ...{ requestFingerprint: 'somebody', authorizationNonce: authorization.nonce, authorization },
       ...{ channelCode: bank.channelCode, bankDetails: sealed.box, bankDetailsKeyId: 'a' },
     })
     .returning()

@@ -47,7 +47,13 @@ export function openRelayer(side: Side) {
     ...openKeys(secret, policy),
     ...newProcess(log, Date.now),
     settings: {
-      ...{ chainId: 10143, dripWei: coin, dripBelowWei: coin, laneFloorWei: 0n, laneRefillWei: 0n },
+      ...{
+        chainId: 10143,
+        dripWei: coin,
+        dripBelowWei: coin,
+        laneMinBalanceWei: 0n,
+        laneRefillWei: 0n,
+      },
       ...{ gasBudgetWei: coin, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n, batchMax: 16 },
       ...{ oldestAlarmMs: 600_000, pollMs: 0, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
     },

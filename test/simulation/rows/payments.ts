@@ -16,8 +16,15 @@ const defaults = {
   ...{ method: null, spreadBps: 0, lateRateMinorPerUsd: null, promisedMicro: null },
   ...{ checkoutId: null, checkoutUrl: null, expiresAt: null, openingUntil: null },
   ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
-  ...{ paidMinor: null, paidAt: null, part: 0, liveMicro: 0n, offsetMicro: 0n, waivedMicro: 0n },
-  ...{ creditedAt: null, clearedAt: null, holdEndedAt: null, refundedMinor: 0n },
+  ...{
+    paidMinor: null,
+    paidAt: null,
+    refSequence: 0,
+    onchainMicro: 0n,
+    recoveredMicro: 0n,
+    writtenOffMicro: 0n,
+  },
+  ...{ creditedAt: null, refundsCheckedAt: null, holdEndedAt: null, refundedMinor: 0n },
   ...{ extendedAt: null, frozenAt: null },
   ...{
     topupMicro: 0n,
@@ -43,8 +50,9 @@ function check(rows: Rows, row: PaymentRow): void {
     text === null || rows.payments.by(name, text).every(({ id }) => id === row.id)
   if (!isUnique('checkout', row.checkoutId)) refuse('payments_checkout')
   if (!isUnique('charge', row.providerPaymentId)) refuse('payments_provider_payment')
-  if (row.liveMicro + row.offsetMicro > row.ausdMicro) refuse('payments_shares')
-  if (row.liveMicro < 0n || row.offsetMicro < 0n || row.waivedMicro < 0n) refuse('payments_shares')
+  if (row.onchainMicro + row.recoveredMicro > row.ausdMicro) refuse('payments_shares')
+  if (row.onchainMicro < 0n || row.recoveredMicro < 0n || row.writtenOffMicro < 0n)
+    refuse('payments_shares')
   if (row.refundedMinor < 0n || row.overpaidMinor < 0n) refuse('payments_back')
   if (row.state === 'awaiting_payment' && row.checkoutUrl === null) refuse('payments_awaiting')
   if (!needNoEvidence.includes(row.state) && row.providerPaymentId === null)
@@ -160,7 +168,7 @@ export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step
   rows.saw(`${row.kind === 'topup' ? 'top-up' : row.kind}: ${row.state} → ${state}`)
   if (state === 'refunded') rows.saw('a refund was known before its payment was credited')
   if (set.lateRateMinorPerUsd) rows.saw('a late payment was worth less')
-  if (set.offsetMicro) rows.saw('a loss was recovered')
+  if (set.recoveredMicro) rows.saw('a loss was recovered')
   if (state === 'paid' && row.providerPaymentId === null && !rows.told.has(id))
     rows.saw('a check found a payment without a webhook')
   const now = rows.now()
@@ -194,8 +202,8 @@ const dueAt = (rows: Rows, now: Date): PaymentRow[] =>
 
 export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   const rows = rowsOf(db)
-  const isWalletDue = ({ orderAgainAt }: { readonly orderAgainAt: Date | null }) =>
-    orderAgainAt !== null && orderAgainAt <= now
+  const isWalletDue = ({ retryAt }: { readonly retryAt: Date | null }) =>
+    retryAt !== null && retryAt <= now
   return {
     payments: dueAt(rows, now).length > 0,
     wallets: rows.wallets.by('open', 'open').some(isWalletDue),

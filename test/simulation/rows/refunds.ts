@@ -125,13 +125,13 @@ export const findWallet: StandIn<Refunds['findWallet']> = async (db, wallet) =>
 
 export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) => {
   const rows = rowsOf(tx)
-  const { wallet, frozen, nowMs, orderAgainAt } = change
+  const { wallet, frozen, nowMs, retryAt } = change
   const known = rows.wallets.get(wallet)
   const next = (known?.revision ?? 0n) + 1n
   const revision = !known || next < BigInt(nowMs) ? BigInt(nowMs) : next
   const now = rows.now()
   const row: WalletRow = {
-    ...{ wallet, frozen, revision, orderAgainAt },
+    ...{ wallet, frozen, revision, retryAt },
     ...{ createdAt: known?.createdAt ?? now, updatedAt: now },
   }
   return rows.wallets.set(wallet, row)
@@ -139,18 +139,18 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
 
 export const confirmFreeze: StandIn<Refunds['confirmFreeze']> = async (tx, wallet, revision) => {
   const { wallets } = rowsOf(tx)
-  if (wallets.get(wallet)?.revision === revision) wallets.update(wallet, { orderAgainAt: null })
+  if (wallets.get(wallet)?.revision === revision) wallets.update(wallet, { retryAt: null })
   return nothing
 }
 
 export const findDueWallets = async (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   rowsOf(db)
     .wallets.by('open', 'open')
-    .filter(({ orderAgainAt }) => orderAgainAt !== null && orderAgainAt <= now)
+    .filter(({ retryAt }) => retryAt !== null && retryAt <= now)
     .slice(0, rowsMax)
 
-export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, orderAgainAt) => {
-  rowsOf(tx).wallets.update(wallet, { orderAgainAt })
+export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, retryAt) => {
+  rowsOf(tx).wallets.update(wallet, { retryAt })
   return nothing
 }
 

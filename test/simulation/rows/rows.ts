@@ -57,7 +57,7 @@ const ofRefunds = {
 }
 const ofReversals = { wallet: ({ wallet }: Reversal) => wallet }
 const ofWallets = {
-  open: ({ orderAgainAt }: WalletRow) => (orderAgainAt === null ? undefined : 'open'),
+  open: ({ retryAt }: WalletRow) => (retryAt === null ? undefined : 'open'),
 }
 const ofCashouts = {
   quote: ({ quoteId }: Cashout) => quoteId,

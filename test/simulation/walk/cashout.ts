@@ -130,7 +130,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
         readDelivery: (body: string) => JSON.parse(body),
       },
       safe: { open: () => ({ accountNumber: '12345678', accountHolderName: 'Sari Dewi' }) },
-      ...{ sweepAfterMs: 5_000, reversalWatchMs: 0, clock: () => stage.nowMs },
+      ...{ recheckAfterMs: 5_000, reversalWatchMs: 0, clock: () => stage.nowMs },
     }) as unknown as Parameters<typeof relayReactions>[0]
 
   const advance = (at: number) => {
@@ -139,7 +139,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     stage.advance(at, (reach) => {
       const context = contextOf(reach)
       if (about === 'sweep') {
-        const rechecking = startRechecking(context, { sweepEveryMs: 1_000 })
+        const rechecking = startRechecking(context, { recheckEveryMs: 1_000 })
         return lastRound()
           .then(() => rechecking[Symbol.asyncDispose]())
           .then(() => 'done')
@@ -302,7 +302,12 @@ function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
       fiatMinor,
       quoteId: 'q',
     },
-    ...{ takenBy: 't', authorizer: wallet, authorizationNonce: authorization.nonce, authorization },
+    ...{
+      requestFingerprint: 't',
+      authorizer: wallet,
+      authorizationNonce: authorization.nonce,
+      authorization,
+    },
     ...{ channelCode: 'ID_BCA', bankDetails: 'box', bankDetailsKeyId: 'key' },
   } as const
   void insertCashout(stage.rows as never, cashout as never)

@@ -117,7 +117,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return {
       ...{ database: stage.database(reach), provider, log: noLog, poke: () => {} },
       ...{ clock: () => stage.nowMs, ask: () => reach(hold), treasury: undefined },
-      ...{ checkoutTtlMs: 900_000, sweepAfterMs: 5_000, listedWithinMs: 0, holdMarginMs: 5_000 },
+      ...{ checkoutTtlMs: 900_000, recheckAfterMs: 5_000, listedWithinMs: 0, holdMarginMs: 5_000 },
       topupLimits: { openMax: 9, openMicroMax: 10n ** 12n, dayMicroMax: 10n ** 12n },
     } as unknown as Parameters<typeof relayReactions>[0]
   }
@@ -279,7 +279,14 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
   const expiresAt = new Date(stage.nowMs + 900_000)
   const payment = {
     ...{ id, kind: 'topup', state: 'awaiting_payment', wallet, pair: 'USD/IDR', currency: 'IDR' },
-    ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, method: 'qr', quoteId: 'q', takenBy: 't' },
+    ...{
+      rateMinorPerUsd: 16_250n,
+      fiatMinor,
+      ausdMicro,
+      method: 'qr',
+      quoteId: 'q',
+      requestFingerprint: 't',
+    },
     ...{ account: 'ID', checkoutId: 'ps-1', checkoutUrl: 'https://pay', expiresAt },
   } as const
   void insertPayment(stage.rows as never, payment as never, 0)

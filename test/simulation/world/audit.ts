@@ -53,7 +53,9 @@ function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
 /** Amounts of a payment on the chain, by ref, as far as they are not revoked. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
-  return Array.from({ length: row.part + 1 }, (_, part) => refOf(refIdOf({ id: row.id, part })))
+  return Array.from({ length: row.refSequence + 1 }, (_, refSequence) =>
+    refOf(refIdOf({ id: row.id, refSequence })),
+  )
     .flatMap((ref) => contract.appliedAt(ref, latest.number) ?? [])
     .map((applied) => contract.leftAt(applied, latest.number))
     .filter((left) => left > 0n)
@@ -73,13 +75,14 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const onChain = sum(live)
   const worth = own ? worthOf(row, own.paidMinor ?? 0n, refundedOf(around, own)) : 0n
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
-  if (onChain + row.offsetMicro > worth && !isReversed && row.waivedMicro === 0n)
-    say(`credited ${onChain + row.offsetMicro}, but is worth ${worth}`)
+  if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
+    say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (charges.length > 0 && !own && row.state !== 'review') say('was paid, but has no charge')
   const isThere = ['credited', 'repaid', 'held'].includes(row.state)
-  if (isThere && onChain !== row.liveMicro) say(`has ${onChain} on the chain, not ${row.liveMicro}`)
-  if (isThere && onChain + row.offsetMicro < worth)
-    say(`credited ${onChain + row.offsetMicro}, but is worth ${worth}`)
+  if (isThere && onChain !== row.onchainMicro)
+    say(`has ${onChain} on the chain, not ${row.onchainMicro}`)
+  if (isThere && onChain + row.recoveredMicro < worth)
+    say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (['revoked', 'refunded', 'expired', 'replaced'].includes(row.state) && onChain > 0n)
     say(`still has ${onChain} on the chain`)
   if (own && refundedOf(around, own) !== row.refundedMinor)

@@ -2,7 +2,7 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { chance } from './choices'
 import type { World } from './world'
 
-type Quote = { pair: string; rate: string; takenBy: string | undefined; until: number }
+type Quote = { pair: string; rate: string; requestFingerprint: string | undefined; until: number }
 
 /** Quotes as pricing grants them: taken once, and valid for a minute. */
 export class Pricing {
@@ -20,22 +20,29 @@ export class Pricing {
     this.#count += 1
     const id = `00000000-0000-8000-8000-${this.#count.toString(16).padStart(12, '0')}`
     const rate = this.rates.get(pair)!
-    this.#quotes.set(id, { pair, rate, takenBy: undefined, until: this.world.now + 60_000 })
+    this.#quotes.set(id, {
+      pair,
+      rate,
+      requestFingerprint: undefined,
+      until: this.world.now + 60_000,
+    })
     return id
   }
 
-  find(quoteId: string, takenBy: string): Answer<unknown> {
+  find(quoteId: string, requestFingerprint: string): Answer<unknown> {
     const quote = this.#quotes.get(quoteId)
     if (!quote) return refuse('quote_unknown')
-    if (quote.takenBy !== undefined && quote.takenBy !== takenBy) return refuse('quote_used')
-    if (quote.takenBy === undefined && quote.until < this.world.now) return refuse('quote_expired')
+    if (quote.requestFingerprint !== undefined && quote.requestFingerprint !== requestFingerprint)
+      return refuse('quote_used')
+    if (quote.requestFingerprint === undefined && quote.until < this.world.now)
+      return refuse('quote_expired')
     const { pair, rate } = quote
     return ok({ id: quoteId, pair, rate, spreadBps: 0, expiresAt: '' })
   }
 
-  take(quoteId: string, takenBy: string): Answer<unknown> {
-    const found = this.find(quoteId, takenBy)
-    if ('ok' in found) this.#quotes.get(quoteId)!.takenBy = takenBy
+  take(quoteId: string, requestFingerprint: string): Answer<unknown> {
+    const found = this.find(quoteId, requestFingerprint)
+    if ('ok' in found) this.#quotes.get(quoteId)!.requestFingerprint = requestFingerprint
     return found
   }
 

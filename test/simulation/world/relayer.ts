@@ -27,7 +27,7 @@ const policy = {
   limits: { credit: most, repay: most, return: most, drip: most },
 }
 const settings = {
-  ...{ chainId, dripWei, dripBelowWei: dripWei, laneFloorWei: 0n, laneRefillWei: 0n },
+  ...{ chainId, dripWei, dripBelowWei: dripWei, laneMinBalanceWei: 0n, laneRefillWei: 0n },
   ...{ gasBudgetWei: 10n ** 18n, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n },
   ...{ oldestAlarmMs: 600_000, pollMs: 1_000, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
   batchMax: 1, // Without bundles.

@@ -84,9 +84,9 @@ function answerOf(
   const { chain, pricing } = around
   switch (subject) {
     case 'pricing.quote.find':
-      return pricing.find(request.quoteId!, request.takenBy!)
+      return pricing.find(request.quoteId!, request.requestFingerprint!)
     case 'pricing.quote.take':
-      return pricing.take(request.quoteId!, request.takenBy!)
+      return pricing.take(request.quoteId!, request.requestFingerprint!)
     case 'pricing.rate.find':
       return pricing.present(request.pair!)
     case 'chain.account': {
@@ -140,10 +140,14 @@ function checkAuthorization(
   return ok({})
 }
 
-const sweepAfterMs = 6_000
+const recheckAfterMs = 6_000
 const listing = {
-  ...{ listLatestEveryMs: 7_000, listLatestMs: 60_000, listEveryMs: 15_000 },
-  ...{ listRecentMs: 3_600_000, listWholeEveryMs: 120_000, listWholeMs: 86_400_000 },
+  ...{ providerListLatestEveryMs: 7_000, providerListLatestMs: 60_000, listEveryMs: 15_000 },
+  ...{
+    providerListRecentMs: 3_600_000,
+    providerListWholeEveryMs: 120_000,
+    providerListWholeMs: 86_400_000,
+  },
 }
 
 const ample = {
@@ -164,13 +168,13 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   const context = {
     ...{ database, log, clock, poke: relay.poke, treasury: treasuryReading },
     ...{ provider: provider.as(process), ask: askerOf(around, process) },
-    ...{ checkoutTtlMs: 40_000, sweepAfterMs, listedWithinMs: 30_000, holdMarginMs: 8_000 },
+    ...{ checkoutTtlMs: 40_000, recheckAfterMs, listedWithinMs: 30_000, holdMarginMs: 8_000 },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 15n, dayMicroMax: 10n ** 15n },
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const { messaging } = payments
   const handling = { consumer: 'payments', database, messaging, reactions, log, poke: relay.poke }
-  startRechecking(context, { sweepEveryMs: 2_000, requestsPerMinute: () => 60_000 })
+  startRechecking(context, { recheckEveryMs: 2_000, requestsPerMinute: () => 60_000 })
   startListing(context, listing)
   broker.read('payments', { process, handle: (message) => handle(handling, message) })
   return { process, answers: [answerTopups(context), answerSettlements(context)] }
@@ -196,11 +200,11 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     ...{
       dayMicroMax: 10n ** 15n,
       givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
-      sweepAfterMs,
+      recheckAfterMs,
       reversalWatchMs: 600_000,
     },
   }
-  const rechecking = startPaying(context, { sweepEveryMs: 2_000 })
+  const rechecking = startPaying(context, { recheckEveryMs: 2_000 })
   startListingPayouts(context, listing)
   const poke = () => {
     relay.poke()

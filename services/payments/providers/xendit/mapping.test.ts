@@ -198,7 +198,7 @@ describe('the request for a Xendit session', () => {
     expiresAt: new Date('2026-08-01T02:30:00Z'),
     promised: {
       ...{ kind: 'topup', wallet: `0x${'a'.repeat(40)}`, rate: '421', ausd: '1199524' },
-      ...{ quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', taken_by: 'A'.repeat(43) },
+      ...{ quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', request_fingerprint: 'A'.repeat(43) },
     },
   }
 

@@ -47,7 +47,7 @@ const order = {
   ...{ accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
   promised: {
     ...{ wallet: `0x${'a'.repeat(40)}`, rate: '16250', ausd: '15384616' },
-    ...{ quote_id: id, taken_by: `cashout:${'A'.repeat(43)}` },
+    ...{ quote_id: id, request_fingerprint: `cashout:${'A'.repeat(43)}` },
     authorization_nonce: `0x${'1'.repeat(64)}`,
   },
 }
