@@ -100,7 +100,7 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
       'services/gateway/identity/identity.ts',
     ]
     const isDocument = (path: string) => path.startsWith('infra/documents/')
-    const isRestore = (path: string) => path === 'infra/ops/restore/erased.ts'
+    const isRestore = (path: string) => path === 'infra/operations/restore/erased.ts'
     const others = inInfra.filter((path) => !isDocument(path) && !isRestore(path))
     expect(imports(others, isForbidden)).toEqual([])
     const isErasure = (file: string) => file.startsWith('services/') && file.endsWith('/erase.ts')

@@ -18,7 +18,7 @@ import { type ServiceName, serviceNames } from '#shared/messages/topic'
 export type Program = ServiceName | 'ops'
 
 const entryOf = (name: Program): string =>
-  name === 'ops' ? 'infra/ops/main.ts' : `services/${name}/main.ts`
+  name === 'ops' ? 'infra/operations/cli/main.ts' : `services/${name}/main.ts`
 
 /** Returns the path of a program's bundle in a folder. */
 export const bundleOf = (dir: string, name: Program): string => join(dir, `${name}.js`)

@@ -236,17 +236,17 @@ export const logAlarms: readonly LogAlarm[] = [
     steps: 'See "quotes get 503" in [daily.md](daily.md).',
   },
   {
-    source: 'infra/books',
+    source: 'infra/operations',
     lines: ['reconciliation break open'],
     steps: 'See Breaks in the books, below.',
   },
   {
-    source: 'infra/books',
+    source: 'infra/operations',
     lines: ['chain or provider read failed, will retry'],
     steps: 'Check the RPC endpoints and the provider key.',
   },
   {
-    source: 'infra/pruning',
+    source: 'infra/operations',
     lines: ['pruning failed'],
     steps: 'See `err`; tables grow until it is fixed.',
   },

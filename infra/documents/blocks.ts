@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rules } from '#infra/books/rules/catalogue'
 import { repositoryDir } from '#infra/local/folders'
-import { entries, periodOf, permanently } from '#infra/pruning/kept'
+import { rules } from '#infra/operations/books/rules/catalogue'
+import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
 import { personalData } from './personal-data'
@@ -24,7 +24,7 @@ export const blocks: readonly Block[] = [
   { page: 'infra/runbook/alerts.md', name: 'limits', lines: limits },
   { page: 'infra/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/runbook/alerts.md', name: 'book-rules', lines: bookRules },
-  { page: 'infra/ops/README.md', name: 'questions', lines: operatorQuestions },
+  { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
 ]
 
 const code = (text: string) => `\`${text}\``
@@ -63,7 +63,7 @@ export type Alert = {
 
 /** Every alert rule, in the order of the file. */
 export function readAlerts(): Alert[] {
-  const text = readFileSync(join(repositoryDir, 'infra/ops/alerts/rules.yaml'), 'utf8')
+  const text = readFileSync(join(repositoryDir, 'infra/operations/alerts/rules.yaml'), 'utf8')
   const { groups } = Bun.YAML.parse(text) as { groups: { rules: Alert[] }[] }
   return groups.flatMap(({ rules }) => rules)
 }

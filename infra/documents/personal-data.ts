@@ -1,4 +1,4 @@
-import { bankDetailsDays } from '#infra/pruning/prune'
+import { bankDetailsDays } from '#infra/operations/pruning/prune'
 
 /** One kind of personal data, and every place that stores or carries it. */
 export type Personal = {

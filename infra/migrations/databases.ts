@@ -25,9 +25,13 @@ export type LoginRole = (typeof loginRoles)[number]
 /** The service's folder under services/ and under infra/migrations/. */
 export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-')
 
+const elsewhere: Partial<Record<DatabaseRole, string>> = {
+  books: 'infra/operations/books',
+  ops: 'infra/operations/audit-log',
+}
 /** Folder that defines a schema's tables, relative to the repository root. */
 export const tablesDir = (role: DatabaseRole): string =>
-  role === 'books' || role === 'ops' ? `infra/${role}` : `services/${serviceOf(role)}`
+  elsewhere[role] ?? `services/${serviceOf(role)}`
 
 export const migrationsDir = (role: DatabaseRole): string => join(import.meta.dir, serviceOf(role))
 

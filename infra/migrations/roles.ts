@@ -5,8 +5,8 @@ import {
   type LoginRole,
   loginRoles,
 } from '#infra/migrations/databases'
-import { bankDetailsDays } from '#infra/pruning/prune'
-import { bankDetails, rules } from '#infra/pruning/rules'
+import { bankDetailsDays } from '#infra/operations/pruning/prune'
+import { bankDetails, rules } from '#infra/operations/pruning/rules'
 
 export type RolePasswords = Readonly<Record<LoginRole, string>>
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { endedCashouts, endedPayments } from '#infra/pruning/subjects'
+import { endedCashouts, endedPayments } from '#infra/operations/pruning/subjects'
 import type { Limits } from '#shared/overdue'
 import { limits as paymentLimits } from '../../services/payments/payment'
 import { limits as cashoutLimits } from '../../services/payouts/cashout'

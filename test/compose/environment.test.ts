@@ -18,7 +18,7 @@ import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
-import { backbone, faultsOf } from '#infra/ops/settings'
+import { backbone, faultsOf } from '#infra/operations/settings'
 import { loadConfig } from '#infra/sandbox/config'
 import { type Fields, readConfig } from '#shared/config'
 

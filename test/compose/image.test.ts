@@ -24,7 +24,11 @@ const programs = [
       .filter((word) => word.endsWith('.ts')),
   ),
   // Commands that the runbook runs in it.
-  ...['infra/ops/main.ts', 'infra/ops/wallets.ts', 'infra/ops/restore/main.ts'],
+  ...[
+    'infra/operations/cli/main.ts',
+    'infra/operations/cli/wallets.ts',
+    'infra/operations/restore/main.ts',
+  ],
   'services/indexer-reader/rebuild.ts',
 ]
 

@@ -113,8 +113,8 @@ describe('a local stack whose containers run as processes with the same commands
   })
 
   test.each([
-    ['migrate', 'infra/ops/wallets.ts list'],
-    ['ops', 'infra/ops/main.ts status'],
+    ['migrate', 'infra/operations/cli/wallets.ts list'],
+    ['ops', 'infra/operations/cli/main.ts status'],
     ['indexer-reader', 'services/indexer-reader/rebuild.ts'],
   ])('an operator runs in %s: bun %s', async (name, words) => {
     const how = await rehearsal.exec(name, ['bun', ...words.split(' ')])

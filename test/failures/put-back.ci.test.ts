@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
-import { type PutBack, putBack } from '#infra/ops/restore/put-back'
+import { type PutBack, putBack } from '#infra/operations/restore/put-back'
 import { type Position, position } from '#shared/ledger/position'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { positionOf as paymentPosition } from '../../services/payments/books/position'

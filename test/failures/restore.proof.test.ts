@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWalletClient, http, publicActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { checkBooks } from '#infra/books/reconcile'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
@@ -11,10 +10,11 @@ import { bid } from '#infra/local/fees'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { listInFlight } from '#infra/ops/in-flight'
-import { placeOf } from '#infra/ops/place'
-import { checkRecord } from '#infra/ops/record/verify-record'
-import { withDatabase } from '#infra/ops/stack'
+import { checkBooks } from '#infra/operations/books/reconcile'
+import { listInFlight } from '#infra/operations/cli/in-flight'
+import { withDatabase } from '#infra/operations/cli/stack'
+import { placeOf } from '#infra/operations/place'
+import { checkRecord } from '#infra/operations/record/verify-record'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
@@ -61,7 +61,7 @@ const told = ({ info }: Stack) => ({
 
 /** Runs the operator's command against this stack; returns its output and exit code. */
 async function restore(...words: string[]) {
-  const run = Bun.spawn([process.execPath, 'infra/ops/restore/main.ts', ...words], {
+  const run = Bun.spawn([process.execPath, 'infra/operations/restore/main.ts', ...words], {
     ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
     env: {
       ...process.env,

@@ -38,7 +38,7 @@ export const engines: readonly Engine[] = [
     proves:
       'the books of a running stack report each break that is planted in it, and nothing else',
     minutes: 2,
-    run: suites('./infra/books/planted-breaks.proof.test.ts'),
+    run: suites('./infra/operations/books/planted-breaks.proof.test.ts'),
   },
   {
     name: 'endpoints',

@@ -1,10 +1,10 @@
 import { expect } from 'bun:test'
-import { checkBooks, openBooksOf } from '#infra/books/reconcile'
-import { readSheet } from '#infra/books/sheet'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { sheetText } from '#infra/ops/books'
-import { inRoleOfBooks, placeOf } from '#infra/ops/place'
+import { readSheet } from '#infra/operations/books/balance-sheet'
+import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
+import { sheetText } from '#infra/operations/cli/books'
+import { inRoleOfBooks, placeOf } from '#infra/operations/place'
 
 /**
  * Final check of a suite: waits until the books account for every unit, and prints the balance

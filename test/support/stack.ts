@@ -64,7 +64,7 @@ export type Operated = { code: number; said: string; complaint: string }
  */
 export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
   // Only suites of operators load every command.
-  const { runVerb } = await import('#infra/ops/main')
+  const { runVerb } = await import('#infra/operations/cli/main')
   process.env.LOCAL_DIR = dir
   const said: string[] = []
   const result = (code: number, complaint: string) => ({
@@ -79,13 +79,13 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
   }
 }
 
-/** Runs a program of `infra/ops` against a stack as an operator does, in a process of its own. */
+/** Runs a program of `infra/operations/cli` against a stack as an operator does, in a process of its own. */
 export async function operateAsProcess(
   { dir }: RunningStack,
   script: string,
   ...words: string[]
 ): Promise<Operated> {
-  const program = script === 'main.ts' ? await opsBundle() : `infra/ops/${script}`
+  const program = script === 'main.ts' ? await opsBundle() : `infra/operations/cli/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { placeOf } from '#infra/ops/place'
-import { recordFromChain } from '#infra/ops/record/chain-record'
+import { placeOf } from '#infra/operations/place'
+import { recordFromChain } from '#infra/operations/record/chain-record'
 
 /**
  * Terms of the stack whose records are tested: a cycle counts at once, and a busy machine does not take

@@ -25,13 +25,13 @@ export const commandsOfADay: readonly string[] = [
   'dc logs payouts',
   'dc logs pricing',
   'dc logs chain-relayer',
-  'oper infra/ops/main.ts in-flight',
-  'oper infra/ops/main.ts status',
-  'oper infra/ops/main.ts dead-letters list',
-  'oper infra/ops/main.ts wallets list',
-  'oper infra/ops/main.ts review list',
-  'oper infra/ops/main.ts unexplained list',
-  'oper infra/ops/main.ts reconcile',
+  'oper infra/operations/cli/main.ts in-flight',
+  'oper infra/operations/cli/main.ts status',
+  'oper infra/operations/cli/main.ts dead-letters list',
+  'oper infra/operations/cli/main.ts wallets list',
+  'oper infra/operations/cli/main.ts review list',
+  'oper infra/operations/cli/main.ts unexplained list',
+  'oper infra/operations/cli/main.ts reconcile',
   'dc exec indexer-reader bun services/indexer-reader/rebuild.ts',
   'dc run --rm provision',
   'dc run --rm migrate',
@@ -166,18 +166,20 @@ export async function restore({ shell }: Deployment): Promise<void> {
     )
     await says(inShell('dc up -d nats\ndc run --rm provision'), /up to date/)
     await says(inShell('dc run --rm migrate'))
-    await says(inShell('oper infra/ops/restore/main.ts --since "$T"'), /nothing to decide/)
-    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /restored/)
+    await says(inShell('oper infra/operations/restore/main.ts --since "$T"'), /nothing to decide/)
+    await says(inShell('oper infra/operations/restore/main.ts --since "$T" --apply'), /restored/)
     await says(inShell('dc up -d'))
     await ready()
     await waitUntil(
       'the books balancing',
       async () =>
-        /the books balance/.test((await inShell('oper infra/ops/main.ts reconcile')).text),
+        /the books balance/.test(
+          (await inShell('oper infra/operations/cli/main.ts reconcile')).text,
+        ),
       60_000,
       1_000,
     )
-    await says(inShell('oper infra/ops/restore/main.ts --since "$T" --apply'), /restored/)
+    await says(inShell('oper infra/operations/restore/main.ts --since "$T" --apply'), /restored/)
     return `restored to ${since}, and the books balance`
   })
 }

@@ -1,6 +1,6 @@
 import { waitUntil } from '#infra/local/wait'
-import { askOutcome, perform } from '#infra/ops/deed.store'
-import { accessOf, openOperator } from '#infra/ops/operator'
+import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { accessOf, openOperator } from '#infra/operations/cli/operator'
 import { ReviewResolve } from '#shared/messages/payments'
 import { timesOf } from '../../support/ledger'
 import { insist } from '../../support/requests'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 
 /** Locations of the rules, their tests, the dashboard and the scrape configuration. */
-export const alertsDir = join(repositoryDir, 'infra/ops/alerts')
+export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
 
 /**
  * A program of Debian's package `prometheus`: on the PATH, or below the folder in PROMETHEUS_DIR,

@@ -1,0 +1,104 @@
+import type { Sql } from 'postgres'
+import type { TSchema } from 'typebox'
+import type { Operator } from '#infra/operations/cli/operator'
+import { Unavailable } from '#shared/bus/ask'
+import type { DeedOutcome } from '#shared/messages/deeds'
+import type { Question, RequestOf } from '#shared/messages/topic'
+import { refusals } from '#shared/refusals'
+
+/** A command of an operator. The same verb, target and cause is the same command. */
+export type Deed = {
+  /** As typed, such as `dead-letters redrive`. */
+  readonly verb: string
+  readonly target: string
+  /** The state of the target it responds to, such as a revision or the time of a failure. */
+  readonly cause: string
+  readonly reason: string
+  readonly by: string
+}
+
+/** The owning service's response, as text for the operator. */
+export type Outcome = { readonly done: string } | { readonly refused: string }
+
+/**
+ * The command was requested and its outcome is not known yet. Nothing is recorded as its outcome.
+ */
+export type Awaited = { readonly awaited: string }
+
+/** An earlier request for the same command. */
+export type Earlier = {
+  readonly by: string
+  readonly at: Date
+  readonly reason: string
+}
+
+/** Outcome of a command. `earlier` is set if it had already been done. */
+export type Performed = Outcome & { readonly id: string; readonly earlier?: Earlier }
+
+/**
+ * Runs a command once: records the request, asks the service, records the response. A command that
+ * is done is not sent again. Throws if the response is lost: repeating the command sends the same
+ * id, which the service recognises.
+ */
+export async function perform(
+  { sql }: Pick<Operator, 'sql'>,
+  deed: Deed,
+  ask: (id: string) => Promise<Outcome | Awaited>,
+): Promise<Performed> {
+  const noted = await note(sql, deed)
+  if (noted.said !== null) {
+    const { id, askedBy: by, askedAt: at, reason } = noted
+    return { id, done: noted.said, earlier: { by, at, reason } }
+  }
+  const outcome = await ask(noted.id).catch((cause: unknown) => {
+    throw new Error(unansweredText(deed, cause), { cause })
+  })
+  if ('awaited' in outcome) return { id: noted.id, refused: outcome.awaited }
+  await conclude(sql, noted.id, outcome)
+  return { id: noted.id, ...outcome }
+}
+
+const again = 'Run the same command again: it takes effect once and reports the outcome'
+
+/** Message for a command without a response. */
+const unansweredText = ({ verb, target }: Deed, error: unknown): string =>
+  error instanceof Unavailable
+    ? `${verb} ${target}: the service could not be reached, nothing was done. ${again}`
+    : `${verb} ${target}: no response, outcome unknown. ${again}`
+
+/** A question whose answer is the outcome of a command. */
+export type DeedQuestion = Question<TSchema, typeof DeedOutcome>
+
+/** Sends a command to a service. A refusal code is replaced by its message. */
+export async function askOutcome<Q extends DeedQuestion>(
+  { ask }: Pick<Operator, 'ask'>,
+  question: Q,
+  request: RequestOf<Q>,
+): Promise<Outcome> {
+  const answer = await ask<DeedQuestion>(question, request)
+  return 'refused' in answer ? { refused: refusals[answer.refused].message } : answer.ok
+}
+
+type Noted = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
+
+/**
+ * Records the command unless it is recorded already. Returns the first request and its outcome, if
+ * done.
+ */
+async function note(sql: Sql, { verb, target, cause, reason, by }: Deed): Promise<Noted> {
+  await sql`
+    insert into ops.deeds (verb, target, cause, reason, asked_by)
+    values (${verb}, ${target}, ${cause}, ${reason}, ${by}) on conflict do nothing`
+  const [noted] = await sql<Noted[]>`
+    select d.id, d.asked_by as "askedBy", d.asked_at as "askedAt", d.reason, o.said
+    from ops.deeds d left join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+    where d.verb = ${verb} and d.target = ${target} and d.cause = ${cause}`
+  return noted!
+}
+
+async function conclude(sql: Sql, id: string, outcome: Outcome): Promise<void> {
+  const [word, said] = 'done' in outcome ? ['done', outcome.done] : ['refused', outcome.refused]
+  await sql`
+    insert into ops.outcomes (deed_id, outcome, said) values (${id}, ${word}, ${said})
+    on conflict do nothing`
+}

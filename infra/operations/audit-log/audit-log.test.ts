@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { migrateAll } from '#infra/migrations/migrate'
+import {
+  type Awaited,
+  type Deed,
+  type Outcome,
+  perform,
+} from '#infra/operations/audit-log/audit-log.store'
+import { Unavailable } from '#shared/bus/ask'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+
+let server: ScratchPostgres
+let sql: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
+})
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await server?.[Symbol.asyncDispose]()
+})
+
+const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
+  ...{ verb: 'wallets clear', target, cause: 'revision 3', reason: 'ticket 12', by: 'sari' },
+  ...more,
+})
+/** A service with a fixed response, and the requests it received. */
+function serviceThatSays(outcome: Outcome | Awaited | Error) {
+  const asked: string[] = []
+  const ask = async (id: string) => {
+    asked.push(id)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+  return { asked, ask }
+}
+
+test('a repeated command takes effect once and reports who ran it first', async () => {
+  const service = serviceThatSays({ done: 'the freeze is lifted' })
+  expect(await perform({ sql }, deed('a'), service.ask)).toEqual({
+    ...{ id: expect.any(String), done: 'the freeze is lifted' },
+  })
+  const again = await perform({ sql }, deed('a', { by: 'dewi', reason: 'me too' }), service.ask)
+  expect(again).toMatchObject({
+    ...{ done: 'the freeze is lifted', earlier: { by: 'sari', reason: 'ticket 12' } },
+  })
+  expect(service.asked).toHaveLength(1)
+})
+
+test('another target, cause or command is a new request', async () => {
+  const service = serviceThatSays({ done: 'yes' })
+  for (const other of [deed('b'), deed('b', { cause: '4' }), deed('b', { verb: 'wallets look' })])
+    await perform({ sql }, other, service.ask)
+  expect(new Set(service.asked).size).toBe(3)
+})
+
+test('after a lost response the same command asks again under the same id', async () => {
+  const silent = serviceThatSays(new Error('no answer'))
+  await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow(
+    /^wallets clear c: no response, outcome unknown\. Run the same command again/,
+  )
+  const away = serviceThatSays(new Unavailable('payments is not there'))
+  await expect(perform({ sql }, deed('c'), away.ask)).rejects.toThrow(
+    /^wallets clear c: the service could not be reached, nothing was done\. Run the same command/,
+  )
+  const service = serviceThatSays({ done: 'yes' })
+  await perform({ sql }, deed('c'), service.ask)
+  expect(service.asked).toEqual(silent.asked)
+})
+
+test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {
+  const deciding = serviceThatSays({ awaited: 'it is being decided' })
+  expect(await perform({ sql }, deed('f'), deciding.ask)).toMatchObject({
+    refused: 'it is being decided',
+  })
+  expect(
+    await sql`
+    select 1 from ops.outcomes o join ops.deeds d on d.id = deed_id where target = 'f'`,
+  ).toHaveLength(0)
+  const service = serviceThatSays({ refused: 'it was taken' })
+  await perform({ sql }, deed('f'), service.ask)
+  expect(service.asked).toEqual(deciding.asked)
+})
+
+test('a refused command may be repeated, and both outcomes are recorded', async () => {
+  const refused = { refused: 'not frozen' }
+  expect(await perform({ sql }, deed('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
+  await perform({ sql }, deed('d'), serviceThatSays({ done: 'yes' }).ask)
+  const told = await sql`
+    select outcome, said from ops.outcomes o join ops.deeds d on d.id = deed_id
+    where target = 'd' order by o.id`
+  expect([...told]).toEqual([
+    { outcome: 'refused', said: 'not frozen' },
+    { outcome: 'done', said: 'yes' },
+  ])
+})
+
+test('a command without a reason is not recorded and reaches no service', async () => {
+  const service = serviceThatSays({ done: 'yes' })
+  await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(
+    /deeds_words/,
+  )
+  expect(service.asked).toEqual([])
+})

@@ -1,0 +1,43 @@
+import postgres, { type Sql } from 'postgres'
+import type { Place } from '#infra/operations/place'
+import type { ProviderPlace } from '#infra/operations/restore/provider'
+import { type Clock, systemClock } from '#shared/clock'
+import { type Database, openDatabase } from '#shared/db/open'
+import type { Log } from '#shared/log'
+
+/** Dependencies of the books job, which reads every schema and writes only `books`. */
+export type BooksContext = {
+  /** Postgres as the role `books`. */
+  readonly sql: Sql
+  /** Connection for drizzle, which changes how its client parses times. */
+  readonly database: Database
+  readonly place: Place
+  /** Undefined: the provider is not read. */
+  readonly provider: ProviderPlace | undefined
+  readonly clock: Clock
+}
+
+/** Opens both connections to Postgres; closes them on disposal. */
+export function openBooks(options: {
+  databaseUrl: string
+  place: Place
+  provider: ProviderPlace | undefined
+  log: Log
+  onFatal: () => void
+  clock?: Clock
+}): BooksContext & AsyncDisposable {
+  const { databaseUrl: url, place, provider, log, onFatal, clock = systemClock } = options
+  const name = 'books'
+  const database = openDatabase({ ...{ url, name, log, onFatal }, max: 4 })
+  const sql = postgres(url, {
+    max: 2,
+    connect_timeout: 5,
+    onnotice: () => {},
+    connection: { application_name: name, statement_timeout: 30_000 },
+  })
+  const close = async () => {
+    await sql.end({ timeout: 2 })
+    await database[Symbol.asyncDispose]()
+  }
+  return { sql, database, place, provider, clock, [Symbol.asyncDispose]: close }
+}

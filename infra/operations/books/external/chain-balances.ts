@@ -1,0 +1,46 @@
+import type { Address } from 'viem'
+import { openNode } from '#infra/operations/record/chain-log'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import type { BooksContext } from '../context'
+import { noteBalance } from './balance.store'
+
+/** Native coin of a lane in wei, and the number of transactions it had sent by a block. */
+export type LaneReading = {
+  readonly lane: Address
+  readonly block: bigint
+  readonly wei: bigint
+  readonly nonce: number
+  readonly readAt: Date
+}
+
+/**
+ * Stores the AUSD of the treasury and of the credit line at a final block. Returns the coin of each
+ * lane at the same block, which is stored only once the relayer has booked that far.
+ */
+export async function readChainBalances(
+  { sql, database, place, clock }: BooksContext,
+  block: bigint,
+): Promise<LaneReading[]> {
+  const node = openNode(place.rpcUrl)
+  const readAt = new Date(clock())
+  const ausdOf = (holder: Address) =>
+    node.readContract({
+      ...{ address: place.ausd, abi: ausdAbi, functionName: 'balanceOf', args: [holder] },
+      blockNumber: block,
+    } as const)
+  const [treasury, creditLine] = await Promise.all([place.treasury, place.creditLine].map(ausdOf))
+  const common = { asset: 'AUSD', block, nonce: null, readAt }
+  await database.run((db) => noteBalance(db, { place: 'treasury', amount: treasury!, ...common }))
+  await database.run((db) =>
+    noteBalance(db, { place: 'credit_line', amount: creditLine!, ...common }),
+  )
+
+  const lanes = await sql<{ address: Address }[]>`select address from chain_relayer.lane`
+  return Promise.all(
+    lanes.map(async ({ address }) => ({
+      ...{ lane: address, block, readAt },
+      wei: await node.getBalance({ address, blockNumber: block }),
+      nonce: await node.getTransactionCount({ address, blockNumber: block }),
+    })),
+  )
+}

@@ -1,0 +1,119 @@
+import { type Hex, pad, type RpcLog } from 'viem'
+import type { Place } from '#infra/operations/place'
+import {
+  finalizedBlock,
+  type Node,
+  openNode,
+  readLogs,
+  type Span,
+} from '#infra/operations/record/chain-log'
+import type { BooksContext } from '../context'
+import { insertMoves, newestMove } from './chain-move.store'
+import { advance, findCheckpoint } from './checkpoint.store'
+import { lineTopics, type Move, movesOf, named, transferTopic } from './moves'
+
+const source = 'chain'
+/** Number of ranges of `logsRangeMax` blocks that are committed together with the checkpoint. */
+const rangesKept = 40n
+const receiptsAtOnce = 8
+
+/**
+ * Reads the movements on the chain since the checkpoint, up to `finalized`; returns the last block
+ * read. Rows and checkpoint are committed together, so a kill or a second instance neither skips
+ * nor repeats a movement.
+ */
+export async function readChain({ database, place }: BooksContext): Promise<bigint> {
+  const node = openNode(place.rpcUrl)
+  const head = await finalizedBlock(node)
+  await refuseOtherChain(database, node, head)
+  for (;;) {
+    const noted = await database.read((db) => findCheckpoint(db, source))
+    const read = noted?.block ?? undefined
+    const from = read === undefined ? place.deployBlock : read + 1n
+    if (from > head) return read ?? head
+    const last = from + rangesKept * place.logsRangeMax - 1n
+    const to = last < head ? last : head
+    // Read the block first: it fails on a lagging node, which would return no logs for a missing
+    // range.
+    const readTo = await timeOf(node, to)
+    const rows = await readMoves(node, place, { from, to })
+    await database.transaction(async (tx) => {
+      if (await advance(tx, source, read, { block: to, readTo })) await insertMoves(tx, rows)
+    })
+  }
+}
+
+/** Throws if the chain was reset or replaced; otherwise reading would continue unnoticed. */
+async function refuseOtherChain(
+  database: BooksContext['database'],
+  node: Node,
+  head: bigint,
+): Promise<void> {
+  const noted = await database.read((db) => findCheckpoint(db, source))
+  if (!noted?.block) return
+  if (noted.block > head)
+    throw new Error(
+      `the books were read up to block ${noted.block}, but the chain is final only up to ${head}: it was reset, or it is a different chain`,
+    )
+  const newest = await database.read(newestMove)
+  if (!newest) return
+  const hash = newest.txHash as Hex
+  const receipt = await node.getTransactionReceipt({ hash }).catch((error: Error) => {
+    if (error.name === 'TransactionReceiptNotFoundError') return undefined
+    throw error
+  })
+  if (receipt?.blockNumber !== newest.block)
+    throw new Error(
+      `transaction ${hash} was read in block ${newest.block} but is not there any more: the chain was reset, or it is a different chain`,
+    )
+}
+
+const timeOf = async (node: Node, blockNumber: bigint): Promise<Date> => {
+  const { timestamp } = await node.getBlock({ blockNumber })
+  return new Date(Number(timestamp) * 1_000)
+}
+
+/** Reads all movements of a range of blocks, each with its time. */
+async function readMoves(node: Node, place: Place, span: Span) {
+  const { ausd, creditLine, treasury, logsRangeMax } = place
+  const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
+    readLogs(node, { address, topics }, span, logsRangeMax)
+  const line = await read(creditLine, [lineTopics])
+  const out = await read(ausd, [transferTopic, pad(treasury)])
+  const into = await read(ausd, [transferTopic, null, pad(treasury)])
+  const moves = movesOf(line, [...out, ...into], place)
+  const times = await timesOf(node, [...line, ...out, ...into], moves)
+  const rows: (Move & { movedAt: Date })[] = []
+  for (let start = 0; start < moves.length; start += receiptsAtOnce) {
+    const some = moves.slice(start, start + receiptsAtOnce)
+    const all = await Promise.all(some.map((move) => explained(node, place, move)))
+    rows.push(...all.map((move) => ({ ...move, movedAt: times.get(move.block)! })))
+  }
+  return rows
+}
+
+/** Adds the key of a transfer, which only the preceding log in its receipt contains. */
+async function explained(node: Node, place: Place, move: Move): Promise<Move> {
+  if (move.kind !== 'in' && move.kind !== 'out') return move
+  const hash = move.txHash as Hex
+  const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  if (!receipt) throw new Error(`the node returned logs of ${hash}, but no receipt`)
+  return named(move, receipt.logs as unknown as RpcLog[], place)
+}
+
+/** Returns the times of the movements' blocks, from the logs if the node includes them. */
+async function timesOf(
+  node: Node,
+  logs: readonly RpcLog[],
+  moves: readonly Move[],
+): Promise<Map<bigint, Date>> {
+  const times = new Map<bigint, Date>()
+  for (const { blockNumber, blockTimestamp } of logs)
+    if (blockTimestamp) times.set(BigInt(blockNumber!), new Date(Number(blockTimestamp) * 1_000))
+  const unknown = [...new Set(moves.map(({ block }) => block))].filter((one) => !times.has(one))
+  for (let start = 0; start < unknown.length; start += receiptsAtOnce) {
+    const some = unknown.slice(start, start + receiptsAtOnce)
+    await Promise.all(some.map(async (block) => void times.set(block, await timeOf(node, block))))
+  }
+  return times
+}

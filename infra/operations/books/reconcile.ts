@@ -1,0 +1,68 @@
+import { inRoleOfBooks, type Place } from '#infra/operations/place'
+import { lasting, type Repeats } from '#infra/operations/record/difference'
+import { pause } from '#shared/deadline'
+import { openLog } from '#shared/log'
+import { type BooksContext, openBooks } from './context'
+import { type Judgement, judge } from './judge'
+import { readOutside } from './read'
+import { breakText } from './text'
+
+/** Result of a comparison; `unreadable` is the reason if a source could not be read. */
+export type Reconciled = Judgement & { readonly unreadable: string | undefined }
+
+/**
+ * Reads new data of chain and provider, and compares. If a source does not respond, compares the
+ * rest, with the data read from that source before.
+ */
+export async function reconcile(
+  context: BooksContext,
+  options: { whole?: boolean; listed?: boolean } = {},
+): Promise<Reconciled> {
+  const unreadable = await readOutside(context).then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  return { ...(await judge(context.sql, options)), unreadable }
+}
+
+/** Opens the books for one command, which must dispose them. */
+export const openBooksOf = (place: Place, databaseUrl: string) =>
+  openBooks({
+    ...{ databaseUrl, place, provider: place.provider },
+    log: openLog('operator', 'silent'),
+    onFatal: () => {},
+  })
+
+const readTriesMax = 20
+const readAgainMs = 300
+
+/** Reconciles until chain and provider have been read as far as the rows; blocks take a moment. */
+async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
+  let found = await reconcile(books)
+  for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {
+    await pause(readAgainMs)
+    found = await reconcile(books)
+  }
+  return found
+}
+
+/**
+ * Returns the breaks between rows, journals, chain and provider as text; empty if the books
+ * balance. Repeats until they balance or a break persists, because items in progress can be in
+ * either state. `adminUrl`: Postgres as its owner.
+ */
+export async function checkBooks(
+  place: Place,
+  adminUrl: string,
+  repeats?: Repeats,
+): Promise<string[]> {
+  await using books = openBooksOf(place, inRoleOfBooks(adminUrl))
+  return await lasting(async () => {
+    const { breaks, unread, unreadable } = await reconcileAsRead(books)
+    return [
+      ...breaks.map(breakText),
+      ...(unread > 0 ? ['chain and provider are not read up to the latest rows yet'] : []),
+      ...(unreadable === undefined ? [] : [`chain or provider cannot be read: ${unreadable}`]),
+    ]
+  }, repeats)
+}

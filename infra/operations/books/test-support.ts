@@ -1,0 +1,56 @@
+import postgres from 'postgres'
+import type { ProviderPlace } from '#infra/operations/restore/provider'
+import { openLog } from '#shared/log'
+import { actors, openContractsFixture } from '#test/support/contracts'
+import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import type { BooksContext } from './context'
+import { openBooks } from './context'
+
+/** Postgres and a chain with the contracts, final two blocks behind; no service runs. */
+export type BooksFixture = Awaited<ReturnType<typeof openBooksFixture>>
+
+export async function openBooksFixture(provider?: ProviderPlace) {
+  const [server, chain] = await Promise.all([
+    startScratchPostgres(),
+    openContractsFixture({}, ['--slots-in-an-epoch', '1']),
+  ])
+  const { adminUrl, passwords } = server
+  await migrateAll({ adminUrl, passwords })
+  const admin = postgres(adminUrl, { max: 2, onnotice: () => {} })
+  const { ausd, creditLine } = chain.deployment
+  const place = {
+    ...{ rpcUrl: chain.client.transport.url!, ausd, creditLine, gateway: '', sandbox: undefined },
+    ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n },
+  }
+  const now = { aheadMs: 0 }
+  const databaseUrl = server.urlAs('books', passwords.books)
+  const opened: AsyncDisposable[] = []
+  /** Opens an instance of the job; several share the database. */
+  const copy = (change: Partial<BooksContext> = {}): BooksContext => {
+    const made = openBooks({
+      ...{ databaseUrl, place, provider },
+      ...{ log: openLog('operator', 'silent'), onFatal: () => {} },
+      clock: () => Date.now() + now.aheadMs,
+    })
+    opened.push(made)
+    return { ...made, ...change }
+  }
+  return {
+    chain,
+    place,
+    databaseUrl,
+    /** Postgres as its owner, to write rows in place of the services. */
+    admin,
+    /** Offset of the job's clock. */
+    now,
+    copy,
+    /** Mines blocks until all transactions are final. */
+    finalize: () => chain.client.mine({ blocks: 3 }),
+    close: async () => {
+      for (const one of opened) await one[Symbol.asyncDispose]()
+      await admin.end({ timeout: 2 })
+      await chain.close()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import {
+  type OpenItem,
+  readSheet,
+  type Sheet,
+  type SheetLine,
+} from '#infra/operations/books/balance-sheet'
+import { breakLine } from '#infra/operations/books/text'
+import { reading } from '#infra/operations/cli/command'
+import { type Asset, assets, chart } from '#shared/ledger/chart'
+import { amountText } from '#shared/money/text'
+import { counted } from '#shared/trace/words'
+
+/** The balance sheet. Read-only. */
+export const books = reading({
+  does: 'show the balance sheet and open items',
+  usage: 'books [--json]',
+  read: async (_, { sql }) => {
+    const sheet = await readSheet(sql)
+    const ok = sheet.breaks.every(({ standing }) => standing !== 'counts')
+    return { text: sheetText(sheet), data: sheet, ok }
+  },
+})
+
+/** Account balances by asset, open items, breaks, and a closing line. */
+export function sheetText(sheet: Sheet): string {
+  const { lines, items, breaks } = sheet
+  const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
+  return [
+    ...shown.flatMap((asset) => [
+      ...assetText(
+        asset,
+        lines.filter((line) => line.asset === asset),
+      ),
+      '',
+    ]),
+    ...(items.length > 0 ? ['open items'] : []),
+    ...items.map((one) => `  ${itemLine(one)}`),
+    ...(breaks.length > 0 ? ['breaks'] : []),
+    ...breaks.map((one) => `  ${breakLine(one)}`),
+    ending(sheet),
+  ].join('\n')
+}
+
+/** A wallet's debt for a reversed payment is an open item, although nothing is in progress. */
+function ending({ items, breaks, closed }: Sheet): string {
+  if (!closed)
+    return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
+  return items.length === 0
+    ? 'the books are closed: nothing in progress, no breaks'
+    : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
+}
+
+/** Money of an item that is in progress or needs an operator. */
+export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>
+  `${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`
+
+function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
+  const total = lines.reduce((sum, { balance }) => sum + balance, 0n)
+  return [
+    asset,
+    ...lines.map(({ account, balance, outside }) => {
+      const beside =
+        outside === undefined
+          ? ''
+          : `  external ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
+      const side = chart[account].side.padEnd(9)
+      return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${beside}`
+    }),
+    `  total    ${amountText(total, asset).padStart(46)}`,
+  ]
+}

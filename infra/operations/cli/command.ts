@@ -1,0 +1,157 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import type { Performed } from '#infra/operations/audit-log/audit-log.store'
+import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
+import type { Say } from '#shared/command'
+import { counted } from '#shared/trace/words'
+
+/** A command of `bun run ops`. */
+export type Verb = {
+  /** Summary in the list of commands. */
+  does: string
+  /** Returns the exit code: 0 nothing needs attention, 1 something does, 2 wrong usage. */
+  run: (words: string[], say: Say) => Promise<number>
+  /** Its subcommands, by their first word. */
+  among?: Readonly<Record<string, Verb>>
+}
+
+/** Arguments and options of a command. */
+export type Told = {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string | boolean | undefined>>
+}
+
+/** Result of a reading command: text, data for `--json`, and whether nothing needs attention. */
+export type Found = { readonly text: string; readonly data: object; readonly ok: boolean }
+
+type Form = {
+  readonly does: string
+  /** Syntax, printed for help and after wrong usage. */
+  readonly usage: string
+  /** Number of arguments besides options: exact, or minimum and maximum. */
+  readonly takes?: number | readonly [number, number]
+  /** Returns the fault in arguments and options, or undefined. */
+  readonly faultIn?: (words: readonly string[], options: Told['options']) => string | undefined
+  readonly options?: ParseArgsOptionsConfig
+}
+
+/** Makes a read-only command. With `--json` it prints its data as one JSON value. */
+export const reading = (
+  form: Form & { read: (told: Told, operator: Operator) => Promise<Found> },
+): Verb => ({
+  does: form.does,
+  run: async (words, say) => {
+    const told = understood(words, form, { json: { type: 'boolean' } })
+    if ('help' in told) return helped(told, say)
+    await using operator = openOperator()
+    const { text, data, ok } = await form.read(told, operator)
+    say(told.options.json ? jsonOf({ ok, ...data }) : text)
+    return ok ? 0 : 1
+  },
+})
+
+/** Arguments of a change. Reason and operator are recorded and sent to the service. */
+export type Asked = Told & { readonly reason: string; readonly by: string }
+
+/**
+ * Makes a command that changes something, by asking the owning service, never by writing its rows.
+ * It requires `--reason` and returns the outcomes of `perform` (`deed.store.ts`). Exit code 0 only
+ * if all of them are done.
+ */
+export const changing = (
+  form: Form & { change: (asked: Asked, operator: Operator) => Promise<readonly Performed[]> },
+): Verb => ({
+  does: form.does,
+  run: async (words, say) => {
+    const told = understood(words, form, {
+      ...{ json: { type: 'boolean' }, reason: { type: 'string' }, by: { type: 'string' } },
+    })
+    if ('help' in told) return helped(told, say)
+    const reason = String(told.options.reason ?? '').trim()
+    if (reason === '') return helped({ help: helpOf(form, '--reason is required'), code: 2 }, say)
+    const by = operatorName(told.options.by)
+    await using operator = openOperator()
+    const performed = await form.change({ ...told, reason, by }, operator)
+    const ok = performed.every((one) => 'done' in one)
+    const text = performed.length > 0 ? performed.map(wordsOf).join('\n') : 'nothing to do'
+    say(told.options.json ? jsonOf({ ok, performed }) : text)
+    return ok ? 0 : 1
+  },
+})
+
+/** Line about the outcome of a command. */
+export function wordsOf(performed: Performed): string {
+  if ('refused' in performed) return `refused: ${performed.refused}`
+  const { earlier } = performed
+  if (!earlier) return performed.done
+  const { by, at, reason } = earlier
+  return `${performed.done} (already done by ${by}, ${at.toISOString()}, ${reason})`
+}
+
+/** Makes a command with subcommands. */
+export const among = (does: string, verbs: Readonly<Record<string, Verb>>): Verb => ({
+  does,
+  among: verbs,
+  run: async ([name = '', ...words], say) => {
+    if (Object.hasOwn(verbs, name)) return verbs[name]!.run(words, say)
+    const lines = Object.entries(verbs).map(([one, verb]) => `  ${one.padEnd(10)} ${verb.does}`)
+    const isHelp = asksForHelp([name])
+    const wrong = isHelp || name === '' ? [] : [`error: unknown command: ${name}`]
+    say(['subcommands:', ...lines, ...wrong].join('\n'))
+    return isHelp ? 0 : 2
+  },
+})
+
+/** Usage text, and the exit code: 0 for help, 2 for wrong usage. */
+type Help = { readonly help: string; readonly code: 0 | 2 }
+
+function helped({ help, code }: Help, say: Say): number {
+  say(help)
+  return code
+}
+
+/** Returns true if help is requested. */
+export const asksForHelp = (words: readonly string[]): boolean =>
+  words.some((word) => word === '--help' || word === '-h')
+
+/** Parses arguments and options, or returns the usage with the fault. */
+function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | Help {
+  if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
+  const read = readWords(words, { ...form.options, ...common })
+  const wrong =
+    'wrong' in read ? read.wrong : (countFault(form, read.words) ?? formFault(form, read))
+  return wrong === undefined ? (read as Told) : { help: helpOf(form, wrong), code: 2 }
+}
+
+/** Parses arguments and options, or returns the fault. */
+export function readWords(
+  args: string[],
+  options: ParseArgsOptionsConfig,
+): Told | { readonly wrong: string } {
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    return { words: positionals, options: values as Told['options'] }
+  } catch (error) {
+    // The rest explains how to pass such an option as an argument.
+    return { wrong: (error as Error).message.split('. ')[0]! }
+  }
+}
+
+function countFault({ takes = 0 }: Form, { length }: readonly string[]): string | undefined {
+  const [least, most] = typeof takes === 'number' ? [takes, takes] : takes
+  if (length >= least && length <= most) return undefined
+  const wanted = least === most ? counted(least, 'argument') : `${least} to ${most} arguments`
+  return `expected ${wanted}, got ${length}`
+}
+
+const formFault = ({ faultIn }: Form, { words, options }: Told) => faultIn?.(words, options)
+
+const helpOf = ({ usage, does }: Form, wrong?: string): string =>
+  [
+    `usage: bun run ops ${usage}`,
+    `  ${does}`,
+    ...(wrong === undefined ? [] : [`error: ${wrong}`]),
+  ].join('\n')
+
+/** JSON with bigint amounts as strings. */
+export const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one), 2)

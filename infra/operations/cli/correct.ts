@@ -1,0 +1,56 @@
+import { pgSchema } from 'drizzle-orm/pg-core'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import type { Sql } from 'postgres'
+import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
+import { type Outcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { changing } from '#infra/operations/cli/command'
+import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
+import { journalTable, reverse } from '#shared/ledger/journal.store'
+
+/** Returns the schema whose journal has the posting, or undefined. */
+async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
+  const schemas = await sql<{ name: DatabaseRole }[]>`
+    select table_schema as name from information_schema.columns
+    where table_name = 'journal' and column_name = 'booked_at'
+      and table_schema in ${sql([...databaseRoles])}`
+  for (const { name } of schemas) {
+    const found = await sql`select 1 from ${sql(name)}.journal where posting = ${posting} limit 1`
+    if (found.length > 0) return name
+  }
+  return undefined
+}
+
+/**
+ * Reverses a posting and returns a line about the reversal. Throws if it was reversed before.
+ * Within seconds the owning service books the item again from its row: after correcting a row by
+ * hand, reverse the newest posting of its item.
+ */
+export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
+  const schema = await schemaOf(sql, posting)
+  if (!schema) throw new Error(`no journal has the posting ${posting}; nothing was changed`)
+  const journal = journalTable(pgSchema(schema))
+  const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))
+  return `${posting} of ${made!.item} reversed by ${made!.posting}`
+}
+
+/** Runs as the owner of all tables, because the journals belong to the services. */
+export const correctPosting = changing({
+  does: 'reverse a posting',
+  usage: 'correct <posting> --reason <why> [--by <who>]',
+  takes: 1,
+  change: async ({ words: [posting = ''], reason, by }, operator) => {
+    const deed = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
+    return [await perform(operator, deed, () => outcomeOf(posting, reason))]
+  },
+})
+
+/** A missing or already reversed posting is a refusal, not a failure. */
+async function outcomeOf(posting: string, reason: string): Promise<Outcome> {
+  try {
+    const work = (sql: Sql) => correct(sql, posting, reason)
+    return { done: await withDatabase(operatorDatabaseUrl(), work) }
+  } catch (error) {
+    if ((error as Error).constructor !== Error) throw error
+    return { refused: (error as Error).message }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Sql } from 'postgres'
+import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
+import { reading } from '#infra/operations/cli/command'
+
+/** An item in progress. `since` is its start. */
+export type InFlight = {
+  service: string
+  what: string
+  id: string
+  state: string
+  since: Date
+}
+
+/** Final states. A state missing here counts as in progress. */
+const promises: readonly { role: DatabaseRole; table: string; over: readonly string[] }[] = [
+  {
+    role: 'payments',
+    table: 'payments',
+    over: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded'],
+  },
+  { role: 'payouts', table: 'payouts', over: ['expired', 'paid', 'failed', 'returned'] },
+  { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
+]
+const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']
+
+/** Lists items in progress and unsent messages, oldest first. */
+export async function listInFlight(sql: Sql): Promise<InFlight[]> {
+  const found = await Promise.all([
+    ...promises.map(
+      ({ role, table, over }) => sql<InFlight[]>`
+        select ${serviceOf(role)} as service, ${table} as what, id, state, created_at as since
+        from ${sql(role)}.${sql(table)} where state <> all(${[...over]})`,
+    ),
+    ...senders.map(
+      (role) => sql<InFlight[]>`
+        select ${serviceOf(role)} as service, subject as what, id, 'unsent' as state,
+          created_at as since
+        from ${sql(role)}.outbox where published_at is null`,
+    ),
+  ])
+  return found.flat().sort((left, right) => left.since.getTime() - right.since.getTime())
+}
+
+const lineOf = ({ service, what, id, state, since }: InFlight): string => {
+  const seconds = Math.round((Date.now() - since.getTime()) / 1_000)
+  return `${String(seconds).padStart(7)} s  ${service}  ${what}  ${state}  ${id}`
+}
+
+/** Items in progress are normal: the exit code is 0. */
+export const inFlight = reading({
+  does: 'list items in progress and unsent messages, oldest first',
+  usage: 'in-flight [--json]',
+  read: async (_, { sql }) => {
+    const found = await listInFlight(sql)
+    const text = found.length === 0 ? 'nothing in progress' : found.map(lineOf).join('\n')
+    return { text, data: { inFlight: found }, ok: true }
+  },
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { readAlerts } from '#infra/documents/blocks'
+import { verbs } from '#infra/operations/cli/main'
+
+const run = async (...words: string[]) => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), ...words], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const printed = await new Response(child.stdout).text()
+  return { code: await child.exited, printed }
+}
+
+test.each([
+  ['no verb', []],
+  ['a word that is no verb', ['constructor']],
+])('ops with %s prints the usage and exits with 2', async (_, words) => {
+  const { code, printed } = await run(...words)
+  expect(code).toBe(2)
+  expect(printed).toMatch(/^usage: bun run ops <command>\n {2}status /)
+})
+
+/** Runs a command that fails before it needs a stack; returns its output and exit code. */
+async function saidBy(name: string, ...words: string[]) {
+  const lines: string[] = []
+  const code = await verbs.get(name)!.run(words, (text) => lines.push(text))
+  return { code, said: lines.join('\n') }
+}
+
+describe('wrong usage prints the usage and the error', () => {
+  const transfer = `0x${'1'.repeat(64)}:1`
+  test.each([
+    [['pause', 'topups'], '--reason is required'],
+    [['pause', 'topups', '--reason', ' '], '--reason is required'],
+    [['pause', '--reason', 'why'], 'expected 1 argument, got 0'],
+    [
+      ['pause', 'everything', '--reason', 'why'],
+      'cannot pause everything; choose one of topups, payouts, relaying',
+    ],
+    [['deeds', 'a', 'b'], 'expected 0 to 1 arguments, got 2'],
+    [['status', '--copy', '2'], "Unknown option '--copy'"],
+    [['status', '--copies', 'two'], '--copies must be from 1 to 999'],
+    [['growth', '--free', 'much'], '--per-day and --free must be above 0'],
+    [['review', 'resolve', 'pay_1', 'keep', '--reason', 'why'], 'unknown decision: keep'],
+    [['review', 'decide'], 'unknown command: decide'],
+    [['wallets', 'clear', 'sari', '--reason', 'why'], 'sari is not an address'],
+    [['unexplained', 'return', '0x12', '--reason', 'why'], /^0x12 is not a <transaction>:<log>/],
+    [['unexplained', 'accept', transfer], '--reason is required'],
+    [['reconcile', 'all'], 'unexpected argument: all'],
+    [['reconcile', 'explain', 'x'], 'expected the number of one break'],
+    [['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why'], '--until is required'],
+  ] as [string[], string | RegExp][])(
+    'ops %p fails with %p',
+    async ([name = '', ...words], wrong) => {
+      const { code, said } = await saidBy(name, ...words)
+      expect(code).toBe(2)
+      expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
+      expect(said.split('\nerror: ')[1] ?? '').toMatch(wrong)
+    },
+  )
+
+  test.each([
+    ['pause', '--help'],
+    ['review', '-h'],
+    ['review', 'show', '--help'],
+    ['reconcile', '--help'],
+    ['reconcile', 'explain', '--help'],
+    ['unexplained', 'accept', '--help'],
+  ] as [string, ...string[]][])(
+    'ops %s %s prints the usage without an error',
+    async (name, ...words) => {
+      const { code, said } = await saidBy(name, ...words)
+      expect(code).toBe(0)
+      expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
+      expect(said).not.toContain('error: ')
+    },
+  )
+
+  test('ops --help prints the usage without an error', async () => {
+    const { code, printed } = await run('--help')
+    expect(code).toBe(0)
+    expect(printed).toStartWith('usage: bun run ops <command>')
+  })
+})
+
+test('the first command of every alert exists', () => {
+  const commands = readAlerts().map(({ annotations }) => annotations.command)
+  const wrong = commands.filter((command) => {
+    const [program = '', script, name = '', next] = command.split(' ')
+    if (['dc', 'bus', 'look'].includes(program)) return false
+    if (program !== 'oper' || script !== 'infra/operations/cli/main.ts') return true
+    const verb = verbs.get(name)
+    return !verb || (verb.among && next !== undefined && !Object.hasOwn(verb.among, next))
+  })
+  expect(wrong).toEqual([])
+})

@@ -1,0 +1,57 @@
+import { books } from '#infra/operations/cli/books'
+import { asksForHelp, type Verb } from '#infra/operations/cli/command'
+import { correctPosting } from '#infra/operations/cli/correct'
+import { deadLetters } from '#infra/operations/cli/dead-letters/command'
+import { growth } from '#infra/operations/cli/growth'
+import { inFlight } from '#infra/operations/cli/in-flight'
+import { deeds } from '#infra/operations/cli/operator-commands'
+import { pause, resume } from '#infra/operations/cli/pause'
+import { person } from '#infra/operations/cli/person/command'
+import { reconcile } from '#infra/operations/cli/reconcile'
+import { review } from '#infra/operations/cli/review'
+import { operatorSecrets } from '#infra/operations/cli/stack'
+import { status } from '#infra/operations/cli/status'
+import { trace } from '#infra/operations/cli/trace'
+import { unexplained } from '#infra/operations/cli/unexplained'
+import { wallets } from '#infra/operations/cli/wallets'
+import { runCommand, type Say } from '#shared/command'
+
+/** Every command by its name. */
+export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  ['status', status],
+  ['trace', trace],
+  ['in-flight', inFlight],
+  ['books', books],
+  ['reconcile', reconcile],
+  ['review', review],
+  ['dead-letters', deadLetters],
+  ['wallets', wallets],
+  ['person', person],
+  ['unexplained', unexplained],
+  ['pause', pause],
+  ['resume', resume],
+  ['correct', correctPosting],
+  ['deeds', deeds],
+  ['growth', growth],
+])
+
+const usage = (): string =>
+  [
+    'usage: bun run ops <command>',
+    ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
+  ].join('\n')
+
+/** Runs the command that its words name; returns the exit code. */
+export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
+  const verb = verbs.get(name)
+  if (verb) return verb.run(words, say)
+  const isHelp = name === 'help' || asksForHelp([name])
+  const isWrong = name !== '' && !isHelp
+  say([usage(), ...(isWrong ? [`error: unknown command: ${name}`] : [])].join('\n'))
+  return isHelp ? 0 : 2
+}
+
+if (import.meta.main) {
+  await runCommand(operatorSecrets, (say) => runVerb(process.argv.slice(2), say))
+  process.exit()
+}

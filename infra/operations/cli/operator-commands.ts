@@ -1,0 +1,39 @@
+import type { Sql } from 'postgres'
+import { reading } from '#infra/operations/cli/command'
+
+/** A recorded command and its latest outcome. */
+export type Noted = {
+  at: Date
+  by: string
+  verb: string
+  target: string
+  reason: string
+  outcome: 'done' | 'refused' | null
+  said: string | null
+}
+
+const shownMax = 50
+
+/** Exit code 1 while a command has no outcome. */
+export const deeds = reading({
+  does: 'list operator commands with reason and outcome, newest first; optionally of one target',
+  usage: 'deeds [target] [--json]',
+  takes: [0, 1],
+  read: async ({ words: [target] }, { sql }) => {
+    const found = await readDeeds(sql, target)
+    const text = found.length === 0 ? 'no commands recorded' : found.map(lineOf).join('\n')
+    return { text, data: { deeds: found }, ok: found.every(({ outcome }) => outcome !== null) }
+  },
+})
+
+/** Reads recorded commands, newest first. */
+export const readDeeds = (sql: Sql, target?: string) => sql<Noted[]>`
+  select d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said
+  from ops.deeds d left join lateral (
+    select outcome, said from ops.outcomes where deed_id = d.id order by id desc limit 1
+  ) o on true
+  where ${target ?? null}::text is null or d.target = ${target ?? null}
+  order by d.asked_at desc limit ${shownMax}`
+
+const lineOf = ({ at, by, verb, target, reason, outcome, said }: Noted): string =>
+  `${at.toISOString()}  ${by}  ${verb} ${target}  (${reason})  ${outcome ? `${outcome}: ${said}` : 'outcome unknown: run the same command again'}`

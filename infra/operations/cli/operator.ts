@@ -1,0 +1,107 @@
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { connect, type NatsConnection, nuid } from 'nats'
+import type { Sql } from 'postgres'
+import { repositoryDir } from '#infra/local/folders'
+import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { openSql } from '#infra/operations/cli/stack'
+import { type Ask, asker, Unavailable } from '#shared/bus/ask'
+import type { Bus } from '#shared/bus/open'
+import { serversOf } from '#shared/bus/servers'
+import { readConfig } from '#shared/config'
+import { databaseUrl, natsServers } from '#shared/config-fields'
+import { databaseUrlOf } from '#shared/db/url'
+
+/** Addresses and credentials of a command: the Postgres role and the NATS user `ops`. */
+export type OperatorAccess = {
+  readonly databaseUrl: string
+  readonly nats: { readonly url: string; readonly password: string }
+}
+
+/** Connections of a command, opened on first use. */
+export type Operator = AsyncDisposable & {
+  /** Postgres as `ops`: reads every schema, inserts into its own. */
+  readonly sql: Sql
+  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`. */
+  readonly ask: Ask
+  /** Connects to the bus. Throws `Unavailable` if it cannot be reached. */
+  readonly bus: () => Promise<Bus>
+}
+
+export const accessOf = ({ ops, nats }: StackFile): OperatorAccess => ({
+  databaseUrl: ops.databaseUrl,
+  nats: { url: nats.url, password: ops.natsPassword },
+})
+
+const addresses = {
+  DATABASE_OPS_URL: databaseUrl({ about: 'Postgres URL of ops' }),
+  NATS_URL: natsServers({ about: 'nats-server; empty: no bus', fallback: '' }),
+}
+
+/** Access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
+export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
+  if (!env.DATABASE_OPS_URL)
+    return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  const { databaseOpsUrl, natsUrl } = readConfig('ops', addresses, env)
+  const databasePassword = env.DATABASE_PASSWORD_OPS ?? ''
+  return {
+    databaseUrl: databaseUrlOf({ databaseUrl: databaseOpsUrl, databasePassword }),
+    nats: { url: natsUrl, password: env.NATS_PASSWORD_OPS ?? '' },
+  }
+}
+
+/** The value of `--by`, or the login name. A container may have no login name. */
+export function operatorName(by: unknown): string {
+  if (typeof by === 'string' && by.trim() !== '') return by.trim()
+  try {
+    return userInfo().username
+  } catch (cause) {
+    throw new Error('no login name on this machine: add --by <your name>', { cause })
+  }
+}
+
+const user = 'ops'
+const inboxPrefix = `_INBOX_${user}`
+const connectMs = 3_000
+
+/** Opens an operator's connections, with short timeouts and without retries. */
+export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
+  const sql = openSql(access.databaseUrl, 2)
+  let opened: Promise<Bus> | undefined
+  const bus = () => {
+    opened ??= openBus(access)
+    return opened
+  }
+  return {
+    sql,
+    bus,
+    ask: async (question, request, patience) => asker(await bus())(question, request, patience),
+    [Symbol.asyncDispose]: async () => {
+      await sql.end({ timeout: 1 })
+      const connected = await opened?.catch(() => undefined)
+      await connected?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function openBus({ nats }: OperatorAccess): Promise<Bus> {
+  const nc = await connection(nats)
+  return {
+    ...{ nc, name: user, inboxPrefix, copy: nuid.next() },
+    js: nc.jetstream({ timeout: connectMs }),
+    [Symbol.asyncDispose]: () => nc.close(),
+  }
+}
+
+const connection = async ({ url, password }: OperatorAccess['nats']): Promise<NatsConnection> => {
+  if (url === '') throw new Unavailable('NATS_URL is not set')
+  try {
+    return await connect({
+      ...serversOf(url),
+      ...{ user, pass: password, name: 'operator', inboxPrefix },
+      ...{ reconnect: false, timeout: connectMs, noAsyncTraces: true },
+    })
+  } catch (cause) {
+    throw new Unavailable('NATS cannot be reached', { cause })
+  }
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { migrateAll } from '#infra/migrations/migrate'
+import { listInFlight } from '#infra/operations/cli/in-flight'
+import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
+import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
+import { clearedText, listFrozen } from '#infra/operations/cli/wallets'
+import type { Ask } from '#shared/bus/ask'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+
+let server: ScratchPostgres
+let sql: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+})
+afterAll(async () => {
+  await sql.end({ timeout: 1 })
+  await server[Symbol.asyncDispose]()
+})
+
+describe('ops in-flight', () => {
+  test('lists unsent messages and unfinished items, oldest first, and nothing completed', async () => {
+    await sql`
+      insert into gateway.outbox (id, subject, payload, published_at, created_at)
+      values ('unsent', 'relay.drip', '{}', null, now()), ('sent', 'relay.drip', '{}', now(), now())`
+    await sql`
+      insert into chain_relayer.operation
+        (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, created_at)
+      values ('waits', 'drip', 'a', '0x', '{}', 'h', 0, 'waiting', now() - interval '1 minute'),
+        ('done', 'drip', 'b', '0x', '{}', 'h', 0, 'settled', now())`
+    const found = await listInFlight(sql)
+    expect(found.map(({ id, state }) => [id, state])).toEqual([
+      ['waits', 'waiting'],
+      ['unsent', 'unsent'],
+    ])
+  })
+})
+
+describe('ops wallets list', () => {
+  test('shows the amount owed by each frozen wallet, and no other wallets', async () => {
+    const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+    await sql`
+      insert into payments.wallets (wallet, frozen, revision)
+      values (${frozen}, true, 1), (${freed}, false, 2)`
+    await sql`
+      insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
+      values ('pay_a', ${frozen}, 5000000, 2000000), ('pay_b', ${frozen}, 7, 7)`
+    expect(await listFrozen(sql)).toMatchObject([
+      { wallet: frozen, missingMicro: '3000000', onChain: true, payments: ['pay_a'] },
+    ])
+  })
+})
+
+test('ops wallets clear lists payments that still need a decision', () => {
+  expect(clearedText('0x1 is free', ['pay_a'])).toBe(
+    '0x1 is free; pay_a may still need review: bun run ops review show pay_a',
+  )
+  expect(clearedText('0x1 is free')).toBe('0x1 is free')
+})
+
+describe('ops unexplained list', () => {
+  const hash = (digit: string) => `0x${digit.repeat(64)}`
+  const wallet = `0x${'5'.repeat(40)}`
+
+  test('lists unexplained AUSD that is still in the treasury, oldest first', async () => {
+    for (const [digit, kind, key] of [
+      ['1', 'in', `${wallet}:0x1`],
+      ['2', 'in', null],
+      ['3', 'in', `${wallet}:0x3`], // A cash-out took it.
+      ['4', 'out', null],
+      ['5', 'in', null], // It is capital.
+      ['6', 'in', null], // It went back.
+    ] as const)
+      await sql`
+        insert into books.chain_moves
+          (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
+        values (${hash(digit)}, 3, 9, now() - ${`${digit} minutes`}::interval, ${kind}, ${key},
+          ${wallet}, 5000000)`
+    await sql`insert into books.names (key, kind, item) values (${`${wallet}:0x3`}, 'take', 'p1')`
+    await sql`
+      insert into books.journal (posting, line, event, item, account, asset, amount)
+      values ('p', 0, 'e', ${`${hash('5')}:3`}, 'suspense', 'AUSD', 5),
+        ('p', 1, 'e', ${`${hash('5')}:3`}, 'capital', 'AUSD', -5)`
+    await sql`
+      insert into chain_relayer.operation
+        (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
+      values ('back', 'giveback', 'c', '0x', '{}', 'h', 0, 'settled')`
+    await sql`
+      insert into chain_relayer.giveback_request
+        (tx_hash, log_index, asked_by, reason, state, operation_id)
+      values (${hash('6')}, 3, 'sari', 'ticket 11', 'ordered', 'back')`
+    expect(await listUnexplained(sql)).toMatchObject([
+      { name: `${hash('2')}:3`, wallet, ausdMicro: '5000000', state: null },
+      { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
+    ])
+  })
+})
+
+describe('ops unexplained return', () => {
+  const transfer = (digit: string) => ({ txHash: `0x${digit.repeat(64)}` as const, logIndex: 3 })
+  const name = (digit: string) => `0x${digit.repeat(64)}:3`
+  const said = { reason: 'ticket 12', by: 'sari' }
+  /** chain-relayer, which takes a request down and decides it later, or at once. */
+  const relayer = (digit: string, refusal: string | null = null) => {
+    const asked: string[] = []
+    const ask = (async (_: unknown, { deed }: { deed: string }) => {
+      asked.push(deed)
+      await sql`
+        insert into chain_relayer.giveback_request (tx_hash, log_index, asked_by, reason, state, refusal)
+        values (${transfer(digit).txHash}, 3, 'sari', 'ticket 12',
+          ${refusal === null ? 'asked' : 'refused'}, ${refusal}) on conflict do nothing`
+      return { ok: { done: 'it is being decided' } }
+    }) as unknown as Ask
+    return { asked, ask }
+  }
+  const notedOf = async (digit: string): Promise<Partial<Noted>[]> =>
+    (await readDeeds(sql, name(digit))).map(({ outcome, said: words }) => ({
+      ...{ outcome, said: words },
+    }))
+
+  test('prints why a return was refused, and the audit records the refusal, not a success', async () => {
+    const { ask } = relayer('7', 'it was taken for cash-out p1')
+    const words = 'return requested by sari (ticket 12), refused: it was taken for cash-out p1'
+    expect(await returned({ sql, ask }, transfer('7'), said)).toMatchObject({ refused: words })
+    expect(await notedOf('7')).toEqual([{ outcome: 'refused', said: words }])
+  })
+
+  test('repeated, prints the transaction of an undecided return, and so does the audit', async () => {
+    const { asked, ask } = relayer('8')
+    const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
+    expect(first).toMatchObject({
+      refused: expect.stringContaining('not decided yet; run the same command again'),
+    })
+    expect(await notedOf('8')).toEqual([{ outcome: null, said: null }])
+    await sql`
+      insert into chain_relayer.operation
+        (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, tx_hash)
+      values ('eight', 'giveback', 'eight', '0x', '{}', 'h', 0, 'settled', '0x88')`
+    await sql`
+      update chain_relayer.giveback_request set state = 'ordered', operation_id = 'eight'
+      where tx_hash = ${transfer('8').txHash}`
+    const words = 'return requested by sari (ticket 12), returned in 0x88'
+    expect(await returned({ sql, ask }, transfer('8'), said)).toMatchObject({ done: words })
+    expect(await notedOf('8')).toEqual([{ outcome: 'done', said: words }])
+    expect(asked).toHaveLength(1)
+  })
+
+  test('after an unread refusal, repeats the refusal once and then asks again', async () => {
+    const { asked, ask } = relayer('9')
+    await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
+    await sql`
+      update chain_relayer.giveback_request set state = 'refused', refusal = 'not final'
+      where tx_hash = ${transfer('9').txHash}`
+    expect(await returned({ sql, ask }, transfer('9'), said)).toMatchObject({
+      refused: expect.stringContaining('refused: not final'),
+    })
+    expect(asked).toHaveLength(1)
+    await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
+    expect(new Set(asked).size).toBe(2)
+    expect(await notedOf('9')).toMatchObject([{ outcome: null }, { outcome: 'refused' }])
+  })
+})

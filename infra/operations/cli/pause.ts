@@ -1,0 +1,53 @@
+import type { Sql } from 'postgres'
+import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { changing, type Verb } from '#infra/operations/cli/command'
+import { RelayingPause } from '#shared/messages/chain'
+import type { PauseQuestion } from '#shared/messages/deeds'
+import { TopupsPause } from '#shared/messages/payments'
+import { PayoutsPause } from '#shared/messages/payouts'
+
+// Activities that can be paused. Items in progress continue; services/README.md has the details.
+
+type Stoppable = { readonly schema: string; readonly question: PauseQuestion }
+const stoppable = new Map<string, Stoppable>([
+  ['topups', { schema: 'payments', question: TopupsPause }],
+  ['payouts', { schema: 'payouts', question: PayoutsPause }],
+  ['relaying', { schema: 'chain_relayer', question: RelayingPause }],
+])
+const names = [...stoppable.keys()].join('|')
+
+/**
+ * Returns the revision of the pause that the operator sees, and the cause of the command: repeating
+ * it before the opposite command is the same command.
+ */
+async function seen(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running') {
+  const [row] = await sql<{ revision: number; since: Date | null }[]>`
+    select revision, since from ${sql(schema)}.pauses`
+  const { revision = 0, since = null } = row ?? {}
+  const isSo = (since !== null) === (to === 'paused')
+  return { revision, cause: `revision ${isSo ? revision : revision + 1}` }
+}
+
+const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
+  changing({
+    does,
+    usage: `${verb} ${names} --reason <why> [--by <who>]`,
+    takes: 1,
+    faultIn: ([what = '']) =>
+      stoppable.has(what)
+        ? undefined
+        : `cannot pause ${what}; choose one of ${[...stoppable.keys()].join(', ')}`,
+    change: async ({ words: [what = ''], reason, by }, operator) => {
+      const one = stoppable.get(what)!
+      const { revision, cause } = await seen(operator.sql, one, to)
+      const deed = { verb, target: what, cause, reason, by }
+      return [
+        await perform(operator, deed, (id) =>
+          askOutcome(operator, one.question, { deed: id, by, reason, to, revision }),
+        ),
+      ]
+    },
+  })
+
+export const pause = setting('pause', 'paused', 'stop new top-ups, payouts or relaying')
+export const resume = setting('resume', 'running', 'end a pause')

@@ -1,0 +1,50 @@
+import { holds, personalData } from '#infra/documents/personal-data'
+import { among, type Found, reading } from '#infra/operations/cli/command'
+import { erase, erased } from '#infra/operations/cli/person/erase'
+import { readPerson, type Stored } from '#infra/operations/cli/person/read'
+import { walletFault } from '#infra/operations/cli/person/wallet'
+
+const form = (name: string) => ({
+  ...{ usage: `person ${name} <wallet> [--json]`, takes: 1, faultIn: walletFault },
+})
+
+const exported = reading({
+  ...{ does: 'everything stored about a wallet, as JSON', ...form('export') },
+  read: async ({ words: [wallet = ''] }, { sql }): Promise<Found> => {
+    const stored = await readPerson(sql, wallet.toLowerCase())
+    const tables = Object.fromEntries(stored.map(({ table, rows }) => [table, rows]))
+    return { text: JSON.stringify(tables, null, 2), data: { wallet, tables }, ok: true }
+  },
+})
+
+/** How many rows of a table hold which kinds of personal data, and since when. */
+export const exposureOf = ({ table, rows }: Stored) => {
+  const times = rows.flatMap(({ created_at: at }) => (typeof at === 'string' ? at : [])).sort()
+  const columns = Object.keys(rows[0] ?? {}).map((column) => `${table}.${column}`)
+  const kinds = personalData.filter((entry) => columns.some((column) => holds(entry, column)))
+  return {
+    ...{ table, rows: rows.length, first: times[0] ?? null, last: times.at(-1) ?? null },
+    kinds: kinds.map(({ what }) => what),
+  }
+}
+
+const exposure = reading({
+  ...{
+    does: 'which personal data of a wallet is stored where, for a breach notice',
+    ...form('exposure'),
+  },
+  read: async ({ words: [wallet = ''] }, { sql }): Promise<Found> => {
+    const exposed = (await readPerson(sql, wallet.toLowerCase())).map(exposureOf)
+    const lines = exposed.map(({ table, rows, first, last, kinds }) =>
+      [`${table}: ${rows}`, first && `${first} to ${last}`, kinds.join('; ')]
+        .filter(Boolean)
+        .join('  '),
+    )
+    return { text: lines.join('\n') || 'nothing is stored', data: { wallet, exposed }, ok: true }
+  },
+})
+
+/** `ops person`: duties towards a user whose data is stored. */
+export const person = among('what is stored about a wallet: export, exposure, erase, erased', {
+  ...{ export: exported, exposure, erase, erased },
+})

@@ -1,0 +1,99 @@
+import type { Sql } from 'postgres'
+import {
+  askOutcome,
+  type Outcome,
+  type Performed,
+  perform,
+} from '#infra/operations/audit-log/audit-log.store'
+import { changing, type Found, reading } from '#infra/operations/cli/command'
+import type { Operator } from '#infra/operations/cli/operator'
+import { walletFault } from '#infra/operations/cli/person/wallet'
+import { personErasures } from '#shared/messages/person'
+
+const verb = 'person erase'
+
+type Wallet = `0x${string}`
+type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
+
+/** Asks every service, one after the other. Stops at the first refusal, unless it only checks. */
+async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<Outcome> {
+  const refusals: string[] = []
+  for (const [service, question] of Object.entries(personErasures)) {
+    const outcome = await askOutcome(operator, question, asked)
+    if ('refused' in outcome) refusals.push(`${service}: ${outcome.refused}`)
+    if (refusals.length > 0 && !asked.check) break
+  }
+  return refusals.length > 0 ? { refused: refusals.join('; ') } : { done: 'personal data erased' }
+}
+
+/**
+ * Returns the cause of an erasure: repeating the command is the same one until the wallet has new personal
+ * data.
+ */
+async function causeOf(sql: Sql, wallet: string): Promise<string> {
+  const [row] = await sql<{ done: number; isNew: boolean }[]>`
+    with earlier as (
+      select o.told_at from ops.deeds d
+      join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+      where d.verb = ${verb} and d.target = ${wallet}),
+    since as (select coalesce(max(told_at), '-infinity') as at from earlier)
+    select (select count(*)::int from earlier) as done,
+      exists (select from gateway.users where wallet = ${wallet} and country is not null)
+      or exists (select from gateway.identity_links l, since where wallet = ${wallet} and l.created_at > since.at)
+      or exists (select from payments.payments p, since where wallet = ${wallet} and p.created_at > since.at)
+      or exists (select from payouts.payouts p, since where wallet = ${wallet} and p.created_at > since.at)
+      as "isNew"`
+  const { done, isNew } = row!
+  return `erasure ${Math.max(1, isNew ? done + 1 : done)}`
+}
+
+type Asking = { wallet: Wallet; reason: string; by: string; apply: boolean }
+
+/** Erases a wallet in every service, once. Without `apply` it only checks. */
+export async function eraseWallet(
+  operator: Pick<Operator, 'ask' | 'sql'>,
+  { wallet, reason, by, apply }: Asking,
+): Promise<Performed> {
+  const ask = (deed: string, check: boolean) =>
+    askAll(operator, { deed, by, reason, wallet, check })
+  if (!apply) {
+    const outcome = await ask(crypto.randomUUID(), true)
+    const refused = 'refused' in outcome ? outcome.refused : 'nothing is on its way'
+    return { id: '', refused: `${refused}; nothing was changed: add --apply to erase` }
+  }
+  const cause = await causeOf(operator.sql, wallet)
+  return perform(operator, { verb, target: wallet, cause, reason, by }, async (id) => {
+    const checked = await ask(id, true)
+    return 'refused' in checked ? checked : ask(id, false)
+  })
+}
+
+/** `ops person erase`. */
+export const erase = changing({
+  does: 'erase the personal data of a wallet; records of money stay without it',
+  usage: 'person erase <wallet> --reason <why> [--by <who>] [--apply]',
+  takes: 1,
+  faultIn: walletFault,
+  options: { apply: { type: 'boolean' } },
+  change: async ({ words: [given = ''], options, reason, by }, operator) => {
+    const wallet = given.toLowerCase() as Wallet
+    return [await eraseWallet(operator, { wallet, reason, by, apply: options.apply === true })]
+  },
+})
+
+/** Wallets whose data was erased, with the times. */
+export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
+  select d.target as wallet, max(o.told_at) as at from ops.deeds d
+  join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+  where d.verb = ${verb} group by d.target order by 2`
+
+/** `ops person erased`: kept beside each backup, so that a restore without the bus erases them again. */
+export const erased = reading({
+  ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
+  usage: 'person erased [--json]',
+  read: async (_, { sql }): Promise<Found> => {
+    const wallets = await listErased(sql)
+    const text = wallets.map(({ wallet, at }) => `${wallet}@${at.toISOString()}`).join('\n')
+    return { text, data: { erased: wallets }, ok: true }
+  },
+})

@@ -1,0 +1,174 @@
+import type { Sql } from 'postgres'
+import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { among, changing, type Found, reading } from '#infra/operations/cli/command'
+import { ReviewResolve } from '#shared/messages/payments'
+import { moneyText } from '#shared/money/text'
+import { counted } from '#shared/trace/words'
+
+// Payments that need manual review. services/payments/review defines and checks the decisions.
+
+const resolutions = ['credit', 'refund', 'accept'] as const
+type Resolution = (typeof resolutions)[number]
+
+/** A payment in `review` or `refunding`. */
+export type Waiting = {
+  id: string
+  kind: string
+  state: string
+  reason: string | null
+  wallet: string
+  currency: string
+  fiatMinor: string
+  paidMinor: string | null
+  refundedMinor: string
+  overpaidMinor: string
+  overpaidRefundedMinor: string
+  ausdMicro: string
+  onchainMicro: string
+  channel: string | null
+  creditedAt: Date | null
+  providerPaymentId: string | null
+  since: Date
+}
+
+const fields = (sql: Sql) => sql`
+  id, kind, state, reason, wallet, currency, fiat_minor::text as "fiatMinor",
+  paid_minor::text as "paidMinor", refunded_minor::text as "refundedMinor",
+  overpaid_minor::text as "overpaidMinor",
+  overpaid_refunded_minor::text as "overpaidRefundedMinor", ausd_micro::text as "ausdMicro",
+  onchain_micro::text as "onchainMicro", channel, credited_at as "creditedAt",
+  provider_payment_id as "providerPaymentId", updated_at as since`
+
+/** Lists payments in `review` or `refunding`, longest waiting first. */
+export const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
+  select ${fields(sql)} from payments.payments
+  where state in ('review', 'refunding') order by updated_at`
+
+type Decision = {
+  resolution: Resolution
+  decidedBy: string
+  reason: string
+  decidedAt: Date
+}
+type Order = {
+  reference: string
+  minor: string
+  state: string
+  requests: number
+  refundId: string | null
+  failureCode: string | null
+}
+type Second = { providerPaymentId: string; currency: string | null; minor: string | null }
+
+/** A payment with its decisions, refund orders and second payments. */
+export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
+
+/** Returns undefined if the payment does not exist. */
+export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
+  const [payment] = await sql<Waiting[]>`
+    select ${fields(sql)} from payments.payments where id = ${id}`
+  if (!payment) return undefined
+  const decisions = await sql<Decision[]>`
+    select resolution, decided_by as "decidedBy", reason, decided_at as "decidedAt"
+    from payments.resolutions where payment_id = ${id} order by decided_at`
+  const orders = await sql<Order[]>`
+    select reference, minor::text, state, requests, refund_id as "refundId",
+      failure_code as "failureCode"
+    from payments.refund_orders where payment_id = ${id} order by created_at, reference`
+  const seconds = await sql<Second[]>`
+    select object as "providerPaymentId", currency, amount_minor::text as minor
+    from payments.anomalies where payment_id = ${id} and kind = 'paid_twice' order by noticed_at`
+  return { ...payment, decisions, orders, seconds }
+}
+
+const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): string => {
+  const { currency, fiatMinor, paidMinor } = paid
+  const came = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
+  const asked = `${moneyText(fiatMinor, currency)} due, ${came} paid`
+  return `${since.toISOString()}  ${id}  ${kind} ${state}, ${reason}  ${asked}  ${wallet}`
+}
+
+/** Details of a payment, line by line. */
+export function textOf(payment: Reviewed): string {
+  const { ausdMicro, onchainMicro, creditedAt, channel, decisions, orders, seconds } = payment
+  const wentBack = moneyText(payment.refundedMinor, payment.currency)
+  const onChain = creditedAt
+    ? `${moneyText(onchainMicro, 'AUSD')} on chain since ${creditedAt.toISOString()}`
+    : 'nothing on chain yet'
+  return [
+    lineOf(payment),
+    `  worth ${moneyText(ausdMicro, 'AUSD')}; ${onChain}`,
+    `  paid by ${channel ?? 'unknown channel'} as ${payment.providerPaymentId}, ${wentBack} refunded`,
+    ...seconds.map(
+      ({ providerPaymentId, minor, currency }) =>
+        `  second payment ${providerPaymentId}: ${
+          minor === null || currency === null ? 'unknown amount' : moneyText(minor, currency)
+        }`,
+    ),
+    ...decisions.map(
+      ({ resolution, decidedBy, decidedAt, reason }) =>
+        `  ${decidedAt.toISOString()}  ${resolution}, by ${decidedBy}: ${reason}`,
+    ),
+    ...orders.map(
+      ({ reference, minor, state, requests, refundId, failureCode }) =>
+        `  refund ${reference} of ${moneyText(minor, payment.currency)}: ${state}, requested ${counted(requests, 'time')}${
+          refundId ? `, ${refundId}` : ''
+        }${failureCode ? `, ${failureCode}` : ''}`,
+    ),
+  ].join('\n')
+}
+
+const list = reading({
+  ...{ does: 'list payments that need review, longest waiting first', usage: 'review list' },
+  read: async (_, { sql }): Promise<Found> => {
+    const waiting = await listReview(sql)
+    const text = waiting.map(lineOf).join('\n') || 'no payments need review'
+    return { text, data: { waiting }, ok: waiting.every(({ state }) => state !== 'review') }
+  },
+})
+
+const show = reading({
+  ...{
+    does: 'show a payment and its decisions',
+    usage: 'review show <payment>',
+    takes: 1,
+  },
+  read: async ({ words: [id = ''] }, { sql }): Promise<Found> => {
+    const payment = await findReviewed(sql, id)
+    if (!payment) return { text: `payment ${id} not found`, data: {}, ok: false }
+    return { text: textOf(payment), data: { payment }, ok: payment.state !== 'review' }
+  },
+})
+
+const resolve = changing({
+  does: 'decide: credit the amount paid, refund it, or accept it as it is',
+  usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <who>]',
+  takes: 2,
+  faultIn: ([, word]) =>
+    resolutions.some((one) => one === word) ? undefined : `unknown decision: ${word}`,
+  change: async ({ words: [id = '', word], reason, by }, operator) => {
+    const resolution = word as Resolution
+    const payment = await findReviewed(operator.sql, id)
+    if (!payment) throw new Error(`payment ${id} not found`)
+    // Repeating a decision on the same review is the same command, also after it was taken.
+    const times = payment.decisions.length
+    const waits = payment.state === 'review' || times === 0
+    const cause = `${resolution}, decision ${waits ? times + 1 : times}`
+    const deed = { verb: 'review resolve', target: id, cause, reason, by }
+    return [
+      await perform(operator, deed, (deedId) =>
+        askOutcome(operator, ReviewResolve, {
+          deed: deedId,
+          by,
+          reason,
+          paymentId: id,
+          resolution,
+        }),
+      ),
+    ]
+  },
+})
+
+export const review = among('payments that need review: list, show, resolve', {
+  ...{ list, show, resolve },
+})

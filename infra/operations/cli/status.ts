@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
+import { readStackFile } from '#infra/local/stack-file'
+import { ageText } from '#infra/operations/books/text'
+import { reading } from '#infra/operations/cli/command'
+import type { Operator } from '#infra/operations/cli/operator'
+import { operatorPlace, operatorRpcUrl, type Place } from '#infra/operations/place'
+import { moneyText } from '#shared/money/text'
+import { counted, rateText, sentence } from '#shared/trace/words'
+import { fields as relayer } from '../../../services/chain-relayer/config'
+import { fields as payments } from '../../../services/payments/config'
+import { fields as payouts } from '../../../services/payouts/config'
+import {
+  busNeeds,
+  type Facts,
+  type Floors,
+  freeMicroOf,
+  freeMinorOf,
+  needs,
+} from '../health/attention'
+import { readBus } from '../health/bus'
+import {
+  type Asked,
+  asked,
+  type ProviderAccess,
+  readCoin,
+  readRupiah,
+  readTreasury,
+} from '../health/external'
+import { readRows } from '../health/facts'
+
+/** Addresses of external systems, and minimum balances. */
+type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
+
+/** Access to the running local stack, or to the deployment in the environment. */
+function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
+  const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
+    BigInt(env[name] || fallback)
+  const laneWei =
+    set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
+    set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
+  return {
+    place: operatorPlace(env),
+    provider: providerOf(env),
+    floors: {
+      lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
+      lowMinor: set('BALANCE_LOW_IDR', payouts.BALANCE_LOW_IDR),
+      ...{ laneWei, copies },
+    },
+  }
+}
+
+function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
+  const { PROVIDER_ID_SECRET_KEY: secretKey, PROVIDER_URL: url } = env
+  if (secretKey && url) return { url, secretKey }
+  if (operatorRpcUrl(env)) return undefined
+  const { sandbox, provider } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
+  return { url: sandbox, secretKey: provider.ID.secretKey }
+}
+
+/** Reads rows, bus, chain and provider. Throws if the rows cannot be read. */
+async function readFacts({ place, provider }: Access, { sql, bus }: Operator): Promise<Facts> {
+  const [rows, onBus] = await Promise.all([asked(() => readRows(sql)), asked(() => readBus(bus))])
+  if ('unknown' in rows) throw new RowsUnseen(rows.unknown, onBus)
+  const { lanes } = rows.known
+  const [treasury, rupiah, ...coins] = await Promise.all([
+    readTreasury(place),
+    readRupiah(provider),
+    ...lanes.map(({ address }) => readCoin(place, address)),
+  ])
+  const coin = new Map(lanes.map(({ address }, at) => [address as string, coins[at]!]))
+  return { ...rows.known, treasury, rupiah, coin, bus: onBus }
+}
+
+/** The rows could not be read. Carries the state of the bus. */
+class RowsUnseen extends Error {
+  override name = 'RowsUnseen'
+  constructor(
+    why: string,
+    readonly bus: Facts['bus'],
+  ) {
+    super(`cannot read the rows: ${why}`)
+  }
+}
+
+/** Reports problems. Exit code 0 only if there are none. */
+export const status = reading({
+  does: 'show items in progress, uncommitted balances and problems',
+  usage: 'status [--copies N] [--json]',
+  options: { copies: { type: 'string', default: '1' } },
+  faultIn: (_, { copies }) =>
+    /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999',
+  read: async ({ options }, operator) => {
+    const access = accessOf(Number(options.copies))
+    try {
+      const facts = await readFacts(access, operator)
+      const lines = needs(facts, access.floors)
+      const ok = lines.length === 0
+      return { text: asText(facts, lines), data: dataOf(facts, lines), ok }
+    } catch (error) {
+      if (!(error instanceof RowsUnseen)) throw error
+      const lines = [error.message, ...busNeeds(error.bus, access.floors)]
+      const text = [...busText(error.bus), '', ...needsText(lines)].join('\n')
+      return { text, data: { needs: lines, bus: error.bus }, ok: false }
+    }
+  },
+})
+
+const dataOf = (facts: Facts, lines: readonly string[]): object => ({
+  needs: lines,
+  ...facts,
+  coin: Object.fromEntries(facts.coin),
+  freeMicro: freeMicroOf(facts) ?? null,
+  freeMinor: freeMinorOf(facts) ?? null,
+})
+
+const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
+  'known' in asked ? write(asked.known) : 'unknown'
+
+const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
+
+function asText(facts: Facts, lines: readonly string[]): string {
+  const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts
+  const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
+  return [
+    ...facts.states.map(({ what, state, count, oldestMs, sums }) =>
+      row(`${what} ${state}`, String(count), ageText(oldestMs), sumsInWords(sums)),
+    ),
+    ...(facts.states.length === 0 ? ['nothing in progress'] : []),
+    row(
+      'treasury',
+      orUnknown(treasury, (known) => moneyText(known.balanceMicro, 'AUSD')),
+    ),
+    row('  owed to cash-outs', moneyText(owedMicro, 'AUSD')),
+    row('  committed', moneyText(promisedMicro, 'AUSD')),
+    row('  uncommitted', micro === undefined ? 'unknown' : moneyText(micro, 'AUSD')),
+    row(
+      "provider's balance",
+      orUnknown(rupiah, (known) => moneyText(known, 'IDR')),
+    ),
+    row('  committed', moneyText(unpaidMinor, 'IDR')),
+    row('  uncommitted', minor === undefined ? 'unknown' : moneyText(minor, 'IDR')),
+    ...[...coin].map(([lane, has]) =>
+      row(
+        `lane ${lane.slice(0, 10)}…`,
+        orUnknown(has, (wei) => moneyText(wei, 'MON')),
+      ),
+    ),
+    ...facts.outboxes.map(({ service, waiting, oldestMs }) =>
+      row(`outbox of ${service}`, String(waiting), ageText(oldestMs)),
+    ),
+    row(
+      'books',
+      books
+        ? `reconciled ${ageText(Date.now() - books.endedAt.getTime())} ago`
+        : 'never reconciled',
+      breaksText(facts.breaks),
+    ),
+    ...facts.lists.map(({ service, account, window, ageMs, failures }) =>
+      row(
+        `list ${account} ${window}, ${service}`,
+        ageMs === null ? 'not read yet' : `read ${ageText(ageMs)} ago`,
+        ...(failures > 0 ? [`failed ${counted(failures, 'time')} since`] : []),
+      ),
+    ),
+    ...busText(facts.bus),
+    '',
+    ...needsText(lines),
+  ].join('\n')
+}
+
+/** Number of open breaks, and of those that need no attention. */
+export function breaksText(breaks: Facts['breaks']): string {
+  const ofStanding = (wanted: string) => breaks.filter(({ standing }) => standing === wanted).length
+  const [young, rests] = [ofStanding('young'), ofStanding('rests')]
+  return sentence(
+    `${breaks.length} open`,
+    young > 0 && `${young} within grace period`,
+    rests > 0 && `${rests} explained`,
+  )
+}
+
+const needsText = (lines: readonly string[]): string[] =>
+  lines.length === 0
+    ? ['money is moving; nothing needs attention']
+    : ['needs attention:', ...lines.map((line) => `  ${line}`)]
+
+/** Rates, backlogs and instances. */
+export function busText(bus: Facts['bus']): string[] {
+  if ('unknown' in bus) return [row('bus', 'not read')]
+  const { copies, lags, rates } = bus.known
+  return [
+    ...rates.map(({ pair, rate, source, ageMs, unavailable }) =>
+      row(
+        pair,
+        unavailable ?? `${rateText(rate!, pair.split('/')[1]!)} from ${source}`,
+        ...(ageMs ? [`${ageText(ageMs)} old`] : []),
+      ),
+    ),
+    ...lags.map(({ reader, stream, waiting, underWay }) =>
+      row(`${stream} to ${reader}`, `${waiting} waiting`, `${underWay} in progress`),
+    ),
+    row(
+      'responding',
+      Object.entries(copies)
+        .map(([name, count]) => `${name} ${count}`)
+        .join(', '),
+    ),
+  ]
+}
+
+const sumsInWords = (sums: Record<string, string>): string =>
+  Object.entries(sums)
+    .map(([asset, amount]) => moneyText(BigInt(amount), asset))
+    .join(' ')

@@ -1,0 +1,222 @@
+import type { Sql } from 'postgres'
+import {
+  type Awaited,
+  askOutcome,
+  type Outcome,
+  type Performed,
+  perform,
+} from '#infra/operations/audit-log/audit-log.store'
+import { acceptAsCapital } from '#infra/operations/books/external/accept'
+import { openBooksOf } from '#infra/operations/books/reconcile'
+import {
+  among,
+  asksForHelp,
+  changing,
+  type Found,
+  reading,
+  readWords,
+  type Verb,
+} from '#infra/operations/cli/command'
+import { type Operator, operatorName } from '#infra/operations/cli/operator'
+import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
+import { pause } from '#shared/deadline'
+import { GivebackOrder } from '#shared/messages/chain'
+import { moneyText } from '#shared/money/text'
+import { capitalOf, unexplainedMoves } from '#shared/standing/unexplained'
+
+// AUSD in the treasury that matches no row, as found by the books. It belongs to its sender: an
+// operator requests its return, and chain-relayer decides and pays once. A transfer of our own is
+// capital.
+
+/** State of a return request; null if there is none. */
+type Request = {
+  state: 'asked' | 'ordered' | 'refused' | null
+  askedBy: string | null
+  reason: string | null
+  refusal: string | null
+  /** State of the operation that returns it. */
+  operation: string | null
+  operationReason: string | null
+  backTxHash: string | null
+}
+
+/** A transfer to the treasury that matches no row. */
+export type Unexplained = Request & {
+  /** `<transaction>:<log>`, as in the books and in chain-relayer. */
+  name: string
+  wallet: string
+  ausdMicro: string
+  movedAt: Date
+}
+
+const requestFields = (sql: Sql) => sql`
+  r.state, r.asked_by as "askedBy", r.reason, r.refusal,
+  o.state as operation, o.reason as "operationReason", o.tx_hash as "backTxHash"`
+
+/**
+ * Lists unexplained transfers to the treasury, oldest first, without returned and accepted ones.
+ */
+export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexplained[]>`
+  select m.name, m.wallet, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
+    ${requestFields(sql)}
+  from (${unexplainedMoves(sql)}) m
+  left join lateral (
+    select * from chain_relayer.giveback_request q
+    where q.tx_hash = lower(m.tx_hash) and q.log_index = m.log_index order by q.id desc limit 1
+  ) r on true
+  left join chain_relayer.operation o on o.id = r.operation_id
+  order by m.moved_at`
+
+/** A transfer's name, split. */
+type Transfer = { txHash: `0x${string}`; logIndex: number }
+
+/** Finds the return requests of a transfer in order. All but the last were refused. */
+export const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
+  select ${requestFields(sql)} from chain_relayer.giveback_request r
+  left join chain_relayer.operation o on o.id = r.operation_id
+  where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id`
+
+/** Text about a return request. */
+function wordsOf(request: Request): string {
+  const { state, askedBy, reason, refusal, operation, operationReason, backTxHash } = request
+  if (state === null) return 'no return requested'
+  const asked = `return requested by ${askedBy} (${reason})`
+  if (state === 'refused') return `${asked}, refused: ${refusal}`
+  if (state === 'asked') return `${asked}, not decided yet`
+  if (operation === 'settled') return `${asked}, returned in ${backTxHash}`
+  if (operation === 'failed') return `${asked}, return failed: ${operationReason}`
+  return `${asked}, in progress${operationReason ? `, waiting: ${operationReason}` : ''}`
+}
+
+const lineOf = (one: Unexplained): string => {
+  const seconds = Math.round((Date.now() - one.movedAt.getTime()) / 1_000)
+  const ausd = moneyText(one.ausdMicro, 'AUSD')
+  return `${String(seconds).padStart(7)} s  ${one.wallet}  ${ausd}  ${one.name}  ${wordsOf(one)}`
+}
+
+const list = reading({
+  does: 'list unexplained AUSD in the treasury: age, sender, amount',
+  usage: 'unexplained list',
+  read: async (_, { sql }): Promise<Found> => {
+    const found = await listUnexplained(sql)
+    const text = found.map(lineOf).join('\n') || 'no unexplained transfers'
+    return { text, data: { unexplained: found }, ok: found.length === 0 }
+  },
+})
+
+const waitMs = 20_000
+const lookMs = 250
+
+const isOpen = ({ state, operation }: Request) =>
+  state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
+
+/** Outcome of a request, or `awaited` until chain-relayer has decided. */
+export function outcomeOf(request: Request | undefined): Outcome | Awaited {
+  if (!request) return { awaited: 'no request recorded: run the same command again' }
+  const words = wordsOf(request)
+  if (isOpen(request)) return { awaited: `${words}; run the same command again for the outcome` }
+  return request.operation === 'settled' ? { done: words } : { refused: words }
+}
+
+const verb = 'unexplained return'
+
+/**
+ * Number of this request for the transfer. After a refusal, the next request is another command,
+ * unless the refusal has not been reported yet: then it is still the same.
+ */
+async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
+  const [last] = await sql<{ number: number; isOpen: boolean }[]>`
+    select substring(d.cause from '[0-9]+$')::int as number, not exists (
+      select 1 from ops.outcomes o where o.deed_id = d.id) as "isOpen"
+    from ops.deeds d where d.verb = ${verb} and d.target = ${target}
+    order by d.asked_at desc limit 1`
+  if (last?.isOpen) return last.number
+  return requests.filter(({ state }) => state === 'refused').length + 1
+}
+
+/**
+ * Requests the return of a transfer and waits for its outcome, which is recorded once it is known.
+ * Repeating the command until then requests nothing twice.
+ */
+export async function returned(
+  operator: Pick<Operator, 'sql' | 'ask'>,
+  transfer: Transfer,
+  { reason, by, endsAt = Date.now() + waitMs }: { reason: string; by: string; endsAt?: number },
+): Promise<Performed> {
+  const { sql } = operator
+  const target = `${transfer.txHash}:${transfer.logIndex}`
+  const number = await numberOf(sql, target, await findGivebacks(sql, transfer))
+  const request = async () => (await findGivebacks(sql, transfer))[number - 1]
+  const deed = { verb, target, cause: `request ${number}`, reason, by }
+  return perform(operator, deed, async (id) => {
+    if (!(await request())) {
+      const order = { deed: id, by, reason, ...transfer }
+      const outcome = await askOutcome(operator, GivebackOrder, order)
+      if ('refused' in outcome) return outcome
+    }
+    for (;;) {
+      const outcome = outcomeOf(await request())
+      if (!('awaited' in outcome) || Date.now() > endsAt) return outcome
+      await pause(lookMs)
+    }
+  })
+}
+
+const nameForm = /^(0x[0-9a-f]{64}):([0-9]{1,9})$/i
+
+const giveBack = changing({
+  does: 'return a transfer to its sender, once',
+  usage: 'unexplained return <transaction>:<log> --reason <why> [--by <who>]',
+  takes: 1,
+  faultIn: ([name = '']) =>
+    nameForm.test(name) ? undefined : `${name} is not a <transaction>:<log> from the list`,
+  change: async ({ words: [target = ''], reason, by }, operator) => {
+    const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
+    const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
+    const { sql } = operator
+    const [capital] = await capitalOf(sql, sql`${`${hash}:${log}`}`)
+    if (capital) throw new Error(`${target} was accepted as capital: reverse that posting first`)
+    return [await returned(operator, transfer, { reason, by })]
+  },
+})
+
+const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why> [--by <who>]
+
+Books your own deposit or withdrawal as capital. <item> is a treasury transfer, <transaction>:<log>, or
+a provider transaction, txn_…, as \`reconcile\` prints them.`
+
+/** Arguments of `unexplained accept`. */
+type Said = { item: string; askedBy: string; reason: string }
+
+/** Parses the arguments, or returns the fault. */
+function saidIn(words: string[]): Said | { wrong: string } {
+  const word = { type: 'string' } as const
+  const read = readWords(words, { reason: word, by: word })
+  if ('wrong' in read) return read
+  const [item, ...more] = read.words
+  const reason = String(read.options.reason ?? '').trim()
+  if (!item || more.length > 0) return { wrong: 'expected one item' }
+  if (reason === '') return { wrong: '--reason is required' }
+  return { item, askedBy: operatorName(read.options.by), reason }
+}
+
+/** Books an item as capital, in the role of the books. Repeating it changes nothing. */
+const accept: Verb = {
+  does: 'book your own transfer as capital',
+  run: async (words, say) => {
+    const isHelp = asksForHelp(words)
+    const said = isHelp ? undefined : saidIn(words)
+    if (!said || 'wrong' in said) {
+      say([acceptUsage, ...(said ? [`error: ${said.wrong}`] : [])].join('\n'))
+      return isHelp ? 0 : 2
+    }
+    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    await acceptAsCapital(books, said.item, `${said.reason} (${said.askedBy})`)
+    say(`${said.item} booked as capital`)
+    return 0
+  },
+}
+
+export const unexplained = among('unexplained money: list, return, accept', {
+  ...{ list, return: giveBack, accept },
+})

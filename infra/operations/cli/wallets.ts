@@ -1,0 +1,127 @@
+import type { Sql } from 'postgres'
+import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { among, changing, type Found, reading } from '#infra/operations/cli/command'
+import { LossGivenBack, WalletClear } from '#shared/messages/payments'
+import { moneyText } from '#shared/money/text'
+
+/** A wallet that was frozen after a reversal. */
+export type FrozenWallet = {
+  wallet: string
+  /** Outstanding loss, in 10⁻⁶ AUSD. */
+  missingMicro: string
+  since: Date
+  /** The freeze is final on chain. */
+  onChain: boolean
+  payments: string[]
+}
+
+/** Lists frozen wallets, longest frozen first. */
+export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
+  select w.wallet, w.updated_at as since, w.retry_at is null as "onChain",
+    coalesce(sum(r.lost_micro - r.made_good_micro), 0)::text as "missingMicro",
+    coalesce(array_agg(r.payment_id) filter (where r.payment_id is not null), '{}') as payments
+  from payments.wallets w
+  left join payments.reversals r on r.wallet = w.wallet and r.cleared_at is null
+    and r.made_good_micro < r.lost_micro
+  where w.frozen group by w.wallet order by w.updated_at`
+
+const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet): string =>
+  [
+    since.toISOString(),
+    wallet,
+    `owes ${moneyText(missingMicro, 'AUSD')}`,
+    onChain ? 'frozen on chain' : 'freeze pending',
+    ...payments,
+  ].join('  ')
+
+/** What a wallet repaid (10⁻⁶ AUSD) for a loss that was undone, and has not been given back. */
+export type NeedlessRepayment = { wallet: string; paymentId: string; micro: string }
+
+/** Lists needless repayments, oldest first; with `paymentId`, only that of this payment. */
+export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
+  sql<NeedlessRepayment[]>`
+    select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro
+    from payments.reversals
+    where made_good_micro > lost_micro and ${paymentId} in ('', payment_id) order by updated_at`
+
+const list = reading({
+  ...{
+    does: 'list frozen wallets, longest frozen first, and needless repayments',
+    usage: 'wallets list',
+  },
+  read: async (_, { sql }): Promise<Found> => {
+    const [frozen, needless] = [await listFrozen(sql), await listNeedless(sql)]
+    const lines = [
+      ...frozen.map(lineOf),
+      ...needless.map(
+        ({ wallet, paymentId, micro }) =>
+          `${wallet}  repaid ${moneyText(micro, 'AUSD')} needlessly for ${paymentId}`,
+      ),
+    ]
+    const text = lines.join('\n') || 'no frozen wallets, and no needless repayments'
+    return { text, data: { frozen, needless }, ok: lines.length === 0 }
+  },
+})
+
+/**
+ * Returns the revision of the freeze that the operator sees, and the cause of the command: a later
+ * freeze or another loss makes it another command.
+ */
+async function freezeOf(sql: Sql, wallet: string, missing: string) {
+  const [row] = await sql<{ frozen: boolean; revision: string }[]>`
+    select frozen, revision::text from payments.wallets where wallet = ${wallet}`
+  if (!row) return { revision: '0', cause: 'never frozen' }
+  const { frozen, revision } = row
+  const cause = frozen
+    ? `frozen at revision ${revision}, ${missing} missing`
+    : `free at ${revision}`
+  return { revision, cause }
+}
+
+/** Outcome, with the payments that may still need a decision. */
+export const clearedText = (done: string, payments: readonly string[] = []): string =>
+  [
+    done,
+    ...payments.map((id) => `${id} may still need review: bun run ops review show ${id}`),
+  ].join('; ')
+
+const clear = changing({
+  does: 'write off the loss of a wallet and unfreeze it',
+  usage: 'wallets clear <wallet> --reason <why> [--by <who>]',
+  takes: 1,
+  faultIn: ([wallet = '']) =>
+    /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is not an address`,
+  change: async ({ words: [given = ''], reason, by }, operator) => {
+    const wallet = given.toLowerCase() as `0x${string}`
+    const frozen = (await listFrozen(operator.sql)).find((one) => one.wallet === wallet)
+    const missing = frozen?.missingMicro ?? '0'
+    const { revision, cause } = await freezeOf(operator.sql, wallet, missing)
+    const deed = { verb: 'wallets clear', target: wallet, cause, reason, by }
+    return [
+      await perform(operator, deed, async (id) => {
+        const asked = { deed: id, by, reason, wallet, revision, missing }
+        const outcome = await askOutcome(operator, WalletClear, asked)
+        return 'done' in outcome ? { done: clearedText(outcome.done, frozen?.payments) } : outcome
+      }),
+    ]
+  },
+})
+
+const givenBack = changing({
+  does: 'record that a needless repayment was given back',
+  usage: 'wallets given-back <payment> --reason <why> [--by <who>]',
+  takes: 1,
+  change: async ({ words: [paymentId = ''], reason, by }, operator) => {
+    const micro = (await listNeedless(operator.sql, paymentId))[0]?.micro ?? '0'
+    const cause = `${micro} repaid needlessly`
+    const deed = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
+    const ask = (id: string) =>
+      askOutcome(operator, LossGivenBack, { deed: id, by, reason, paymentId, micro })
+    return [await perform(operator, deed, ask)]
+  },
+})
+
+export const wallets = among('frozen wallets: list, clear, given-back', {
+  ...{ list, clear },
+  'given-back': givenBack,
+})

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test'
+import { serviceNames } from '#shared/messages/topic'
+import { breaksText } from '../cli/status'
+import { type Facts, needs } from './attention'
+import type { OnBus } from './bus'
+
+const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
+const bus = (more: Partial<OnBus>) => ({
+  bus: { known: { copies: allThere, lags: [], rates: [], ...more } },
+})
+const fine: Facts = {
+  paused: [],
+  ...{ states: [], promisedMicro: 0n, owedMicro: 0n, unpaidMinor: 0n, outboxes: [] },
+  ...{
+    deadLetters: [{ service: 'payments', count: 0 }],
+    lanes: [{ address: '0xab', fault: null }],
+  },
+  ...{ frozenWallets: 0, books: undefined, breaks: [] },
+  lists: [],
+  bus: { known: { copies: allThere, lags: [], rates: [{ pair: 'USD/IDR', rate: '16250' }] } },
+  treasury: { known: { balanceMicro: 5_000_000n, drawableMicro: 5_000_000n } },
+  rupiah: { known: 1_000n },
+  coin: new Map([['0xab', { known: 5n }]]),
+}
+const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n, copies: 1 }
+const state = (what: 'payment' | 'payout' | 'operation', name: string, oldestMs: number) => ({
+  states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
+})
+
+test('status reports no alert while all is well', () => {
+  expect(needs(fine, floors)).toEqual([])
+  expect(needs({ ...fine, ...state('payment', 'paid', 600_000) }, floors)).toEqual([])
+  expect(needs({ ...fine, ...state('operation', 'brand_new', 1e12) }, floors)).toEqual([])
+})
+
+describe('status reports', () => {
+  test.each([
+    [
+      'uncommitted AUSD below the threshold',
+      { promisedMicro: 4_000_001n },
+      /treasury is low: 0\.999999/,
+    ],
+    ['AUSD owed to cash-outs', { owedMicro: 4_000_001n }, /treasury is low/],
+    [
+      'commitments that exceed the treasury balance',
+      { promisedMicro: 6_000_000n },
+      /exceeds treasury balance by 1\.000000 AUSD/,
+    ],
+    [
+      'an unreadable treasury',
+      { treasury: { unknown: 'silent' } },
+      /cannot read the treasury: silent/,
+    ],
+    [
+      'uncommitted rupiah below the threshold',
+      { unpaidMinor: 1n },
+      /provider balance is low: Rp 999 uncommitted/,
+    ],
+    [
+      'an unreadable provider balance',
+      { rupiah: { unknown: 'no key' } },
+      /cannot read the provider's balance: no/,
+    ],
+    [
+      'a pause',
+      { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
+      /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7: bun run ops resume payouts$/,
+    ],
+    [
+      'a payment in review',
+      state('payment', 'review', 0),
+      /^2 payments need review: bun run ops review list$/,
+    ],
+    [
+      'a payment in one state for too long',
+      state('payment', 'paid', 600_001),
+      /paid for too long: 2/,
+    ],
+    [
+      'a cash-out in one state for too long',
+      state('payout', 'taking', 900_001),
+      /taking for too long/,
+    ],
+    [
+      'a lane without native coin',
+      { coin: new Map([['0xab', { known: 4n }]]) },
+      /0xab needs native coin/,
+    ],
+    ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
+    [
+      'a full outbox',
+      { outboxes: [{ service: 'x', waiting: 3, oldestMs: 60_001 }] },
+      /^outbox of x is backed up: 3 unsent/,
+    ],
+    [
+      'dead letters',
+      { deadLetters: [{ service: 'x', count: 1 }] },
+      /^x has 1 dead letter: bun run ops dead-letters list$/,
+    ],
+    ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
+    [
+      'a service that does not respond',
+      bus({ copies: { ...allThere, payouts: 0 } }),
+      /^payouts does not/,
+    ],
+    ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
+    [
+      'a consumer far behind',
+      bus({ lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0 }] }),
+      /x is 1001 messages behind EVENTS/,
+    ],
+    ['a pair without a rate', bus({ rates: [{ pair: 'A/B', unavailable: 'old' }] }), /A\/B: old/],
+    [
+      'a provider list that cannot be read',
+      { lists: [{ service: 'x', account: 'ID', window: 'latest', ageMs: 1, failures: 4 }] },
+      /\(x, ID, latest\) failed 4 times/,
+    ],
+    [
+      'books that are no longer reconciled',
+      { books: { endedAt: new Date(0), open: 0 } },
+      /last reconciliation \d+ d ago/,
+    ],
+    [
+      'breaks beyond their grace period, and no others',
+      {
+        breaks: [
+          { standing: 'counts', ageMs: 7_200_000 },
+          { standing: 'counts', ageMs: 1 },
+          { standing: 'young', ageMs: 9e9 },
+        ],
+      },
+      /^2 open breaks in the books, oldest 2 h: bun run ops reconcile$/,
+    ],
+    [
+      'a single break',
+      { breaks: [{ standing: 'counts', ageMs: 1_000 }] },
+      /^1 open break in the books, oldest 1 s/,
+    ],
+  ] as const)('%s', (_, change, line) => {
+    const lines = needs({ ...fine, ...change } as Facts, floors)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(line)
+  })
+})
+
+test('a break that is within its grace period or explained is shown without an alert', () => {
+  const breaks = [
+    { standing: 'young', ageMs: 60_000 },
+    { standing: 'rests', ageMs: 9e9 },
+  ] as const
+  expect(needs({ ...fine, breaks }, floors)).toEqual([])
+  expect(breaksText(breaks)).toBe('2 open, 1 within grace period, 1 explained')
+  expect(breaksText([])).toBe('0 open')
+})
+
+test('status --copies reports each service with fewer responding instances', () => {
+  const copies = Object.fromEntries(serviceNames.map((name) => [name, 2]))
+  const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
+  expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
+  expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 instances of payments respond'])
+})

@@ -1,0 +1,56 @@
+import type { Hex } from 'viem'
+import type { Place } from '#infra/operations/place'
+import { openNode } from '#infra/operations/record/chain-log'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+
+/** A value read from an external system, or the reason it could not be read. */
+export type Asked<T> = { known: T } | { unknown: string }
+
+export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
+
+/**
+ * Reads the treasury's balance at the latest final block, and the part the credit line may draw.
+ */
+export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
+  asked(async () => {
+    const node = openNode(place.rpcUrl)
+    const token = { address: place.ausd, abi: ausdAbi, blockTag: 'finalized' } as const
+    const { treasury, creditLine } = place
+    const [balanceMicro, allowanceMicro] = await Promise.all([
+      node.readContract({ ...token, functionName: 'balanceOf', args: [treasury] }),
+      node.readContract({ ...token, functionName: 'allowance', args: [treasury, creditLine] }),
+    ])
+    const isLess = allowanceMicro < balanceMicro
+    return { balanceMicro, drawableMicro: isLess ? allowanceMicro : balanceMicro }
+  })
+
+/** Reads the native coin of an address, in wei. */
+export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
+  asked(() => openNode(place.rpcUrl).getBalance({ address }))
+
+/** API and key of the Indonesian account at the provider. */
+export type ProviderAccess = { url: string; secretKey: string }
+
+/** Reads its rupiah balance, rounded down. */
+export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bigint>> =>
+  asked(async () => {
+    if (!access) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
+    const answer = await fetch(`${access.url}/balance?account_type=CASH&currency=IDR`, {
+      headers: { Authorization: `Basic ${btoa(`${access.secretKey}:`)}` },
+      signal: AbortSignal.timeout(5_000),
+    })
+    if (!answer.ok) throw new Error(`the provider returned ${answer.status}`)
+    const [, minus, whole] = /"balance"\s*:\s*(-?)([0-9]{1,18})/.exec(await answer.text()) ?? []
+    if (whole === undefined) throw new Error('the provider returned no balance')
+    return minus ? 0n : BigInt(whole)
+  })
+
+/** Runs a read and turns an error into its reason. */
+export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { known: await work() }
+  } catch (error) {
+    const { shortMessage, message } = error as { shortMessage?: string; message: string }
+    return { unknown: shortMessage ?? (message || String(error)) }
+  }
+}

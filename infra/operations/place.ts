@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { Address } from 'viem'
+import { repositoryDir } from '#infra/local/folders'
+import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { operatorAccess } from '#infra/operations/cli/operator'
+import type { ProviderPlace } from '#infra/operations/restore/provider'
+import { readConfig } from '#shared/config'
+import { integer, text, url } from '#shared/config-fields'
+
+/** Addresses of the chain and of the systems compared with it. */
+export type Place = {
+  rpcUrl: string
+  ausd: Address
+  creditLine: Address
+  treasury: Address
+  deployBlock: bigint
+  /** Blocks per `eth_getLogs`. Public Monad endpoints accept 100. */
+  logsRangeMax: bigint
+  gateway: string
+  /** The sandbox; undefined with a real provider. */
+  sandbox: string | undefined
+  /** The provider's API and our keys; undefined if it is not compared. */
+  provider?: ProviderPlace | undefined
+}
+
+const rangeMax = 100n
+
+export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place => ({
+  rpcUrl: chain.rpcUrl,
+  ausd: chain.ausd as Address,
+  creditLine: chain.creditLine as Address,
+  treasury: chain.treasury as Address,
+  deployBlock: 0n,
+  logsRangeMax: rangeMax,
+  gateway,
+  sandbox,
+  provider: {
+    url: sandbox,
+    requestsPerMinute: 60_000,
+    keys: { ID: provider.ID.secretKey, MY: provider.MY.secretKey },
+  },
+})
+
+/** Access to the provider, from the same variables as the services. */
+const providerFields = {
+  PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'maximum calls per minute and endpoint',
+    fallback: '60',
+  }),
+}
+
+/** Returns undefined without a key: nothing is then compared with the provider. */
+function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
+  if (!env.PROVIDER_ID_SECRET_KEY) return undefined
+  const config = readConfig('operator', providerFields)
+  return {
+    url: config.providerUrl,
+    requestsPerMinute: config.providerRequestsPerMinute,
+    keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
+  }
+}
+
+/** RPC_URL, or the first of the services' endpoints. */
+export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
+  env.RPC_URL || env.RPC_URLS?.split(',')[0] || undefined
+
+/** Addresses of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
+export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
+  const rpcUrl = operatorRpcUrl(env)
+  if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  const need = (name: string): string => {
+    const value = env[name]
+    if (!value) throw new Error(`RPC_URL is set: set ${name} too`)
+    return value
+  }
+  return {
+    rpcUrl,
+    ausd: need('AUSD_ADDRESS') as Address,
+    creditLine: need('CREDIT_LINE_ADDRESS') as Address,
+    treasury: need('TREASURY_ADDRESS') as Address,
+    deployBlock: BigInt(need('DEPLOY_BLOCK')),
+    logsRangeMax: BigInt(env.LOGS_RANGE_MAX ?? rangeMax),
+    gateway: need('GATEWAY_URL'),
+    sandbox: env.SANDBOX_URL,
+    provider: providerPlace(env),
+  }
+}
+
+/**
+ * Postgres in the role of the books: DATABASE_BOOKS_URL, or the operator's URL with that role, so
+ * that a command has no more rights than the books.
+ */
+export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
+  env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorAccess(env).databaseUrl)
+
+export const inRoleOfBooks = (url: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}role=books`

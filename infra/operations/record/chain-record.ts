@@ -1,0 +1,216 @@
+import { type Address, getAddress, type Hex } from 'viem'
+import { finalizedBlock, type Node, openNode, readLogs } from '#infra/operations/record/chain-log'
+import {
+  type Event,
+  eventTopics,
+  last,
+  type Named,
+  named,
+  parseEvents,
+} from '#infra/operations/record/line-events'
+import { ratioFromEvents } from '#infra/operations/record/ratio'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+
+/** Where the contract's events are read. */
+export type RecordPlace = {
+  readonly rpcUrl: string
+  readonly creditLine: Address
+  readonly deployBlock: bigint
+  readonly logsRangeMax: bigint
+}
+
+const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
+
+/**
+ * Computes the public record of a wallet from the finalized chain: figures from `accountOf`,
+ * history from events.
+ */
+export async function recordFromChain(place: RecordPlace, wallet: Address) {
+  const node = openNode(place.rpcUrl)
+  const to = await finalizedBlock(node)
+  const all = await eventsOf(node, place, to)
+  const line = { address: place.creditLine, abi: creditLineAbi, blockNumber: to } as const
+  const [account, sequence, holdSeconds, initialRatioBps, { timestamp }] = await Promise.all([
+    node.readContract({ ...line, functionName: 'accountOf', args: [wallet] }),
+    node.readContract({ ...line, functionName: 'sequence' }),
+    node.readContract({ ...line, functionName: 'holdSeconds' }),
+    node.readContract({ ...line, functionName: 'initialRatioBps' }),
+    node.getBlock({ blockNumber: to }),
+  ])
+  const events = all.filter(({ args }) => 'account' in args && args.account === getAddress(wallet))
+  const secondsOf = await timesOf(node, events)
+  const history = historyOf(events, secondsOf)
+  return {
+    record: {
+      account: getAddress(wallet),
+      verified: account.verified,
+      score: String(account.score),
+      ratioBps: String(account.ratioBps),
+      cycles: Number(account.cycles),
+      defaulted: account.defaulted,
+      history,
+    },
+    /** Figures of `accountOf`, and the same as they follow from the events up to that block. */
+    fromContract: {
+      events: Number(account.events),
+      verified: account.verified,
+      score: String(account.score),
+      ratioBps: String(account.ratioBps),
+      cycles: Number(account.cycles),
+      defaulted: account.defaulted,
+      drawn: String(account.drawn),
+      openedAt: String(account.openedAt),
+      dueAt: String(account.dueAt),
+    },
+    fromEvents: {
+      events: events.length,
+      verified: last(events, 'VerifiedSet')?.args.verified ?? false,
+      score: history.score,
+      ratioBps: String(
+        ratioFromEvents(events, secondsOf, { holdSeconds, initialRatioBps, now: timestamp }),
+      ),
+      cycles: history.cycleCount,
+      defaulted: history.defaulted,
+      drawn: drawnAfter(events),
+      openedAt: history.cycles.find(({ closedAt }) => closedAt === null)?.openedAt ?? '0',
+      dueAt: dueAtOf(all, events),
+    },
+    missing: missingIn(all, sequence),
+    sequence: Number(sequence),
+    blockNumber: to,
+  }
+}
+export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
+
+/** Reads the events of all accounts, because only together their sequence has no gap. */
+async function eventsOf(node: Node, place: RecordPlace, to: bigint): Promise<Event[]> {
+  const { creditLine: address, deployBlock: from, logsRangeMax } = place
+  const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
+  return parseEvents(logs)
+}
+
+/** Returns one line for each gap in the sequence, and for events missing at its end. */
+function missingIn(all: readonly Event[], sequence: bigint): string[] {
+  const numbers = all.flatMap(({ args }) => ('sequence' in args ? args.sequence : []))
+  return [...numbers, sequence + 1n].flatMap((number, index) => {
+    const before = numbers[index - 1] ?? 0n
+    const count = number - before - 1n
+    if (count === 0n) return []
+    if (count < 0n) return [`sequence ${number} follows ${before}`]
+    const what = count === 1n ? 'an event is' : `${count} events are`
+    return index === numbers.length
+      ? [`${what} missing after sequence ${before}`]
+      : [`${what} missing between sequence ${before} and ${number}`]
+  })
+}
+
+/** Reads the times that the logs themselves do not have. */
+async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Event) => string> {
+  const times = new Map<string, string>()
+  for (const event of events) {
+    const block = String(event.blockNumber)
+    if (times.has(block)) continue
+    const { blockTimestamp } = event as { blockTimestamp?: unknown }
+    const at = blockTimestamp ?? (await node.getBlock({ blockNumber: BigInt(block) })).timestamp
+    times.set(block, String(Number(at)))
+  }
+  return (event) => times.get(String(event.blockNumber))!
+}
+
+/** Returns the due date of the open cycle, which each pause since moved; 0 without one. */
+function dueAtOf(all: readonly Event[], own: readonly Event[]): string {
+  const opened = own.findLast(
+    (event) => event.eventName === 'CycleOpened' || event.eventName === 'CycleRedated',
+  ) as Named<'CycleOpened' | 'CycleRedated'> | undefined
+  const closed = last(own, 'CycleClosed')
+  if (!opened || (closed && closed.args.number === opened.args.number)) return '0'
+  const since = named(all.slice(all.indexOf(opened)), 'TermsExtended')
+  return String(since.reduce((sum, { args }) => sum + args.seconds_, opened.args.dueAt))
+}
+
+function historyOf(events: readonly Event[], secondsOf: (event: Event) => string) {
+  const opened = named(events, 'CycleOpened')
+  const closed = named(events, 'CycleClosed')
+  const scored = events.findLast(
+    (event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed',
+  ) as Named<'CycleClosed' | 'CycleReversed'> | undefined
+  const firstVerified = named(events, 'VerifiedSet').find(({ args }) => args.verified)
+  return {
+    score: String(scored?.args.scoreAfter ?? 0n),
+    cycleCount: closed.length,
+    repayCount: named(events, 'Repaid').length - revokedRefs(events),
+    cyclesOpened: opened.length,
+    defaulted: named(events, 'DefaultMarked').length > 0,
+    verifiedAt: firstVerified ? secondsOf(firstVerified) : null,
+    firstSeenAt: events[0] ? secondsOf(events[0]) : null,
+    cycles: opened.map((open) => cycleOf(open, events, secondsOf)),
+  }
+}
+
+/** Number of held repayments that were revoked whole, at once or part by part. */
+function revokedRefs(events: readonly Event[]): number {
+  const left = new Map<Hex, bigint>()
+  for (const { eventName, args } of events) {
+    if (eventName === 'RepaymentHeld' && args.amount > 0n) left.set(args.ref, args.amount)
+    if (eventName !== 'RepaymentRevoked') continue
+    left.set(args.ref, (left.get(args.ref) ?? 0n) - args.amount)
+  }
+  return [...left.values()].filter((amount) => amount === 0n).length
+}
+
+/** A cycle without repayments that were revoked later. */
+function cycleOf(
+  open: Named<'CycleOpened'>,
+  events: readonly Event[],
+  secondsOf: (event: Event) => string,
+) {
+  const { number } = open.args
+  const end = named(events, 'CycleClosed').find(({ args }) => args.number === number)
+  const since = events.slice(events.indexOf(open))
+  const within = end ? since.slice(0, since.indexOf(end)) : since
+  const reversed = named(events, 'CycleReversed').findLast(({ args }) => args.number === number)
+  const repaid = new Set(named(within, 'Repaid').map(({ args }) => args.ref))
+  const takenBack = (some: readonly Event[]) =>
+    sumOf(named(some, 'RepaymentRevoked').filter(({ args }) => repaid.has(args.ref)))
+  const total = end
+    ? end.args.totalRepaid - takenBack(since.slice(within.length))
+    : sumOf(named(within, 'Repaid')) - takenBack(within)
+  const outcome = end ? outcomes[end.args.outcome]! : null
+  const scoreAfter = (reversed ?? end)?.args.scoreAfter ?? null
+  return {
+    number: Number(number),
+    outcome: reversed ? 'Reversed' : outcome,
+    // A restored debt brings its own opening time.
+    openedAt: String((last(within, 'CycleRedated') ?? open).args.openedAt),
+    closedAt: end ? secondsOf(end) : null,
+    peakDrawn: String(end ? end.args.peakDrawn : peakOf(within)),
+    totalRepaid: String(total),
+    scoreAfter: scoreAfter === null ? null : String(scoreAfter),
+    openTxHash: open.transactionHash,
+    closeTxHash: end ? end.transactionHash : null,
+  }
+}
+
+const sumOf = (events: readonly Named<'Repaid' | 'RepaymentRevoked'>[]) =>
+  events.reduce((sum, { args }) => sum + args.amount, 0n)
+
+/** Highest debt of an open cycle. */
+const peakOf = (events: readonly Event[]): bigint =>
+  [...named(events, 'Drawn'), ...named(events, 'RepaymentRevoked')]
+    .map(({ args }) => args.drawnAfter)
+    .sort((left, right) => (left < right ? -1 : 1))
+    .at(-1) ?? 0n
+
+function drawnAfter(events: readonly Event[]): string {
+  const moved = events.findLast(
+    (event) =>
+      event.eventName === 'Drawn' ||
+      event.eventName === 'Repaid' ||
+      event.eventName === 'RepaymentRevoked' ||
+      event.eventName === 'CollateralSeized' ||
+      event.eventName === 'DefaultMarked',
+  )
+  if (!moved) return '0'
+  const args = moved.args as { drawnAfter?: bigint; stillOwed?: bigint }
+  return String(args.drawnAfter ?? args.stillOwed)
+}

@@ -1,0 +1,166 @@
+import type { Place } from '#infra/operations/place'
+import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
+import { type BusPlace, readBus } from './bus'
+import type { Erased } from './erased'
+import { type Explained, explain, type Names, namesWith } from './explain'
+import type { Known } from './known'
+import { blockAt, type LaneTransaction, readLane } from './lane'
+import { findPayments } from './lost-payments'
+import { findPayouts } from './lost-payouts'
+import { operationOf } from './operations'
+import { openProvider, type ProviderPlace } from './provider'
+import type { PutBack } from './put-back'
+import type { Found, FoundPayments, LostPayout, World } from './world'
+
+/** Arguments: the time of the backup, and the operator's decisions. */
+export type Asked = {
+  since: Date
+  accept: readonly string[]
+  checkouts: readonly string[]
+  giveBack: readonly string[]
+  erased: Erased
+}
+export type Places = { chain: Place; bus: BusPlace; provider: ProviderPlace }
+
+/** Differences from the rows, their explanations, and open decisions. */
+export type Decision = {
+  known: Known
+  /** chain-relayer is running: neither lanes nor cash-outs were read. */
+  relayerRuns: boolean
+  busLostUntil: Date | undefined
+  payments: FoundPayments
+  payouts: Found<LostPayout>
+  sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
+  unexplained: readonly LaneTransaction[]
+  undecided: readonly string[]
+  erased: Erased
+  names: Names
+  treasury: string
+}
+
+/** Items open at the backup may have finished shortly before it, and clocks differ. */
+const marginMs = 600_000
+export const readFrom = ({ since }: Pick<Asked, 'since'>) => new Date(since.getTime() - marginMs)
+
+/** Fault while lanes may still send transactions. */
+export const mustStop =
+  'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
+
+/** Reads chain, bus and provider since the backup, and compares them with the rows. */
+export async function decide(places: Places, known: Known, asked: Asked): Promise<Decision> {
+  const from = readFrom(asked)
+  const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
+  const lanes = relayerRuns ? [] : await readLanes(places.chain, known, from)
+  const bus = await readBus(places.bus, from)
+  const provider = openProvider(places.provider)
+  const listed = await provider.list(['payment', 'payout'], from)
+  const treasury = places.chain.treasury.toLowerCase()
+  const world: World = { ...asked, known, bus, provider, listed, lanes, treasury }
+  const payments = await findPayments(world)
+  const payouts = relayerRuns ? { rows: [], told: [], undecided: [] } : await findPayouts(world)
+  const names = namesWith(known, bus, payments, payouts, lanes)
+  const sent = lanes.map((transaction) => {
+    const why = explain(transaction, names, treasury)
+    const accepted = asked.accept.includes(transaction.hash)
+    return { transaction, why, open: !accepted && why.some(({ unexplained }) => unexplained) }
+  })
+  const unexplained = sent.flatMap(({ transaction, open }) => (open ? [transaction] : []))
+  return {
+    ...{ known, relayerRuns, payments, payouts, sent, unexplained, names, treasury },
+    erased: new Map([...asked.erased, ...bus.erased]),
+    busLostUntil: bus.since > asked.since ? bus.since : undefined,
+    undecided: [
+      ...payments.undecided,
+      ...payouts.undecided,
+      ...unexplained.map(
+        ({ hash }) =>
+          `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
+      ),
+      ...(relayerRuns && known.lanes.some(({ fault }) => fault) ? [mustStop] : []),
+    ],
+  }
+}
+
+async function readLanes(place: Place, known: Known, since: Date): Promise<LaneTransaction[]> {
+  const node = openNode(place.rpcUrl)
+  const head = await finalizedBlock(node)
+  const span = {
+    since: await blockAt(node, BigInt(Math.floor(since.getTime() / 1_000)), head),
+    head,
+  }
+  const all: LaneTransaction[] = []
+  for (const { address, nextNonce } of known.lanes) {
+    const fromNonce = Math.min(nextNonce, known.openFrom.get(address) ?? nextNonce)
+    const read = await readLane(node, place, { address, fromNonce }, span)
+    all.push(...read.filter(({ hash }) => !known.signed.has(hash)))
+  }
+  return all
+}
+
+/** Lines to print about a decision. */
+export function tell({
+  known,
+  busLostUntil,
+  payments,
+  payouts,
+  sent,
+  ...rest
+}: Decision): string[] {
+  const lanes = rest.relayerRuns ? [] : known.lanes
+  return [
+    ...(busLostUntil
+      ? [
+          `JetStream lost its store: it has nothing before ${busLostUntil.toISOString()}`,
+          'erasures of personal data since the backup: add --erased for each line of the newest list',
+        ]
+      : []),
+    ...(rest.erased.size > 0 ? [`to erase again: ${rest.erased.size} wallets`] : []),
+    `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
+    ...[...payments.told, ...payouts.told].map((line) => `  ${line}`),
+    ...lanes.flatMap(({ address, nextNonce }) => {
+      const own = sent.filter(({ transaction }) => transaction.lane === address)
+      return [
+        `lane ${address}: next nonce ${nextNonce}, ${own.length} unknown transactions`,
+        ...own.flatMap(({ transaction: { nonce, hash }, why, open }) => [
+          `  ${open ? '?' : ' '} ${nonce}  ${hash}`,
+          ...why.map(({ told }) => `       ${told}`),
+        ]),
+      ]
+    }),
+    ...rest.undecided.map((line) => `to decide: ${line}`),
+  ]
+}
+
+/** Rows to write. An accepted transaction is counted, and explains nothing else. */
+export function changeOf(
+  { payments, payouts, sent, names, treasury, erased }: Decision,
+  since: Date,
+  identityProvider: string,
+): PutBack {
+  return {
+    ...{
+      since: readFrom({ since }),
+      payments: payments.rows,
+      paid: payments.paid,
+      payouts: payouts.rows,
+      erased,
+    },
+    asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
+    transactions: sent.map(({ transaction, why }) => ({
+      transaction,
+      operations: why.flatMap(({ deed, unexplained }) => {
+        const operation = deed.done && !unexplained && operationOf(deed, names, treasury)
+        return operation ? [operation] : []
+      }),
+    })),
+  }
+}
+
+/** Wallets with a verdict since the backup and no scheduled recheck. */
+function peopleIn(sent: Decision['sent'], { asked, bus }: Names): string[] {
+  const onChain = sent.flatMap(({ why }) =>
+    why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),
+  )
+  const wallets = new Set([...onChain, ...bus.verifies.map(({ wallet }) => wallet)])
+  return [...wallets].filter((wallet) => !asked.has(wallet))
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { repositoryDir } from '#infra/local/folders'
+import { readStackFile } from '#infra/local/stack-file'
+import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
+import { operatorPlace } from '#infra/operations/place'
+import { readConfig } from '#shared/config'
+import { integer, natsServers, text, url } from '#shared/config-fields'
+import { type Asked, changeOf, decide, mustStop, type Places, tell } from './decide'
+import { readErased } from './erased'
+import { readKnown } from './known'
+import { putBack } from './put-back'
+
+const usage = `usage: bun infra/operations/restore/main.ts --since <time of the backup> [--apply]
+         [--accept <tx hash>]... [--checkout <ps-…>]... [--give-back <tx hash>]...
+         [--erased <wallet>@<time>]...
+
+Lists payments, cash-outs and transactions since the backup that the restored rows lack, and restores
+them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
+Exits 0 if no decision is left.`
+
+/** Variables of a deployment, in addition to those of the chain. */
+const fields = {
+  NATS_URL: natsServers({ about: 'URLs of nats-server' }),
+  NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
+  PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'maximum calls per minute and endpoint',
+    fallback: '60',
+  }),
+}
+
+/** Bus and provider of the running local stack, or of the deployment if RPC_URL is set. */
+function otherPlaces(env: NodeJS.ProcessEnv): Pick<Places, 'bus' | 'provider'> {
+  if (env.RPC_URL) {
+    const config = readConfig('restore', fields)
+    const { natsUrl, natsPasswordAdmin, providerUrl, providerRequestsPerMinute } = config
+    const keys = { ID: config.providerIdSecretKey, MY: config.providerMySecretKey }
+    const provider = { url: providerUrl, requestsPerMinute: providerRequestsPerMinute, keys }
+    return { bus: { url: natsUrl, password: natsPasswordAdmin }, provider }
+  }
+  const local = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
+  const keys = { ID: local.provider.ID.secretKey, MY: local.provider.MY.secretKey }
+  return {
+    bus: { url: local.nats.url, password: local.nats.admin.password },
+    provider: { url: local.sandbox, requestsPerMinute: 60_000, keys },
+  }
+}
+
+/** Prints the differences and restores them with `--apply`. Returns true if no decision is left. */
+async function restore(asked: Asked, apply: boolean): Promise<boolean> {
+  const database = operatorDatabaseUrl()
+  const known = await withDatabase(database, readKnown)
+  const places = { chain: operatorPlace(), ...otherPlaces(process.env) }
+  const decision = await decide(places, known, asked)
+  console.log(tell(decision).join('\n'))
+  const { undecided, unexplained } = decision
+  if (!apply) {
+    console.log(undecided.length === 0 ? 'nothing to decide: add --apply' : 'nothing was changed')
+    return undecided.length === 0
+  }
+  if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
+  if (unexplained.length > 0)
+    throw new Error('a lane sent unexplained transactions; nothing was changed')
+  const identityProvider = process.env.IDENTITY_PROVIDER ?? known.identityProvider ?? 'sumsub'
+  await withDatabase(database, (sql) =>
+    putBack(sql, changeOf(decision, asked.since, identityProvider)),
+  )
+  console.log(undecided.length === 0 ? 'restored' : 'restored; some items still need a decision')
+  return undecided.length === 0
+}
+
+if (import.meta.main) {
+  const many = { type: 'string', multiple: true, default: [] as string[] } as const
+  const { values } = parseArgs({
+    options: {
+      since: { type: 'string' },
+      apply: { type: 'boolean', default: false },
+      ...{ accept: many, checkout: many, 'give-back': many, erased: many },
+    },
+  })
+  const since = new Date(values.since ?? '')
+  if (Number.isNaN(since.getTime())) {
+    console.error(usage)
+    process.exit(2)
+  }
+  const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
+  const erased = readErased(values.erased)
+  const done = await restore({ since, accept, checkouts, giveBack, erased }, apply).catch(
+    (error: Error) => {
+      console.error(error.message)
+      return false
+    },
+  )
+  process.exit(done ? 0 : 1)
+}

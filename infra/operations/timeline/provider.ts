@@ -1,0 +1,67 @@
+import type { Sql } from 'postgres'
+import type { Place } from '#infra/operations/place'
+import { openProvider } from '#infra/operations/restore/provider'
+import type { ProviderAccount } from '#shared/money/pair'
+import type { Entry, Part, Roots } from '#shared/trace/entry'
+
+type Asked = {
+  id: string
+  account: ProviderAccount
+  checkoutId: string | null
+  paidAs: string | null
+}
+
+/** Reads the present state of these items from the provider. */
+async function readProvider(
+  sql: Sql,
+  place: Place['provider'],
+  { payments, cashouts }: Roots,
+): Promise<Part> {
+  if (payments.length + cashouts.length === 0) return {}
+  if (!place) throw new Error('no provider key is set')
+  const provider = openProvider(place)
+  const at = new Date()
+  const rows = await sql<Asked[]>`
+    select id, account, checkout_id as "checkoutId", provider_payment_id as "paidAs"
+    from payments.payments where id = any(${[...payments]})`
+  const entry = (what: string, id: string, says: string, isOdd = false): Entry => ({
+    ...{ at, where: 'provider', what, id, says, isOdd },
+  })
+  const ofPayments = rows.map(async ({ account, checkoutId, paidAs }) => [
+    ...(checkoutId
+      ? [
+          await provider
+            .checkout(account, checkoutId)
+            .then((found) =>
+              entry('checkout', checkoutId, found ? saysOf(found) : 'not found', !found),
+            ),
+        ]
+      : []),
+    ...(paidAs
+      ? [
+          await provider
+            .payment(account, paidAs)
+            .then((found) => entry('payment', paidAs, found ? saysOf(found) : 'not found', !found)),
+        ]
+      : []),
+  ])
+  const ofCashouts = cashouts.map(async (id) => {
+    const found = await provider.payoutsOf(id)
+    if (found.length === 0) return [entry('payout', id, 'no payout has this reference')]
+    const isTwice = found.length > 1
+    return found.map((payout) => entry('payout', payout.id, saysOf(payout), isTwice))
+  })
+  return { entries: (await Promise.all([...ofPayments, ...ofCashouts])).flat() }
+}
+
+/** Status and channel as the provider names them, without personal data. */
+function saysOf(found: object): string {
+  const { status, channel_code: channel } = found as { status?: unknown; channel_code?: unknown }
+  return ['found', status, channel].filter((word) => typeof word === 'string').join(', ')
+}
+
+/** The provider as a source of a trace. */
+export const atProvider = (sql: Sql, place: Place['provider']) => ({
+  what: 'the provider',
+  read: (roots: Roots) => readProvider(sql, place, roots),
+})
