@@ -115,6 +115,7 @@ describe('revoking a repayment of a closed cycle', () => {
   test('a reversed cycle and the cycle of its restored debt are two cycles with one reward', async () => {
     await act('repayFor', 2, ausd('50'))
     await act('revokeRepayment', 2)
+    await fixture.warp(60)
     expect(closedAs(await act('repay', ausd('50')))).toBe('Qualified')
     expect(await seen()).toMatchObject({ cycles: 2n, score: 10n, ratioBps: 5_250n })
   })

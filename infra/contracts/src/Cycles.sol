@@ -9,8 +9,8 @@ import {LendingPool} from "./LendingPool.sol";
 /// @notice A cycle opens with the first draw and closes when nothing is owed. Repaid within the
 /// term, it qualifies for a reward; too short or with too little debt, it is neutral. Score and
 /// outcome change when it closes, the ratio reward comes when no payment of the cycle can be
-/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently. The debt-time of a
-/// cycle earns one reward: when its debt is restored, it moves to the cycle that gets the debt.
+/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and its debt-time
+/// earns nothing: restored debt counts from its restoration, so no debt-time earns two rewards.
 abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
@@ -32,8 +32,6 @@ abstract contract Cycles is Holds {
     struct ClosedCycle {
         uint40 openedAt;
         uint40 dueAt;
-        /// 0 once it moved to another cycle.
-        uint88 debtSeconds;
         /// End of its held repayment that ends last; its ratio reward waits in that bucket.
         uint40 heldUntil;
         uint16 scoreGiven;
@@ -102,16 +100,13 @@ abstract contract Cycles is Holds {
         return _ausdOfSharesFloor(shares) * _ratioBpsOf(line, rewards) / 10_000;
     }
 
-    /// @dev Counts debt × seconds up to now. Called before every change of the debt.
+    /// @dev Counts debt × seconds up to now. Called before every change of the debt of a cycle that
+    /// may still earn a reward.
     function _count(Line storage line) private {
         uint256 seconds_ = block.timestamp - line.countedAt;
-        line.debtSeconds = _sumOf(line.debtSeconds, uint256(line.drawn) * seconds_);
+        uint256 total = line.debtSeconds + uint256(line.drawn) * seconds_;
+        line.debtSeconds = total > type(uint88).max ? type(uint88).max : uint88(total);
         line.countedAt = uint40(block.timestamp);
-    }
-
-    function _sumOf(uint256 debtSeconds, uint256 more) private pure returns (uint88) {
-        uint256 total = debtSeconds + more;
-        return total > type(uint88).max ? type(uint88).max : uint88(total);
     }
 
     function _open(address account, Line storage line, uint256 openedAt, uint256 dueAt) private {
@@ -190,7 +185,7 @@ abstract contract Cycles is Holds {
         if (waits) {
             uint16 given = outcome == Outcome.Qualified ? uint16(SCORE_REWARD) : 0;
             _closedCycles[account][_openNumber(line)] = ClosedCycle(
-                line.openedAt, line.dueAt, line.debtSeconds, line.heldUntil, given, line.reversed
+                line.openedAt, line.dueAt, line.heldUntil, given, line.reversed
             );
         }
         _closeCycle(account, line, outcome);
@@ -213,7 +208,6 @@ abstract contract Cycles is Holds {
         if (_isOpen(line, number)) {
             line.reversed = true;
             line.totalRepaid -= uint112(amount);
-            _count(line);
         } else {
             ClosedCycle storage closed = _closedCycles[account][number];
             // Without an entry it ended in a default, which is permanent.
@@ -244,22 +238,15 @@ abstract contract Cycles is Holds {
         emit CycleReversed(account, number, amount, line.score, _next(account));
     }
 
-    /// @dev Returns the debt to the open cycle or a new one, with its original age and its
-    /// debt-time, which can be moved only once.
+    /// @dev Returns the debt to the open cycle or a new one, with its original age.
     function _reopen(address account, Line storage line, ClosedCycle storage closed) private {
-        if (line.openedAt == 0) {
-            _open(account, line, closed.openedAt, closed.dueAt);
-        } else {
-            _count(line);
-            if (closed.openedAt < line.openedAt || closed.dueAt < line.dueAt) {
-                if (closed.openedAt < line.openedAt) line.openedAt = closed.openedAt;
-                if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
-                uint256 number = _openNumber(line);
-                emit CycleRedated(account, number, line.openedAt, _dueAt(line), _next(account));
-            }
-        }
-        line.debtSeconds = _sumOf(line.debtSeconds, closed.debtSeconds);
-        closed.debtSeconds = 0;
+        if (line.openedAt == 0) return _open(account, line, closed.openedAt, closed.dueAt);
+        _count(line);
+        if (closed.openedAt >= line.openedAt && closed.dueAt >= line.dueAt) return;
+        if (closed.openedAt < line.openedAt) line.openedAt = closed.openedAt;
+        if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
+        uint256 number = _openNumber(line);
+        emit CycleRedated(account, number, line.openedAt, _dueAt(line), _next(account));
     }
 
     /// @dev Extends a hold that has not ended. Its cycle's reward waits for the last end.

@@ -6,15 +6,6 @@ const test = (name: string) => `infra/contracts/${name}.test.ts`
 /** Rules of the credit line about cycles, score and ratio. */
 export const scoreGuards: readonly Guard[] = [
   {
-    guard: 'the debt-time of a closed cycle moves once',
-    kind: 'contract',
-    edits: [edit(source('Cycles'), '        closed.debtSeconds = 0;\n', '')],
-    test: {
-      file: test('score'),
-      name: 'revoking and repaying %d held settlements of one cycle, of %s AUSD each, earns one reward',
-    },
-  },
-  {
     guard: 'a reversed cycle loses its score',
     kind: 'contract',
     edits: [
@@ -136,15 +127,42 @@ export const scoreGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a cycle needs all of the least debt-time',
+    kind: 'contract',
+    edits: [
+      edit(source('Cycles'), '_minDebt * _minCycleSeconds', '_minDebt * _minCycleSeconds / 2'),
+    ],
+    test: {
+      file: test('score'),
+      name: 'no sequence of calls with %s debts earns more rewards than closed cycles with enough debt-time',
+      row: 'small',
+    },
+  },
+  {
+    guard: 'a debt counts from when it is drawn',
+    kind: 'contract',
+    edits: [
+      edit(
+        source('Cycles'),
+        '            _count(line);\n        }\n        _takeLiquidity',
+        '        }\n        _takeLiquidity',
+      ),
+    ],
+    test: {
+      file: test('timing'),
+      name: 'a cycle with %s closes as %s',
+      row: 'a debt that grows too late',
+    },
+  },
+  {
     guard: 'a new cycle begins without debt-time',
     kind: 'contract',
     edits: [
       edit(source('Cycles'), '(line.paidAt, line.debtSeconds) = (0, 0);', 'line.paidAt = 0;'),
     ],
     test: {
-      file: test('timing'),
-      name: 'a cycle with %s closes as %s',
-      row: 'less debt for the least time',
+      file: test('score'),
+      name: 'a revoked unit of a settlement, repaid alone, earns no reward for the debt of the rest',
     },
   },
   {
@@ -180,8 +198,8 @@ export const scoreGuards: readonly Guard[] = [
     edits: [
       edit(
         source('Cycles'),
-        '        } else {\n            _count(line);\n            if (closed.openedAt',
-        '        } else {\n            if (closed.openedAt',
+        '        _count(line);\n        if (closed.openedAt >= ',
+        '        if (closed.openedAt >= ',
       ),
     ],
     test: {

@@ -53,7 +53,7 @@ abstract contract LineModel {
         uint32 held;
         bool reversed;
         bool earned;
-        /// Debt × seconds that no other cycle has.
+        /// Debt × seconds while it was open.
         uint256 debtTime;
     }
 
@@ -221,15 +221,11 @@ abstract contract LineModel {
         hold.repaid -= back;
     }
 
-    /// @dev The cycle earns nothing, and its debt-time goes to the cycle that gets the debt.
+    /// @dev The cycle earns nothing. Its debt-time was spent on money that was taken back.
     function _reverse(uint256 index, uint256 number) private {
-        User storage user = _users[index];
         Cycle storage cycle = _cycles[index][number];
-        if (cycle.earned) user.earned--;
+        if (cycle.earned) _users[index].earned--;
         (cycle.earned, cycle.reversed) = (false, true);
-        if (number > user.cycles || user.defaulted) return;
-        _cycles[index][user.cycles + 1].debtTime += cycle.debtTime;
-        cycle.debtTime = 0;
     }
 
     /// @dev A call of this user rounded at most three values, each by less than a unit and a share.
