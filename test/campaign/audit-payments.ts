@@ -17,28 +17,39 @@ const refsOf = (id: string) => [
 ]
 
 /**
- * Returns what the provider captured and paid back of a payment, in minor units (sen or rupiah).
+ * Returns what the provider captured of a payment and what left it again, in minor units (sen or
+ * rupiah). A void takes all of it, and so does a dispute in another currency, whose rate only the
+ * provider knows.
  */
 function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
-  const own = payments.filter(
-    (one) => one.session_reference_id === id && one.status === 'SUCCEEDED',
-  )
+  const own = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
   const inCurrency = (amount: unknown, currency: string) =>
     currency === 'MYR' ? minorOf(Number(amount) * 100) : minorOf(amount)
-  const captured = own.flatMap((one) =>
-    (one.captures ?? []).map((capture: { capture_amount: number }) =>
-      inCurrency(capture.capture_amount, one.currency),
-    ),
-  )
-  const ids = new Set(own.map((one) => one.payment_id))
-  const back = [
-    ...refunds.filter((one) => one.status === 'SUCCEEDED' && ids.has(one.payment_id)),
-    ...chargebacks.filter(
-      (one) => !['FAILED', 'VOIDED'].includes(one.status) && ids.has(one.payment_id),
-    ),
-  ].map((one) => inCurrency(one.amount, one.currency))
-  return { capturedMinor: sum(captured), backMinor: sum(back) }
+  const moneyOfCharge = (charge: Book[string][number]) => {
+    const { payment_id, currency, captures, status, listed_status } = charge
+    const capturedMinor = sum(
+      captures.map((one: { capture_amount: number }) => inCurrency(one.capture_amount, currency)),
+    )
+    const disputes = chargebacks.filter((one) => one.status === 'SUCCESS')
+    const gone = [...refunds.filter((one) => one.status === 'SUCCEEDED'), ...disputes].filter(
+      (one) => one.payment_id === payment_id,
+    )
+    const isForeign = (one: { currency: string }) => one.currency !== currency
+    const goneMinor = sum(
+      gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)),
+    )
+    const isVoid = status === 'CANCELED' || ['VOIDED', 'REVERSED'].includes(listed_status)
+    const isAll = isVoid || gone.some(isForeign)
+    return { capturedMinor, backMinor: isAll ? larger(goneMinor, capturedMinor) : goneMinor }
+  }
+  const charges = own.map(moneyOfCharge)
+  return {
+    capturedMinor: sum(charges.map((one) => one.capturedMinor)),
+    backMinor: sum(charges.map((one) => one.backMinor)),
+  }
 }
+
+const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
 /**
  * Checks the effect of every captured payment, and that each loss is recovered or its wallet
@@ -106,9 +117,15 @@ function judgePayment(judged: Judged, ledger: Ledger): void {
 
 type Shown = Judged & { state: Entry }
 
-function judgeTakenBack(words: string, { id, netMicro, losses, state }: Shown, ledger: Ledger) {
+function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
+  const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
   ledger.count('payments reversed')
-  noteLoss(losses, state, { id, words, micro: netMicro })
+  // The provider pays both a refund and a dispute of the same money.
+  const beyondMinor = backMinor - capturedMinor
+  const promisedMicro = deed?.answer?.ausdMicro ?? 0n
+  const beyondMicro = (promisedMicro * beyondMinor + capturedMinor - 1n) / capturedMinor
+  noteLoss(losses, state, { id, words, micro: netMicro + beyondMicro })
+  noteUndone(judged)
 }
 
 function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
@@ -122,7 +139,8 @@ function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
 function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
   const isPart = backMinor > 0n
-  const isReviewed = isPart && state.status === 'review'
+  const isUndone = deed?.after.has('came back') ?? false
+  const isReviewed = (isPart || isUndone) && state.status === 'review'
   if (!['credited', 'repaid'].includes(state.status) && !isReviewed)
     return void ledger.find(`${words} was paid and not credited`)
   ledger.count(isPart ? 'payments reversed in part' : 'payments completed')
@@ -130,13 +148,16 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   if (promisedMicro === undefined) return
   const dueMicro = (promisedMicro * (capturedMinor - backMinor)) / capturedMinor
   const keptMicro = dueMicro - netMicro
+  noteUndone(judged)
   if (isPart) noteLoss(losses, state, { id, words, micro: -keptMicro })
   else if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${dueMicro}`)
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
   // A checkout paid late is credited at the worse of two rates, so the difference may not be a
   // recovery.
-  lossOf(losses, state.wallet)[deed?.after.has('expired first') ? 'late' : 'kept'].push(kept)
+  const cause = deed?.after.has('expired first') ? 'late' : 'kept'
+  if (isUndone && state.status === 'review') ledger.wait(id, `${kept.words}, money came back`)
+  else lossOf(losses, state.wallet)[cause].push(kept)
 }
 
 /**
@@ -147,6 +168,15 @@ type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
   kept: { words: string; micro: bigint }[]
   late: { words: string; micro: bigint }[]
+  /** Payments of which money came back, and the most that may have been recovered before. */
+  undone: { id: string; words: string; micro: bigint }[]
+}
+
+/** A recovered loss may turn out to be none: then an operator gives the recovery back. */
+function noteUndone({ id, deed, losses, state }: Shown): void {
+  if (!deed?.answer || !deed.after.has('came back')) return
+  const micro = 2n * deed.answer.ausdMicro
+  lossOf(losses, state.wallet).undone.push({ id, words: id, micro })
 }
 
 function noteLoss(losses: Losses, { wallet }: Entry, lost: Loss['lost'][number]): void {
@@ -154,7 +184,7 @@ function noteLoss(losses: Losses, { wallet }: Entry, lost: Loss['lost'][number])
 }
 
 function lossOf(losses: Losses, wallet: string): Loss {
-  const known = losses.get(wallet) ?? { lost: [], kept: [], late: [] }
+  const known = losses.get(wallet) ?? { lost: [], kept: [], late: [], undone: [] }
   losses.set(wallet, known)
   return known
 }
@@ -162,10 +192,14 @@ function lossOf(losses: Losses, wallet: string): Loss {
 /** Checks that no more was recovered than lost, and that a wallet with an open loss is frozen. */
 function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
-  for (const [wallet, { lost, kept, late }] of losses) {
+  for (const [wallet, { lost, kept, late, undone }] of losses) {
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
-    if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
+    if (lackMicro < 0n && -lackMicro <= total(undone))
+      for (const { id } of undone)
+        ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
+    else if (lackMicro < 0n)
+      ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
     else if (lackMicro > total(late) && !chain.frozen.has(wallet))
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and is not frozen: ${words}`)
     else if (lackMicro > 0n)

@@ -20,6 +20,9 @@ type World = {
   entries: { id: string; kind: string; status: string; wallet: Address }[]
   captured: number
   back: { status: string; amount: number }[]
+  disputes: { status: string; amount: number; currency?: string }[]
+  /** Status of the payment, and of its row in the provider's list. */
+  standing: { status: string; listed_status: string | null }
   payouts: { reference_id: string; status: string; amount: number }[]
   refs: Map<Hex, UnderRef>
   transfers: Transfer[]
@@ -36,7 +39,7 @@ function honest(): World {
   return {
     deeds: [
       {
-        ...{ kind: 'topup', wallet: ana, after: new Set(['paid']) },
+        ...{ kind: 'topup', wallet: ana, pair: 'USD/IDR', after: new Set(['paid']) },
         answer: { id: 'pay_1', ausdMicro: 3n, fiatMinor: 50_000n },
       },
       {
@@ -55,6 +58,8 @@ function honest(): World {
     ],
     captured: 50_000,
     back: [],
+    disputes: [],
+    standing: { status: 'SUCCEEDED', listed_status: null },
     payouts: [{ reference_id: 'out_1', status: 'SUCCEEDED', amount: 32_000 }],
     refs: new Map([[ref, added]]),
     transfers: [
@@ -85,14 +90,16 @@ function evidenceOf(world: World): Evidence {
     inTransaction: (one) => world.said.get(one) ?? [],
   }
   const payment = {
-    ...{ payment_id: 'py-1', session_reference_id: 'pay_1', status: 'SUCCEEDED', currency: 'IDR' },
+    ...{ payment_id: 'py-1', session_reference_id: 'pay_1', currency: 'IDR', ...world.standing },
     captures: world.captured > 0 ? [{ capture_amount: world.captured }] : [],
   }
-  const refunds = world.back.map((one) => ({ ...one, payment_id: 'py-1', currency: 'IDR' }))
+  const about = { payment_id: 'py-1', currency: 'IDR' }
+  const refunds = world.back.map((one) => ({ ...about, ...one }))
+  const chargebacks = world.disputes.map((one) => ({ ...about, ...one }))
   const book = { sessions: [{ reference_id: 'pay_1' }], payments: [payment], refunds }
   return {
     ...{ chain, treasury, deeds: world.deeds, entries: world.entries },
-    book: { ...book, payouts: world.payouts, chargebacks: [] },
+    book: { ...book, payouts: world.payouts, chargebacks },
   }
 }
 
@@ -154,6 +161,49 @@ describe('the audit finds', () => {
         entry(w, 'pay_1').status = 'refunded'
       },
       /was paid and not credited/,
+    ],
+    [
+      'a void after which the wallet is not frozen',
+      (w) => void Object.assign(w.standing, { status: 'CANCELED' }),
+      /owes 3 .* not frozen/,
+    ],
+    [
+      'a payment reversed in the list alone after which the wallet is not frozen',
+      (w) => void Object.assign(w.standing, { listed_status: 'REVERSED' }),
+      /owes 3 .* not frozen/,
+    ],
+    [
+      'a dispute in another currency that was taken for a small one',
+      (w) => {
+        w.disputes.push({ status: 'SUCCESS', amount: 3, currency: 'USD' })
+        underPay(w, { revoked: [1n] })
+      },
+      /owes 2 .* not frozen/,
+    ],
+    [
+      'a refund and a dispute of the same money, of which only one was counted',
+      (w) => {
+        w.back.push({ status: 'SUCCEEDED', amount: 50_000 })
+        w.disputes.push({ status: 'SUCCESS', amount: 50_000 })
+        underPay(w, { revoked: [3n] })
+      },
+      /owes 3 .* not frozen/,
+    ],
+    [
+      'a revocation for a dispute that was won',
+      (w) => {
+        w.disputes.push({ status: 'REVERSED', amount: 50_000 })
+        underPay(w, { revoked: [3n] })
+      },
+      /credited 3 too little/,
+    ],
+    [
+      'a revocation for a refund that is pending',
+      (w) => {
+        w.back.push({ status: 'PENDING', amount: 50_000 })
+        underPay(w, { revoked: [3n] })
+      },
+      /credited 3 too little/,
     ],
     [
       'a payment without an end',
@@ -241,6 +291,22 @@ test('the audit accepts money refunded after its hold while the wallet is frozen
   const { findings, waiting } = foundIn((world) => {
     world.back.push({ status: 'SUCCEEDED', amount: 50_000 })
     world.frozen.add(ana)
+  })
+  expect(findings).toEqual([])
+  expect(waiting.map(({ id }) => id)).toEqual(['pay_1'])
+})
+
+test('the audit accepts money that came back after its credit was revoked, in manual review', () => {
+  const { findings, waiting } = foundIn((world) => {
+    world.disputes.push({ status: 'REVERSED', amount: 50_000 })
+    const [deed] = world.deeds
+    if (deed?.kind === 'topup') deed.after.add('came back')
+    entry(world, 'pay_1').status = 'review'
+    underPay(world, { revoked: [3n] })
+    const ref = chainRef('pay_1')
+    world.transfers.push({ from: line, to: treasury, valueMicro: 3n, hash: hash(5) })
+    world.said.set(hash(5), [{ name: 'TopUpRevoked', amountMicro: 3n, ref }])
+    world.treasuryMicro += 3n
   })
   expect(findings).toEqual([])
   expect(waiting.map(({ id }) => id)).toEqual(['pay_1'])

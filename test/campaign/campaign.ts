@@ -12,9 +12,10 @@ import { audit } from './audit'
 import { readChain } from './chain-facts'
 import type { Entry } from './evidence'
 import { faultsWith, targetOf } from './faults'
-import { flowsWith, live, type Scene, takeBackAfterHold } from './flows'
+import { flowsWith, giveBackAfterHold, live, type Scene } from './flows'
 import { findLeaks } from './leaks'
 import { announcedIn, notedAsPublished, storedMessages } from './messages'
+import { endPending } from './money-back'
 import type { Options } from './options'
 import { quietly } from './quiet'
 import { openRecord } from './record'
@@ -22,7 +23,7 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Interval between new users who reverse a payment after its hold. */
+/** Interval between new users whose payment goes back after its hold. */
 const lateTakerEveryMs = 12_000
 /**
  * Longest pause of a user between two flows. It grows with the number of users, so that all
@@ -81,6 +82,7 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const quietFrom = performance.now()
   await heal(world)
   await Promise.all(living)
+  await endPending(world.outside)
   const { chain } = world.stack.info
   const place = {
     rpcUrl: chain.rpcUrl,
@@ -115,7 +117,7 @@ function chanceOf(seed: number, index: number): Chance {
   return chance
 }
 
-/** Adds users one by one, each of whom reverses a payment once its hold is over. */
+/** Adds users one by one, each of whom has a payment that goes back once its hold is over. */
 async function lateTakers(
   join: (index: number) => Promise<{ scene: Scene }>,
   from: number,
@@ -125,10 +127,9 @@ async function lateTakers(
   for (let index = from; !signal.aborted; index++) {
     await pause(lateTakerEveryMs, signal)
     if (signal.aborted) break
-    const how = index % 2 === 0 ? 'refunded' : 'charged back'
     all.push(
       join(index).then(
-        ({ scene }) => takeBackAfterHold(scene, how),
+        ({ scene }) => giveBackAfterHold(scene),
         () => {}, // Verification may time out while half the stack is down.
       ),
     )

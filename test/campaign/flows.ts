@@ -5,8 +5,10 @@ import type { Person } from '#infra/demo/person'
 import type { Chance } from '#infra/sandbox/chance'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { pause } from '#shared/deadline'
+import { atProvider } from './at-provider'
 import { ask } from './client'
-import type { CashoutDeed, PaymentDeed, Record, SendDeed, TakenBack } from './record'
+import { fates, giveBack } from './money-back'
+import type { CashoutDeed, Fate, PaymentDeed, Record, SendDeed } from './record'
 
 /** Context of one user's flows: the stack, the record, and the signal that ends them. */
 export type Scene = {
@@ -18,23 +20,7 @@ export type Scene = {
   readonly signal: AbortSignal
 }
 type Flow = (scene: Scene) => Promise<void>
-type Pair = 'USD/IDR' | 'USD/MYR'
-
-const outsidePatience = 20
-
-/** Repeats an action at the bank or the provider's page, as a user would; a 4xx is final. */
-async function atProvider(work: () => Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-  for (let tries = 0; tries < outsidePatience; tries++) {
-    try {
-      await work()
-      return true
-    } catch (error) {
-      if (/answered 4\d\d/.test((error as Error).message)) return false
-      await pause(500, signal)
-    }
-  }
-  return false
-}
+type Pair = PaymentDeed['pair']
 
 const quoteOf = async ({ record, person }: Scene, pair: Pair): Promise<string | undefined> => {
   const answered = await ask(record, person, '/quote', { pair })
@@ -52,7 +38,7 @@ async function checkout(
   if (!quoteId) return undefined
   const amount = pair === 'USD/IDR' ? 20_000 + chance.belowMs(200) * 500 : 800 + chance.belowMs(900)
   const { wallet } = person
-  const deed = record.note<PaymentDeed>({ kind, wallet, answer: null, after: new Set() })
+  const deed = record.note<PaymentDeed>({ kind, wallet, pair, answer: null, after: new Set() })
   const body = kind === 'topup' ? { amount: String(amount), method, quoteId } : { quoteId }
   const answered = await ask(record, person, kind === 'topup' ? '/topups' : '/settlements', body)
   if (!answered || 'refused' in answered) return undefined
@@ -64,7 +50,7 @@ async function checkout(
 async function pay(scene: Scene, deed: PaymentDeed, channel: string) {
   const { id } = deed.answer!
   deed.after.add('paid')
-  return atProvider(() => scene.outside.pay(id, channel), scene.signal)
+  return atProvider(() => scene.outside.pay(id, channel))
 }
 
 const topup =
@@ -78,58 +64,33 @@ const declined: Flow = async (scene) => {
   const deed = await checkout(scene, 'topup', 'USD/IDR')
   if (!deed) return
   deed.after.add('declined')
-  const { outside, signal } = scene
-  await atProvider(() => outside.fail(deed.answer!.id), signal)
-  await atProvider(() => outside.expire(deed.answer!.id), signal)
+  const { outside } = scene
+  await atProvider(() => outside.fail(deed.answer!.id))
+  await atProvider(() => outside.expire(deed.answer!.id))
 }
 
 const paidLate: Flow = async (scene) => {
   const deed = await checkout(scene, 'topup', 'USD/IDR')
   if (!deed) return
   deed.after.add('expired first')
-  await atProvider(() => scene.outside.expire(deed.answer!.id), scene.signal)
+  await atProvider(() => scene.outside.expire(deed.answer!.id))
   await pay(scene, deed, 'QRIS')
 }
 
-/** A card payment that goes back within its hold. */
-const takenBack =
-  (kind: 'topup' | 'settlement', how: TakenBack): Flow =>
+/** A payment whose money goes back: by card while it is on hold, else once it is credited. */
+const goesBack =
+  (kind: PaymentDeed['kind'], fate: Fate, pair: Pair = 'USD/IDR'): Flow =>
   async (scene) => {
+    const { chance, signal } = scene
     if (kind === 'settlement' && !(await borrow(scene))) return
-    const deed = await checkout(scene, kind, 'USD/IDR', 'card')
-    if (!deed || !(await pay(scene, deed, 'CARDS'))) return
-    await pause(scene.chance.belowMs(4_000), scene.signal)
-    await takeBack(scene, deed, how)
-  }
-
-/** Reverses a payment in rupiah: all of it, a part, or a part and then the rest. */
-async function takeBack({ outside, chance, signal }: Scene, deed: PaymentDeed, how: TakenBack) {
-  const { id, fiatMinor } = deed.answer!
-  const isPart = how !== 'voided' && chance.belowMs(2) === 0
-  const part = isPart ? { amount: 1 + chance.belowMs(Number(fiatMinor) - 1) } : {}
-  deed.after.add(how)
-  if (isPart) deed.after.add('in part')
-  let made: { id: string } | undefined
-  const control = (path: string, body: object = {}) =>
-    atProvider(async () => {
-      made = (await outside.control(path, body)) as { id: string }
-    }, signal)
-  if (how === 'voided') {
-    await control(`payments/${id}/tell`, { status: 'CANCELED', listed: 'VOIDED' })
-    return
-  }
-  if (how !== 'refunded late') {
-    await control(`payments/${id}/${how === 'refunded' ? 'refund' : 'chargeback'}`, part)
-    if (!isPart || how === 'charged back' || chance.belowMs(2) === 0) return
+    const isCard = chance.belowMs(4) > 0
+    const deed = await checkout(scene, kind, pair, isCard ? 'card' : 'qr')
+    if (!deed || !(await pay(scene, deed, isCard ? 'CARDS' : instantOf[pair]))) return
     await pause(chance.belowMs(4_000), signal)
-    await control(`payments/${id}/refund`)
-    return
+    await giveBack(scene, deed, fate)
   }
-  await control(`payments/${id}/refund`, { status: 'PENDING', ...part })
-  if (!made) return
-  await pause(chance.belowMs(20_000), signal)
-  await control(`refunds/${made.id}/${chance.belowMs(4) === 0 ? 'fail' : 'succeed'}`)
-}
+/** A channel that is credited at once. */
+const instantOf = { 'USD/IDR': 'QRIS', 'USD/MYR': 'MAYB2U_FPX' } as const
 
 /** Draws against the collateral by the user's own transaction. */
 async function borrow({ person, chance }: Scene): Promise<boolean> {
@@ -190,7 +151,7 @@ const cashout =
     const { answer } = await askCashout(scene, quoteId, authorization, accountNumber)
     if (!answer || !isReversed) return
     await pause(4_000, signal)
-    await atProvider(() => outside.control(`payouts/${answer.id}/reverse`), signal)
+    await atProvider(() => outside.control(`payouts/${answer.id}/reverse`))
   }
 
 const send: Flow = async (scene) => {
@@ -239,12 +200,15 @@ const kinds: readonly Kind[] = [
   ['top-up by FPX', topup('USD/MYR', 'MAYB2U_FPX')],
   ['top-up by virtual account', topup('USD/IDR', 'BCA_VIRTUAL_ACCOUNT')],
   ['top-up by card', topup('USD/IDR', 'CARDS')],
-  ['top-up refunded', takenBack('topup', 'refunded')],
-  ['top-up charged back', takenBack('topup', 'charged back')],
-  ['settlement refunded', takenBack('settlement', 'refunded')],
-  ['top-up refunded late', takenBack('topup', 'refunded late')],
-  ['settlement refunded late', takenBack('settlement', 'refunded late')],
-  ['top-up voided', takenBack('topup', 'voided')],
+  ...Object.keys(fates).flatMap((fate): Kind[] => [
+    [`top-up ${fate}`, goesBack('topup', fate as Fate)],
+  ]),
+  ['top-up in ringgit refunded', goesBack('topup', 'refunded', 'USD/MYR')],
+  ['top-up in ringgit disputed', goesBack('topup', 'dispute won', 'USD/MYR')],
+  ['settlement refunded', goesBack('settlement', 'refunded')],
+  ['settlement refunded late', goesBack('settlement', 'refunded late')],
+  ['settlement disputed', goesBack('settlement', 'dispute won')],
+  ['settlement voided', goesBack('settlement', 'voided')],
   ['top-up declined', declined],
   ['top-up paid late', paidLate],
   ['settlement by virtual account', settlement('BCA_VIRTUAL_ACCOUNT')],
@@ -295,21 +259,23 @@ export async function live(scene: Scene, flows: readonly Flow[], restMs: number)
 }
 
 /**
- * Pays by card, waits until the hold is over, then reverses the payment. The wallet is frozen
- * afterwards, so each user does this once.
+ * Pays by card, waits until the hold is over, and then the money goes back. The wallet is frozen
+ * afterwards, so each user does this once; half of them repay the loss by a top-up.
  */
-export async function takeBackAfterHold(
-  scene: Scene,
-  how: 'refunded' | 'charged back',
-): Promise<void> {
+export async function giveBackAfterHold(scene: Scene): Promise<void> {
+  const { record, person, chance, signal } = scene
   const deed = await checkout(scene, 'topup', 'USD/IDR', 'card')
   if (!deed || !(await pay(scene, deed, 'CARDS'))) return
-  const { record, person, signal } = scene
   while (!signal.aborted) {
     const me = await ask(record, person, '/me')
     const { collateral } = me && 'ok' in me ? me.ok : { collateral: undefined }
     if (collateral && collateral.value !== '0' && collateral.pendingShares === '0') break
     await pause(1_000, signal)
   }
-  if (!signal.aborted) await takeBack(scene, deed, how)
+  if (signal.aborted) return
+  const names = Object.keys(fates) as Fate[]
+  const going = giveBack(scene, deed, names[chance.belowMs(names.length)]!)
+  await pause(chance.belowMs(15_000), signal)
+  if (!signal.aborted && chance.belowMs(2) === 0) await topup('USD/IDR', 'QRIS')(scene)
+  await going
 }

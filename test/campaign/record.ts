@@ -1,7 +1,18 @@
 import type { Address, Hex } from 'viem'
 
-/** Ways in which money goes back; `refunded late`: the refund is pending first, and may fail. */
-export type TakenBack = 'refunded' | 'refunded late' | 'charged back' | 'voided'
+/** What happens to the money of a payment after it has been paid; `fates` plays each. */
+export type Fate =
+  | 'refunded'
+  | 'refunded late'
+  | 'refund bounced'
+  | 'charged back'
+  | 'dispute grew'
+  | 'dispute opened'
+  | 'dispute won'
+  | 'disputed abroad'
+  | 'disputed and refunded'
+  | 'voided'
+  | 'doubtful'
 
 /**
  * A user's action, recorded on the user's side before the request. The audit uses these records,
@@ -13,10 +24,14 @@ export type Deed = PaymentDeed | CashoutDeed | SendDeed
 export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
+  readonly pair: 'USD/IDR' | 'USD/MYR'
   /** Response of the service; null until there is one. */
   answer: Promised | null
-  /** Actions on the payment at the provider, by the user or the provider. */
-  readonly after: Set<'paid' | 'declined' | 'expired first' | 'in part' | TakenBack>
+  /**
+   * Actions on the payment at the provider, by the user or the provider; `came back`: money of it
+   * went back, and may have come back to us.
+   */
+  readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>
 }
 
 export type CashoutDeed = {

@@ -19,8 +19,8 @@ const report = await runCampaign(options, (line) => console.error(`  ${line}`))
 console.log(reportText(report))
 const { record, happened } = report
 // A campaign in which nothing failed or nothing arrived would prove nothing.
-const isIdle = happened.length === 0 || !report.verdict.counted['payments that arrived']
-if (isIdle) console.log('nothing happened: no fault, or no payment arrived')
+const isIdle = happened.length === 0 || !report.verdict.counted['payments completed']
+if (isIdle) console.log('nothing happened: no fault, or no payment completed')
 const found = findingsOf(report) + (isIdle ? 1 : 0)
 printOutcome({ amount: `${happened.length} faults, ${record.deeds.length} flows`, found })
 process.exit(found === 0 ? 0 : 1)

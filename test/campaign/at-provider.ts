@@ -1,0 +1,20 @@
+import { pause } from '#shared/deadline'
+
+const patience = 20
+
+/**
+ * Repeats an action at the bank or the provider's page, as a user would; a 4xx is final. It goes on
+ * after the users have stopped, so that no payment is left half refunded.
+ */
+export async function atProvider(work: () => Promise<unknown>): Promise<boolean> {
+  for (let tries = 0; tries < patience; tries++) {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (/returned 4\d\d/.test((error as Error).message)) return false
+      await pause(500)
+    }
+  }
+  return false
+}

@@ -1,0 +1,148 @@
+import type { Outside } from '#infra/demo/outside'
+import type { Chance } from '#infra/sandbox/chance'
+import { pause } from '#shared/deadline'
+import { atProvider } from './at-provider'
+import type { Fate, PaymentDeed } from './record'
+
+/** A payment whose money goes back, and the provider's controls for it. */
+type Case = {
+  readonly chance: Chance
+  /** Amount in a control's body, as a share of the payment from 0 to 1. */
+  readonly part: (share: number) => { amount: number }
+  /** Runs a control; returns the object that it made or changed, undefined if it was refused. */
+  readonly control: (path: string, body?: object) => Promise<{ id: string } | undefined>
+  /** Runs a control of the payment. */
+  readonly onPayment: (
+    name: 'refund' | 'chargeback' | 'tell',
+    body?: object,
+  ) => Promise<{ id: string } | undefined>
+  /** Waits up to this long; short waits end within the hold, long ones may end after it. */
+  readonly rest: (maxMs: number) => Promise<void>
+  /** Records before the fact that money of it may come back to us. */
+  readonly mayComeBack: () => void
+}
+
+const [short, long] = [4_000, 30_000]
+const half = (chance: Chance) => chance.belowMs(2) === 0
+/** All that is left of the payment, or a part. */
+const someOf = ({ chance, part }: Case) => (half(chance) ? {} : part(chance.belowMs(100) / 100))
+
+/** What happens to the money, by name. Each leaves nothing pending unless the sandbox is down. */
+export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
+  refunded: async (one) => {
+    await one.onPayment('refund', someOf(one))
+    if (half(one.chance)) return
+    await one.rest(short)
+    await one.onPayment('refund')
+  },
+  'refunded late': async (one) => {
+    const made = await one.onPayment('refund', { status: 'PENDING', ...someOf(one) })
+    if (!made) return
+    const isDoubtful = half(one.chance)
+    if (isDoubtful) await one.control(`refunds/${made.id}/tell`, { status: 'REQUIRES_ACTION' })
+    await one.rest(long)
+    await one.control(`refunds/${made.id}/${half(one.chance) ? 'succeed' : 'fail'}`)
+  },
+  'refund bounced': async (one) => {
+    one.mayComeBack()
+    const made = await one.onPayment('refund', someOf(one))
+    await one.rest(long)
+    if (made) await one.control(`refunds/${made.id}/fail`)
+  },
+  'charged back': async (one) => {
+    await one.onPayment('chargeback', someOf(one))
+  },
+  'dispute grew': async (one) => {
+    const made = await one.onPayment('chargeback', one.part(0.3))
+    await one.rest(long)
+    if (made) await one.control(`chargebacks/${made.id}`, one.part(0.7))
+    if (half(one.chance)) return
+    await one.rest(short)
+    if (made) await one.control(`chargebacks/${made.id}`, one.part(1))
+  },
+  'dispute opened': async (one) => {
+    const made = await one.onPayment('chargeback', { status: 'PENDING', ...someOf(one) })
+    await one.rest(long)
+    const status = half(one.chance) ? 'SUCCESS' : half(one.chance) ? 'FAILED' : 'VOIDED'
+    if (made) await one.control(`chargebacks/${made.id}`, { status })
+  },
+  'dispute won': async (one) => {
+    one.mayComeBack()
+    const made = await one.onPayment('chargeback', someOf(one))
+    await one.rest(long)
+    if (made) await one.control(`chargebacks/${made.id}`, { status: 'REVERSED' })
+    if (half(one.chance)) return
+    await one.rest(long)
+    if (made) await one.control(`chargebacks/${made.id}`, { status: 'SUCCESS' })
+  },
+  'disputed abroad': async (one) => {
+    const currency = half(one.chance) ? 'USD' : 'SGD'
+    const status = half(one.chance) ? 'PENDING' : 'SUCCESS'
+    const made = await one.onPayment('chargeback', { currency, status, ...one.part(0.2) })
+    if (status === 'SUCCESS') return
+    await one.rest(long)
+    if (made) await one.control(`chargebacks/${made.id}`, { status: 'SUCCESS' })
+  },
+  'disputed and refunded': async (one) => {
+    const isFirst = half(one.chance)
+    await one.onPayment(isFirst ? 'refund' : 'chargeback', someOf(one))
+    await one.rest(long)
+    await one.onPayment(isFirst ? 'chargeback' : 'refund')
+  },
+  voided: async (one) => {
+    const listed = half(one.chance) ? 'VOIDED' : 'REVERSED'
+    // The list and the payment's own endpoint may learn of it one after the other, or only one may.
+    const first = [{ listed }, { status: 'CANCELED' }, { status: 'CANCELED', listed }] as const
+    await one.onPayment('tell', first[one.chance.belowMs(first.length)]!)
+    await one.rest(short)
+    if (half(one.chance)) await one.onPayment('tell', { status: 'CANCELED', listed })
+    if (half(one.chance)) return
+    one.mayComeBack()
+    await one.rest(long)
+    await one.onPayment('tell', {})
+  },
+  doubtful: async (one) => {
+    await one.onPayment('tell', { status: half(one.chance) ? 'IN_REVIEW' : 'FAILED' })
+    await one.rest(long)
+    await one.onPayment('tell', {})
+  },
+}
+
+/** Sends the money of a paid payment back, and perhaps to us again. */
+export async function giveBack(
+  { outside, chance, signal }: { outside: Outside; chance: Chance; signal: AbortSignal },
+  deed: PaymentDeed,
+  fate: Fate,
+): Promise<void> {
+  const { id, fiatMinor } = deed.answer!
+  deed.after.add(fate)
+  const control: Case['control'] = async (path, body = {}) => {
+    let made: { id: string } | undefined
+    await atProvider(async () => {
+      made = (await outside.control(path, body)) as { id: string }
+    })
+    return made
+  }
+  await fates[fate]({
+    ...{ chance, control },
+    part: (share) => {
+      const minor = Math.max(1, Math.floor(Number(fiatMinor) * share))
+      return { amount: deed.pair === 'USD/MYR' ? minor / 100 : minor }
+    },
+    onPayment: (name, body) => control(`payments/${id}/${name}`, body),
+    rest: (maxMs) => pause(chance.belowMs(maxMs), signal),
+    mayComeBack: () => void deed.after.add('came back'),
+  })
+}
+
+/** Ends every refund and dispute that is still pending, since the response to its control was lost. */
+export async function endPending({ book, control }: Outside): Promise<void> {
+  const { refunds = [], chargebacks = [], payments = [] } = await book()
+  for (const { id, status } of refunds)
+    if (!['SUCCEEDED', 'FAILED'].includes(status)) await control(`refunds/${id}/succeed`)
+  for (const { id, status } of chargebacks)
+    if (status === 'PENDING') await control(`chargebacks/${id}`, { status: 'SUCCESS' })
+  for (const { payment_id, status, captures } of payments)
+    if (captures.length > 0 && ['IN_REVIEW', 'FAILED'].includes(status))
+      await control(`payments/${payment_id}/tell`)
+}
