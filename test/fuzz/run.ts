@@ -4,13 +4,23 @@ import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
 import { fuzz } from './fuzz'
 
-/** `bun run prove fuzz [--requests N] [--seed S]`: see `test/fuzz/README.md`. */
+const usage = `bun run prove fuzz [--requests N] [--seed S]
+
+  --requests   number of requests (default: 20000)
+  --seed       fixes what is requested (default: 1)`
+
+/** `bun run prove fuzz`: see `test/fuzz/README.md`. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
   },
 })
+if (values.help) {
+  console.log(usage)
+  process.exit(0)
+}
 const options = { requests: Number(values.requests), seed: Number(values.seed) }
 await using stack = await ownStack()
 const { asked, statuses, findings } = await fuzz(stack, await verifiedUser(stack), options)

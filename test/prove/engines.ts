@@ -7,6 +7,8 @@ export type Engine = {
   readonly minutes: number
   /** The words behind `bun`. */
   readonly run: readonly string[]
+  /** Whether it takes options, which it prints for `--help`. */
+  readonly hasHelp?: true
   /** The option that sets its duration in minutes; engines without one have a fixed amount of work. */
   readonly duration?: '--minutes'
 }
@@ -67,6 +69,7 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'fuzz',
+    hasHelp: true,
     proves:
       'requests generated from the OpenAPI document never cause a 5xx or an undocumented response',
     minutes: 2,
@@ -81,6 +84,7 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'campaign',
+    hasHelp: true,
     proves:
       'under faults of every kind, an audit from outside finds every unit and no leaked secret',
     minutes: 4,
@@ -98,6 +102,7 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'simulation',
+    hasHelp: true,
     proves: 'the services’ own logic, under every modelled interleaving, crash and fault',
     minutes: 3,
     run: ['test/simulation/simulate.ts'],
@@ -105,6 +110,7 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'outages',
+    hasHelp: true,
     proves: 'how soon all work is done after a minute without NATS, Postgres, chain or provider',
     minutes: 10,
     run: ['test/outages/run.ts'],
@@ -117,24 +123,28 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'crashes',
+    hasHelp: true,
     proves: 'a kill at each named boundary of each money path, alone or in pairs',
     minutes: 12,
     run: ['test/crashes/run.ts'],
   },
   {
     name: 'guards',
+    hasHelp: true,
     proves: 'each guard of the money has a test that fails without it',
     minutes: 12,
     run: ['test/guards/run.ts'],
   },
   {
     name: 'orders',
+    hasHelp: true,
     proves: 'two sessions on a real Postgres, in every order of their statements',
     minutes: 25,
     run: ['test/orders/run.ts', '--most', '1000'],
   },
   {
     name: 'rehearsal',
+    hasHelp: true,
     proves: 'compose and the runbook on a real container engine',
     minutes: 25,
     run: ['infra/compose/rehearse/rehearse.ts'],

@@ -34,6 +34,10 @@ if (named.length === 0 && options[0] === '--help') {
   console.log(usage)
   process.exit(0)
 }
+if (own.includes('--help') && !first!.hasHelp) {
+  console.log(`${first!.name}: ${first!.proves}. It takes no options.`)
+  process.exit(0)
+}
 if (chosen.length > 1 && options.length > 0 && options[0] !== '--minutes') refuse(options[0]!)
 
 const rows: Row[] = []
