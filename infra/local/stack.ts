@@ -240,9 +240,10 @@ const withControls = (options: StackOptions, { url, token }: Controls): StackOpt
 function reached(
   places: Places,
   rpcProxy: RpcProxy | undefined,
-  { rpcPath = '', wire }: StackOptions,
+  { rpcPath = '', wire, proxied }: StackOptions,
 ): Places {
-  const rpcUrl = (rpcProxy?.url ?? places.rpcUrl) + rpcPath
+  const first = (rpcProxy?.url ?? places.rpcUrl) + rpcPath
+  const rpcUrl = proxied === 'and directly' ? `${first},${places.rpcUrl}` : first
   if (!wire) return { ...places, rpcUrl }
   const { database } = places
   return {

@@ -135,14 +135,15 @@ export async function giveBack(
   })
 }
 
-/** Ends every refund and dispute that is still pending, since the response to its control was lost. */
+/** Ends every refund, dispute and doubt that is left because the response to a control was lost. */
 export async function endPending({ book, control }: Outside): Promise<void> {
   const { refunds = [], chargebacks = [], payments = [] } = await book()
+  const end = (path: string, body = {}) => atProvider(() => control(path, body))
   for (const { id, status } of refunds)
-    if (!['SUCCEEDED', 'FAILED'].includes(status)) await control(`refunds/${id}/succeed`)
+    if (!['SUCCEEDED', 'FAILED'].includes(status)) await end(`refunds/${id}/succeed`)
   for (const { id, status } of chargebacks)
-    if (status === 'PENDING') await control(`chargebacks/${id}`, { status: 'SUCCESS' })
-  for (const { payment_id, status, captures } of payments)
+    if (status === 'PENDING') await end(`chargebacks/${id}`, { status: 'SUCCESS' })
+  for (const { payment_id: id, status, captures } of payments)
     if (captures.length > 0 && ['IN_REVIEW', 'FAILED'].includes(status))
-      await control(`payments/${payment_id}/tell`)
+      await end(`payments/${id}/tell`)
 }

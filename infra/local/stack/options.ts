@@ -59,9 +59,9 @@ export type StackOptions = {
   own?: Readonly<Record<string, string | undefined>>
   /**
    * Whether the services reach the chain through a fault proxy; tools and tests use the node
-   * directly.
+   * directly. `and directly`: the node is the services' second endpoint.
    */
-  proxied?: boolean
+  proxied?: boolean | 'and directly'
   /**
    * Whether the console has the sandbox controls; it never has them without a sandbox of its own.
    */
