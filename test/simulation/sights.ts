@@ -81,6 +81,7 @@ const moments = [
   'a payment was partly refunded',
   'a refund was pending',
   'a refund bounced',
+  'a refund was listed without its id',
   'a payment was voided',
   'a void was taken back',
   'a dispute grew',

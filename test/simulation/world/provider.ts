@@ -32,6 +32,8 @@ export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
   readonly isChargeback: boolean
+  /** Its row in the list has no id of its own. */
+  readonly isNameless: boolean
   status: RefundStatus
   refundedMinor: bigint
 }
@@ -147,8 +149,10 @@ export class PaymentsProvider {
     status: RefundStatus = 'succeeded',
     currency = payment.currency,
   ): Refund {
+    const isNameless = !isChargeback && chance(this.world.choices, 100)
+    if (isNameless) this.world.saw('a refund was listed without its id')
     const refund: Refund = {
-      ...{ payment, isChargeback, refundId: this.#id('rfd'), status },
+      ...{ payment, isChargeback, isNameless, refundId: this.#id('rfd'), status },
       ...{ paymentId: payment.paymentId, paymentRequestId: payment.paymentRequestId },
       ...{ reference: null, currency, refundedMinor: amountMinor },
     }
@@ -170,12 +174,12 @@ export class PaymentsProvider {
   /** Changes a refund or dispute: its status, or the amount of a dispute that grows. */
   become(refund: Refund, change: Partial<Pick<Refund, 'status' | 'refundedMinor'>>): void {
     Object.assign(refund, change)
-    const { payment, isChargeback, refundId, paymentId, paymentRequestId, status } = refund
-    const { refundedMinor: amountMinor } = refund
+    const { payment, isChargeback, isNameless, refundId, paymentId, paymentRequestId } = refund
+    const { status, refundedMinor: amountMinor } = refund
     const type = isChargeback ? 'chargeback' : 'refund'
     const about = `${type} ${refundId} of ${amountMinor} ${status}`
     this.world.tell(`${payment.paymentId} of ${payment.reference}: ${about}`)
-    const ids = { transactionId: `txn-${refundId}`, productId: refundId }
+    const ids = { transactionId: `txn-${refundId}`, productId: isNameless ? null : refundId }
     const listed = status === 'dead' ? 'reversed' : status
     const isAbroad = refund.currency !== payment.currency
     const sum = isAbroad ? { currency: refund.currency, amountMinor: 1_846n } : { amountMinor }
@@ -276,7 +280,12 @@ const shown = (session: Session): Checkout => ({
 })
 
 const plain = ({ session: _, void: __, ...charge }: Payment): Charge => charge
-const plainRefund = ({ payment: _, isChargeback: __, ...refund }: Refund): FetchedRefund => refund
+const plainRefund = ({
+  payment: _,
+  isChargeback: __,
+  isNameless: ___,
+  ...refund
+}: Refund): FetchedRefund => refund
 
 /** Webhooks: lost, late or duplicated, and retried until accepted. */
 export function webhooks(
