@@ -172,6 +172,7 @@ const providerFaults = [
   provider('provider', 'payments read FAILED for a while', { api: { failPayments: 0.5 } }),
   provider('provider', 'times are of another form', { api: { oddTimes: 0.5 } }),
   provider('provider', 'refunds are listed without an id', { api: { namelessRefunds: 1 } }),
+  provider('provider', 'the list of transactions is forbidden', { api: { forbidList: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),
   provider(
     'provider',
@@ -224,6 +225,8 @@ const chainFaults = [
   chain('logs are incomplete', { partialLogsRate: 0.3 }),
   chain('the endpoint cuts connections', { disconnectRate: 0.4 }),
   chain('the endpoint hangs', { hangRate: 0.3 }, [1_000, 4_000]),
+  chain('the endpoint is slow', { delayMs: 800 }),
+  chain('the endpoint refuses batches', { takesBatches: false }),
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
