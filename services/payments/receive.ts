@@ -170,14 +170,13 @@ async function receivePayment(
       await callPerson(tx, context, 'sender_unverified', {
         ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
       })
-    const { id: paymentId } = payment
-    const { paymentId: providerPaymentId } = charge
-    await endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(providerPaymentId) })
+    await endDoubtOf(tx, context, payment, charge)
     return false
   }
   if (isBooked) await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
+    await endDoubtOf(tx, context, payment, charge)
     return false
   }
   if ('awaitsRate' in receipt) {
@@ -202,6 +201,13 @@ async function receivePayment(
   if (moved.onchainMicro === 0n)
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
+}
+
+/** A charge that reads succeeded may have read otherwise before. */
+const endDoubtOf = (tx: Tx, context: Context, payment: PaymentRow, charge: Charge) => {
+  const { paymentId: providerPaymentId } = charge
+  const id = voidId(providerPaymentId)
+  return endDoubt(tx, context, { paymentId: payment.id, providerPaymentId, id })
 }
 
 /**

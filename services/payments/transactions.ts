@@ -84,8 +84,8 @@ async function doneOf(
   rows: readonly Listed[],
 ): Promise<Set<Listed>> {
   if (rows.length === 0) return new Set()
-  const reportIds = rows.flatMap(({ transactionId: id }) => [
-    ...[listedId(id), chargebackId(id), voidId(id)],
+  const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
+    ...[listedId(id), chargebackId(id), voidId(id), voidId(productId ?? '')],
   ])
   const anomalyIds = rows.flatMap(({ transactionId, productId }) => [
     ...[transactionId, productId ?? ''].map((id) => anomalyId('money_unmatched', account, id)),
@@ -120,7 +120,10 @@ async function doneOf(
     if (type === 'payment') {
       if (status === 'pending') return true
       if (status !== 'succeeded') return !isCounted || doubt?.status === doubtOf(row)
-      return isCounted ? !doubt || doubt.status === 'dead' : isUnmatched(row)
+      // The charge itself may have read otherwise, wrongly or before the provider took that back.
+      const doubts = [doubt, reports.get(voidId(productId ?? ''))]
+      const isClear = doubts.every((one) => !one || one.status === 'dead')
+      return isCounted ? isClear : isUnmatched(row)
     }
     if (type !== 'refund' && type !== 'chargeback') return true
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))

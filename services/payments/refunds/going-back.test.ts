@@ -161,6 +161,17 @@ describe('after the hold', () => {
     expect(kindsOf.map(({ kind }) => kind)).toContain('repaid_needlessly')
   })
 
+  test('a charge that read CANCELED for a while waits for an operator, although its row never changed', async () => {
+    const id = await ending()
+    await tell(id, { status: 'CANCELED' })
+    await fixture.recheck(0)
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'revoked' })
+    await tell(id, {})
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refund_undone', refundedMinor: 0n })
+  })
+
   test('a refund that bounces after the revocation waits for an operator, who credits it', async () => {
     const id = await ending()
     const made = await refund(id)
@@ -329,7 +340,7 @@ test('an alert is raised once a hold has been extended for half a day', async ()
   expect(isTold()).toBe(true)
 })
 
-test('a second payment that is voided is no longer owed to its payer', async () => {
+test('a second payment that is voided is no longer owed to its payer, until the void is taken back', async () => {
   const quoteId = fixture.quote()
   const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
   await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorAfterAccept: 1 } })
@@ -347,7 +358,15 @@ test('a second payment that is voided is no longer owed to its payer', async () 
   }
   await fixture.list()
   const { providerPaymentId } = await fixture.becomes(id, { overpaidMinor: 50_000n })
-  await tell(paid.find((one) => one !== providerPaymentId)!, { listed: 'VOIDED' })
+  const second = paid.find((one) => one !== providerPaymentId)!
+  await tell(second, { status: 'CANCELED', listed: 'VOIDED' })
   await fixture.list()
   await fixture.becomes(id, { overpaidRefundedMinor: 50_000n, refundedMinor: 0n })
+  const fetched = (await fixture.provider.findCharge('ID', second))!
+  await fixture.database.transaction((tx) =>
+    receiveCharge(tx, fixture.context, { ...fetched, presentMinorPerUsd: null }),
+  )
+  await tell(second, {})
+  await fixture.list()
+  await fixture.becomes(id, { overpaidRefundedMinor: 0n, refundedMinor: 0n })
 })
