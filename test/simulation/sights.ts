@@ -83,6 +83,7 @@ const moments = [
   'a refund bounced',
   'a refund was listed without its id',
   'a payment was voided',
+  'a void was not listed at first',
   'a void was taken back',
   'a dispute grew',
   'a dispute was in another currency',

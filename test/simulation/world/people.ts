@@ -158,7 +158,7 @@ export class People {
     const whim = oneOf(choices, 100)
     if (whim < 66) return
     if (whim < 70) {
-      this.#void(payment, pick(choices, ['listed', 'canceled'] as const))
+      this.#void(payment, pick(choices, ['listed', 'canceled', 'unlisted'] as const))
       return
     }
     const isChargeback = whim >= 96
@@ -166,7 +166,7 @@ export class People {
     const rest = pick(choices, rests)
     const ms = rest < 2 ? rest : rest + oneOf(choices, 4_000)
     if (whim === 96) {
-      this.#later(ms, () => this.around.provider.disputeAbroad(payment))
+      this.#later(ms, () => this.#dispute(payment, payment.paidMinor ?? 0n, 'USD'))
       return
     }
     const parts = whim < 84 ? [amountMinor] : [amountMinor / 3n, amountMinor / 5n]
@@ -209,12 +209,13 @@ export class People {
   }
 
   /** A dispute that stands, is open for a while, grows, or is won and sometimes lost again. */
-  #dispute(payment: Payment, part: bigint): void {
+  #dispute(payment: Payment, part: bigint, currency = payment.currency): void {
     const { world, provider } = this.around
     const { choices } = world
     const fate = oneOf(choices, 100)
     const ms = 3_000 + oneOf(choices, 30_000)
-    const dispute = provider.refund(payment, part, true, fate < 80 ? 'succeeded' : 'pending')
+    const first = fate < 80 ? 'succeeded' : 'pending'
+    const dispute = provider.refund(payment, part, true, first, currency)
     if (fate < 30) return
     if (fate < 50) {
       this.#later(ms, () => {
@@ -234,15 +235,19 @@ export class People {
     })
   }
 
-  /** The provider voids a payment that has succeeded; sometimes it takes that back. */
-  #void(payment: Payment, how: 'listed' | 'canceled'): void {
+  /**
+   * The provider voids a payment that has succeeded; sometimes it takes that back. One that only
+   * its own endpoint shows is listed later.
+   */
+  #void(payment: Payment, how: 'listed' | 'canceled' | 'unlisted'): void {
     const { world, provider } = this.around
     const { choices } = world
     const ms = oneOf(choices, 45_000)
-    const isTakenBack = chance(choices, 250)
+    const lastMs = ms + 5_000 + oneOf(choices, 30_000)
+    const isTakenBack = chance(choices, 350)
     this.#later(ms, () => provider.void(payment, how))
-    if (isTakenBack)
-      this.#later(ms + 5_000 + oneOf(choices, 30_000), () => provider.void(payment, 'no'))
+    if (isTakenBack) this.#later(lastMs, () => provider.void(payment, 'no'))
+    else if (how === 'unlisted') this.#later(lastMs, () => provider.void(payment, 'canceled'))
   }
 
   #cashout(wallet: Wallet, place: number): void {

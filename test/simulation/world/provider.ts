@@ -26,8 +26,11 @@ export type Session = {
   status: 'open' | 'completed' | 'closed' | 'canceled'
   paymentId: string | null
 }
-/** `listed`: only the list shows that it is void; its own endpoint reads as before. */
-export type Void = 'no' | 'listed' | 'canceled'
+/**
+ * `listed`: only the list shows that it is void, and its own endpoint reads as before; `unlisted`:
+ * the reverse.
+ */
+export type Void = 'no' | 'listed' | 'unlisted' | 'canceled'
 export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
@@ -129,10 +132,13 @@ export class PaymentsProvider {
 
   /** Voids a payment that has succeeded, or takes that back. */
   void(payment: Payment, to: Void): void {
+    const wasListed = payment.void !== 'unlisted'
     payment.void = to
     this.world.saw(to === 'no' ? 'a void was taken back' : 'a payment was voided')
+    if (to === 'unlisted') this.world.saw('a void was not listed at first')
     this.world.tell(`${payment.paymentId} of ${payment.reference}: void ${to}`)
-    this.#listPayment(payment, to === 'no' ? 'succeeded' : 'voided')
+    if (to === 'listed' || to === 'canceled') this.#listPayment(payment, 'voided')
+    else if (to === 'no' && wasListed) this.#listPayment(payment, 'succeeded')
   }
 
   #listPayment(payment: Payment, status: ListedStatus): void {
@@ -147,7 +153,7 @@ export class PaymentsProvider {
     amountMinor: bigint,
     isChargeback: boolean,
     status: RefundStatus = 'succeeded',
-    currency = payment.currency,
+    currency: string = payment.currency,
   ): Refund {
     const isNameless = !isChargeback && chance(this.world.choices, 100)
     if (isNameless) this.world.saw('a refund was listed without its id')
@@ -160,15 +166,10 @@ export class PaymentsProvider {
     for (const name of [refund.paymentId, refund.paymentRequestId])
       noteIn(this.#refunds, name!, refund)
     if (isChargeback) this.world.saw('a payment was charged back')
+    if (currency !== payment.currency) this.world.saw('a dispute was in another currency')
     if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a payment was partly refunded')
     this.become(refund, {})
     return refund
-  }
-
-  /** Takes back the whole payment by a dispute in another currency. */
-  disputeAbroad(payment: Payment): void {
-    this.world.saw('a dispute was in another currency')
-    this.refund(payment, payment.paidMinor ?? 0n, true, 'succeeded', 'USD')
   }
 
   /** Changes a refund or dispute: its status, or the amount of a dispute that grows. */
@@ -213,7 +214,8 @@ export class PaymentsProvider {
       if (isHidden) world.saw('a payment was not found for a moment')
       if (isHidden) return undefined
       if (isWrong) world.saw('a payment read as failed for a moment')
-      const status = payment.void === 'canceled' ? 'voided' : 'succeeded'
+      const isVoid = payment.void === 'canceled' || payment.void === 'unlisted'
+      const status = isVoid ? 'voided' : 'succeeded'
       return { status: isWrong ? 'dead' : status, charge: plain(payment) }
     }
     return {
