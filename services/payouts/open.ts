@@ -265,13 +265,8 @@ async function accept(
   { id, quoteId, requestFingerprint }: Cashout,
 ): Promise<CreateAnswer> {
   const { ask, database, recheckAfterMs, log } = context
-  const taken = await askOr(
-    ask,
-    QuoteTake,
-    { quoteId, requestFingerprint },
-    'rate_unavailable',
-    askMs,
-  )
+  const asked = { quoteId, requestFingerprint }
+  const taken = await askOr(ask, QuoteTake, asked, 'rate_unavailable', askMs)
   if ('refused' in taken) {
     if (taken.refused !== 'rate_unavailable') await expire(context, id)
     return taken

@@ -257,10 +257,8 @@ const cashouts: readonly Guard[] = [
     edits: [
       edit(
         payouts('open.ts'),
-        `QuoteTake,
-    { quoteId, requestFingerprint },`,
-        `QuoteFind,
-    { quoteId, requestFingerprint },`,
+        'askOr(ask, QuoteTake, asked',
+        'askOr(ask, QuoteFind, asked',
       ),
     ],
     test: {

@@ -1,6 +1,6 @@
-import { type ChainFacts, chainRef, type UnderRef } from './chain-facts'
-import type { Book, Entry, Evidence, Ledger } from './evidence'
-import type { PaymentDeed } from './record'
+import { type ChainFacts, chainRef, type UnderRef } from '../chain-facts'
+import type { Book, Entry, Evidence, Ledger } from '../evidence'
+import type { PaymentDeed } from '../record'
 
 /** Sums amounts. */
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
+import { type ChainFacts, chainRef, type Transfer, type UnderRef } from '../chain-facts'
+import type { Evidence } from '../evidence'
+import type { Deed } from '../record'
 import { audit } from './audit'
-import { type ChainFacts, chainRef, type Transfer, type UnderRef } from './chain-facts'
-import type { Evidence } from './evidence'
-import type { Deed } from './record'
 
 const ana = '0x00000000000000000000000000000000000000a1' as Address
 const budi = '0x00000000000000000000000000000000000000b2' as Address

@@ -1,7 +1,7 @@
-import { auditPayments, minorOf, sum } from './audit-payments'
-import { chainRef } from './chain-facts'
-import type { Evidence, Ledger, Verdict } from './evidence'
-import type { CashoutDeed, SendDeed } from './record'
+import { chainRef } from '../chain-facts'
+import type { Evidence, Ledger, Verdict } from '../evidence'
+import type { CashoutDeed, SendDeed } from '../record'
+import { auditPayments, minorOf, sum } from './payments'
 
 /**
  * Compares what users did with the provider's book and the chain. It shares no code with the
