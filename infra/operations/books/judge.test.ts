@@ -52,10 +52,16 @@ const revocation = (micro: number, item = 'pay_1') => `
   select '0xaa', 7, 5000, now(), 'revoke', key, wallet, ${micro} from books.chain_moves
   where kind = 'credit' and key = (select key from books.names where item = '${item}')`
 const unmove = `delete from books.chain_moves where tx_hash = '0xaa'`
-const listed = (type: string, reference: string, amount: string, status = 'succeeded') => `
+const listed = (
+  type: string,
+  reference: string,
+  amount: string,
+  status = 'succeeded',
+  currency = 'IDR',
+) => `
   insert into books.provider_moves (account, transaction_id, type, status, reference, product_id,
     currency, amount_minor, changed_at)
-  values ('ID', 'txn_x', '${type}', '${status}', ${reference}, 'p-x', 'IDR', ${amount}, now())`
+  values ('ID', 'txn_x', '${type}', '${status}', ${reference}, 'p-x', '${currency}', ${amount}, now())`
 const unlisted = `delete from books.provider_moves where transaction_id = 'txn_x'`
 const posting = (
   name: string,
@@ -188,6 +194,21 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       listed('refund', "'pay_1'", '1625000'),
       unlisted,
       [['payment_provider', 'pay_1', 'IDR', -1_625_000n]],
+    ],
+    [
+      'a dispute in a currency whose amounts we cannot read',
+      listed('chargeback', "'pay_1'", 'null', 'succeeded', 'SGD'),
+      unlisted,
+      [
+        ['payment_provider', 'pay_1', 'SGD', 0n],
+        ['provider_unknown', 'pay_1', 'SGD', 0n],
+      ],
+    ],
+    [
+      'a deposit at the provider without an amount',
+      listed('unknown', "'own-1'", 'null', 'succeeded', 'SGD'),
+      unlisted,
+      [['provider_unknown', 'txn_x', 'SGD', 0n]],
     ],
     [
       'a second payment',

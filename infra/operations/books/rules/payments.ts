@@ -90,8 +90,9 @@ export const paymentRules: readonly Rule[] = [
       from figures f join payment_claims c on c.item = f.item
       where f.place like 'provider%' and f.known and f.by_outside <> f.by_row
       union all
-      select c.item, m.asset, sum(m.signed), format('%s is in %s, the provider has %s %s', c.what,
-        c.currency, sum(m.signed), m.asset)
+      select c.item, m.asset, coalesce(sum(m.signed), 0),
+        format('%s is in %s, the provider has %s %s', c.what, c.currency,
+          coalesce(sum(m.signed)::text, 'an unknown amount of'), m.asset)
       from money m join payment_claims c on c.item = m.item and c.currency <> m.asset
       group by c.item, c.what, c.currency, m.asset having coalesce(sum(m.signed), 1) <> 0`,
   },

@@ -77,10 +77,10 @@ export const treasuryRules: readonly Rule[] = [
       from books.balances b
       cross join lateral (select ${standing('b.place')} as journal, ${ahead('b.place')} as ahead,
         coalesce((select sum(amount) from money m where 'provider_' || lower(m.account) = b.place
-          and m.signed <= 0 and (status in ('pending', 'unknown')
+          and m.asset = b.asset and m.signed <= 0 and (status in ('pending', 'unknown')
             or changed_at > b.read_at - interval '5 minutes')), 0) as leaving,
         coalesce((select sum(amount) from money m where 'provider_' || lower(m.account) = b.place
-          and m.signed >= 0 and changed_at > b.read_at - interval '5 minutes'), 0) as coming) s
+          and m.asset = b.asset and m.signed >= 0 and changed_at > b.read_at - interval '5 minutes'), 0) as coming) s
       cross join lateral (select b.amount - journal - ahead as difference) d
       where b.place like 'provider%' and (difference > coming or difference < -leaving)
         and ${accountHasBegun('b.place')}`,
