@@ -77,11 +77,13 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
   },
   'disputed abroad': async (one) => {
     const currency = half(one.chance) ? 'USD' : 'SGD'
+    const isWon = one.chance.belowMs(4) === 0
+    if (isWon) one.mayComeBack()
     const status = half(one.chance) ? 'PENDING' : 'SUCCESS'
-    const made = await one.onPayment('chargeback', { currency, status, ...one.part(0.2) })
-    if (status === 'SUCCESS') return
+    const made = await one.onPayment('chargeback', { currency, status })
     await one.rest(long)
-    if (made) await one.control(`chargebacks/${made.id}`, { status: 'SUCCESS' })
+    const last = { status: isWon ? 'REVERSED' : 'SUCCESS' }
+    if (made) await one.control(`chargebacks/${made.id}`, last)
   },
   'disputed and refunded': async (one) => {
     const isFirst = half(one.chance)
@@ -90,16 +92,15 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
     await one.onPayment(isFirst ? 'chargeback' : 'refund')
   },
   voided: async (one) => {
-    const listed = half(one.chance) ? 'VOIDED' : 'REVERSED'
-    // The list and the payment's own endpoint may learn of it one after the other, or only one may.
-    const first = [{ listed }, { status: 'CANCELED' }, { status: 'CANCELED', listed }] as const
-    await one.onPayment('tell', first[one.chance.belowMs(first.length)]!)
-    await one.rest(short)
-    if (half(one.chance)) await one.onPayment('tell', { status: 'CANCELED', listed })
-    if (half(one.chance)) return
-    one.mayComeBack()
+    // The list and the payment's own endpoint may learn of it one after the other.
+    const both = { status: 'CANCELED', listed: half(one.chance) ? 'VOIDED' : 'REVERSED' }
+    const { listed, status } = both
+    const first = [both, { listed }, { status }][one.chance.belowMs(3)]!
+    const isTakenBack = half(one.chance)
+    if (isTakenBack) one.mayComeBack()
+    await one.onPayment('tell', first)
     await one.rest(long)
-    await one.onPayment('tell', {})
+    await one.onPayment('tell', isTakenBack ? {} : both)
   },
   doubtful: async (one) => {
     await one.onPayment('tell', { status: half(one.chance) ? 'IN_REVIEW' : 'FAILED' })
@@ -143,7 +144,7 @@ export async function endPending({ book, control }: Outside): Promise<void> {
     if (!['SUCCEEDED', 'FAILED'].includes(status)) await end(`refunds/${id}/succeed`)
   for (const { id, status } of chargebacks)
     if (status === 'PENDING') await end(`chargebacks/${id}`, { status: 'SUCCESS' })
-  for (const { payment_id: id, status, captures } of payments)
-    if (captures.length > 0 && ['IN_REVIEW', 'FAILED'].includes(status))
+  for (const { payment_id: id, status, captures, listed_status } of payments)
+    if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null)
       await end(`payments/${id}/tell`)
 }

@@ -39,13 +39,16 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
       gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)),
     )
     const isVoid = status === 'CANCELED' || ['VOIDED', 'REVERSED'].includes(listed_status)
-    const isAll = isVoid || gone.some(isForeign)
-    return { capturedMinor, backMinor: isAll ? larger(goneMinor, capturedMinor) : goneMinor }
+    const isAbroad = gone.some(isForeign)
+    const isAll = isVoid || isAbroad
+    const backMinor = isAll ? larger(goneMinor, capturedMinor) : goneMinor
+    return { capturedMinor, backMinor, isAbroad }
   }
   const charges = own.map(moneyOfCharge)
   return {
     capturedMinor: sum(charges.map((one) => one.capturedMinor)),
     backMinor: sum(charges.map((one) => one.backMinor)),
+    isAbroad: charges.some((one) => one.isAbroad),
   }
 }
 
@@ -98,6 +101,7 @@ type Judged = {
   id: string
   capturedMinor: bigint
   backMinor: bigint
+  isAbroad: boolean
   netMicro: bigint
   state: Entry | undefined
   deed: PaymentDeed | undefined
@@ -118,8 +122,9 @@ function judgePayment(judged: Judged, ledger: Ledger): void {
 type Shown = Judged & { state: Entry }
 
 function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
-  const { id, netMicro, losses, state, deed, capturedMinor, backMinor } = judged
+  const { id, netMicro, losses, state, deed, capturedMinor, backMinor, isAbroad } = judged
   ledger.count('payments reversed')
+  if (isAbroad) ledger.wait(id, `${words} was disputed in another currency`)
   // The provider pays both a refund and a dispute of the same money.
   const beyondMinor = backMinor - capturedMinor
   const promisedMicro = deed?.answer?.ausdMicro ?? 0n
