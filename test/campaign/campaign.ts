@@ -99,7 +99,9 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   const { verdict, last } = await quietly(everybody, judge, options.quietSeconds * 1_000)
   const quietMs = performance.now() - quietFrom
   const isMeant = (words: string) => verdict.waiting.some(({ id }) => words.includes(id))
-  const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl)
+  const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl).catch(
+    (error: Error) => [`the books cannot be compared: ${error.message}`],
+  )
   const breaks = found.filter((words) => !isMeant(words))
   const noted = await notedAsPublished(world.stack)
   const stored = await storedMessages(world.stack)
