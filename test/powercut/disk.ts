@@ -11,6 +11,8 @@ export type Disk = Disposable & {
    * neither. The image keeps only blocks that were written before.
    */
   readonly cut: () => void
+  /** Unmounts it as soon as no process uses it. */
+  readonly abandon: () => void
   /** Unmounts the dead file system and mounts the image again, which replays its journal. */
   readonly mountAgain: () => void
 }
@@ -34,6 +36,7 @@ export function makeDisk(work: string): Disk {
     dir,
     sync: () => run('sync', '-f', dir),
     cut: () => shutDown(dir),
+    abandon: () => run('umount', '--lazy', dir),
     mountAgain: () => {
       unmount()
       mount()

@@ -36,6 +36,14 @@ export async function startMachine(): Promise<Machine> {
   const work = mkdtempSync(join(tmpdir(), 'powercut-'))
   chmodSync(work, 0o755) // Postgres runs as another user.
   const disk = makeDisk(work)
+  const remove = () => rmSync(work, { recursive: true, force: true })
+  // A run that is stopped leaves no mounted disk: the engines end with this process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      disk.abandon()
+      remove()
+      process.exit(1)
+    })
   mkdirSync(join(disk.dir, 'logs'))
   const passwords = Object.fromEntries(
     natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
@@ -86,7 +94,7 @@ export async function startMachine(): Promise<Machine> {
     [Symbol.asyncDispose]: async () => {
       await Promise.all(engines.map(stop))
       disk[Symbol.dispose]()
-      rmSync(work, { recursive: true, force: true })
+      remove()
     },
   }
 }
