@@ -1,12 +1,17 @@
 import { Overdue, within } from '#shared/deadline'
 import type { Reader } from '#shared/schema'
 import { badRequest, Refused } from './failure'
+import { openHeld } from './held'
 
 /** Far above any valid request or webhook. */
 export const bodyBytesMax = 64 * 1024
 const bodyDeadlineMs = 5_000
+/** Maximum bytes of all bodies that are arriving, also of refused requests. */
+const arrivingBytesMax = 32 * 1024 * 1024
+const hold = openHeld(arrivingBytesMax)
 
 const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
+const late = () => badRequest('the body did not arrive in time')
 const encoded = () => new Refused(415, 'Content-Encoding is not supported: send the body as it is')
 
 /** Requests whose body we stopped reading before the end. */
@@ -46,20 +51,25 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array()
   // The server reads no more than the announced length. Reading a small body as a stream would take several
   // turns of the event loop, and simultaneous requests could no longer share a bus request.
-  if (announced !== null) return inTime(request.bytes())
+  if (announced !== null) return inTime(Number(announced), request.bytes())
   const reader = request.body.getReader()
-  return inTime(collect(reader)).catch(async (error) => {
+  return inTime(bodyBytesMax, collect(reader)).catch(async (error) => {
     await reader.cancel().catch(() => {})
     throw error
   })
 }
 
-async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
+/** Waits for a body of up to `bytesMax`: until the deadline, or until newer bodies need its room. */
+async function inTime(bytesMax: number, body: Promise<Uint8Array>): Promise<Uint8Array> {
+  const dropped = Promise.withResolvers<never>()
+  const release = hold(bytesMax, () => dropped.reject(late()))
   try {
-    return await within(body, bodyDeadlineMs, 'the body')
+    return await within(Promise.race([body, dropped.promise]), bodyDeadlineMs, 'the body')
   } catch (error) {
-    if (error instanceof Overdue) throw badRequest('the body did not arrive in time')
+    if (error instanceof Overdue) throw late()
     throw error instanceof Refused ? error : badRequest('the body is incomplete')
+  } finally {
+    release()
   }
 }
 

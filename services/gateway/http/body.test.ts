@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test'
+import { peek } from 'bun'
+import { pause } from '#shared/deadline'
+import { bodyBytesMax, readBytes } from './body'
+
+/** A request whose body has not arrived yet, and the function that delivers it. */
+function arriving(headers: Record<string, string>) {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const request = new Request('http://gateway.internal/quote', {
+    ...{ method: 'POST', headers, body: readable },
+  })
+  const read = readBytes(request).then(
+    (bytes) => bytes.byteLength,
+    (error: Error) => error.message,
+  )
+  const deliver = async (text: string) => {
+    const writer = writable.getWriter()
+    await writer.write(new TextEncoder().encode(text))
+    await writer.close()
+  }
+  return { read, deliver }
+}
+
+describe('security: while bodies of 32 MiB are arriving, a further one ends the wait for the oldest', () => {
+  const fillingUp = (32 * 1024 * 1024) / bodyBytesMax
+  test.each([
+    ['with a length', { 'content-length': String(bodyBytesMax) }],
+    ['in chunks', { 'transfer-encoding': 'chunked' }],
+  ])('%s', async (_, headers) => {
+    const [oldest, ...others] = Array.from({ length: fillingUp }, () => arriving(headers))
+    const newest = arriving(headers)
+    await pause(0)
+    const settled = [oldest!, ...others, newest].filter(
+      ({ read }) => !(peek(read) instanceof Promise),
+    )
+    expect(settled).toEqual([oldest!])
+    expect(await oldest!.read).toBe('the body did not arrive in time')
+    const delivered = [...others, newest].map(async ({ read, deliver }) => {
+      await deliver('{}')
+      return read
+    })
+    expect(new Set(await Promise.all(delivered))).toEqual(new Set([2]))
+  })
+})
