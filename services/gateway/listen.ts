@@ -8,11 +8,14 @@ const serverBodyBytesMax = 1024 * 1024
  * they close first; otherwise a request could hit a closing connection and be reset.
  */
 const idleSeconds = 75
+/** Maximum time in which the client of a closing connection takes nothing of its response. */
+const untakenSeconds = 10
 
 /**
  * Serves the app on a port; disposing lets open requests finish. While draining (`leaving`), every
  * response closes its connection so that the next request does not hit a closing socket. A response to a
- * request with an unread body closes it too, because the rest of the body may never end.
+ * request with an unread body closes it too, because the rest of the body may never end; and so does a large
+ * response, because a connection that has taken nothing for 10 s is closed.
  */
 export function listen(
   app: App,
@@ -27,6 +30,8 @@ export function listen(
       const answer = await app(request, self.requestIP(request)?.address ?? 'unknown')
       if (options.leaving?.aborted || !(await isBodyOver(request)))
         answer.headers.set('connection', 'close')
+      // For a request, Bun's timeout replaces that of the connection, also after the response.
+      if (answer.headers.get('connection') === 'close') self.timeout(request, untakenSeconds)
       return answer
     },
     error: () => Response.json({ error: 'something went wrong' }, { status: 500 }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { pause } from '#shared/deadline'
@@ -28,6 +28,8 @@ function memoryMb(): number {
   const [, kb] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? []
   return Number(kb) / 1024
 }
+
+const openFiles = () => readdirSync(`/proc/${stack.process('gateway').pid()}/fd`).length
 
 /** Requests of signed-in users; a busy machine answers some late, with a 503. Returns the slowest in ms. */
 async function honest(): Promise<number> {
@@ -67,6 +69,18 @@ describe('security: 1,000 connections that request and take nothing leave honest
     const { served, grownMb } = await flood('/docs/swagger-ui-bundle.js', () => '')
     expect(served).toBeLessThanOrEqual(120 * 2)
     expect(grownMb).toBeLessThan(grownMaxMb)
+  })
+  test('and are closed long before an idle connection is', async () => {
+    const before = openFiles()
+    using slow = openSlowReaders(
+      Number(new URL(stack.info.gateway).port),
+      '/docs/swagger-ui-bundle.js',
+      100,
+      (connection) => `X-Forwarded-For: 10.3.0.${connection}\r\n`,
+    )
+    await waitUntil('all being answered', () => slow.statuses().length === 100)
+    expect(openFiles()).toBeGreaterThan(before + 50)
+    await waitUntil('all being closed', () => openFiles() < before + 20, 40_000)
   })
   test('from 1,000 addresses, on every path with a large answer', async () => {
     const address = (connection: number) => `10.1.${connection >> 8}.${connection & 255}`

@@ -2,6 +2,8 @@ import { openHeld } from './held'
 
 /** Smaller bodies fit into the socket's buffer, which the kernel bounds. */
 export const streamedFromBytes = 16 * 1024
+/** Headers of larger bodies: `listen` ends such a connection if its client takes nothing. */
+export const largeHeaders = { connection: 'close' }
 const chunkBytes = 16 * 1024
 /** Maximum bytes of all bodies whose clients have not taken them yet. */
 const untakenBytesMax = 32 * 1024 * 1024
@@ -36,7 +38,7 @@ export function openOutgoing(bytesMax = untakenBytesMax) {
       },
       { highWaterMark: 0 },
     )
-    return new Response(stream)
+    return new Response(stream, { headers: largeHeaders })
   }
 }
 

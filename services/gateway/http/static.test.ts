@@ -54,6 +54,12 @@ describe.each(['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/gu
   },
 )
 
+test('a large response closes its connection, and a small one keeps it', async () => {
+  const connectionOf = async (path: string) => (await get(path)).headers.get('connection')
+  expect(await connectionOf('/docs/swagger-ui-bundle.js')).toBe('close')
+  expect(await connectionOf('/docs')).toBeNull()
+})
+
 test('content is read once, however many callers request it at the same moment', async () => {
   let reads = 0
   const read = async () => `read ${++reads} times`

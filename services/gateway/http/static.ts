@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Exchange, etagOf, noneMatch } from './etag'
+import { largeHeaders, streamedFromBytes } from './outgoing'
 
 /** A document that is the same for every caller. */
 type Content = {
@@ -34,9 +35,9 @@ export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Co
       set.status = 304
       return undefined
     }
-    if (!packed || !takesGzip(request.headers.get('accept-encoding'))) return new Response(plain)
-    headers['content-encoding'] = 'gzip'
-    return new Response(packed)
+    const sent = takesGzip(request.headers.get('accept-encoding')) ? (packed ?? plain) : plain
+    if (sent === packed) headers['content-encoding'] = 'gzip'
+    return new Response(sent, sent.size < streamedFromBytes ? {} : { headers: largeHeaders })
   }
 }
 

@@ -8,6 +8,7 @@ import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
 import { openLimiter, openPlaces } from '../http/limit'
+import { largeHeaders } from '../http/outgoing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -47,7 +48,8 @@ export const exportRoute = (context: Context, access: Access) => {
         const opening = { wallet, exportedAt: new Date(clock()).toISOString() }
         set.headers['content-type'] = 'application/json'
         const failed = (err: unknown) => log.warn({ err }, 'export ended early')
-        return new Response(sent(textOf(opening, begun), { leave, failed }))
+        const parts = textOf(opening, begun)
+        return new Response(sent(parts, { leave, failed }), { headers: largeHeaders })
       } catch (error) {
         leave()
         throw error
