@@ -136,7 +136,7 @@ export const Authorization = Type.Object(
   },
 )
 
-const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2019/&()\\-"
+const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2018\u2019/&()\\-"
 /**
  * A name as banks take it: blanks around it are removed, no control, invisible or direction character, none
  * outside the Basic Multilingual Plane, which the provider counts as two, at least one letter, and no more
@@ -145,7 +145,7 @@ const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2019/&()\\-"
  */
 const holderName = [
   '^(?![^]*[\\u{10000}-\\u{10FFFF}\\p{DI}])(?![^]*\\p{M}{5})(?=[^]*\\p{L})',
-  `\\s*[\\p{L}\\p{Nd}'\u2019(](?:[${inName} ]{0,98}[${inName}])?\\s*$`,
+  `\\s*[\\p{L}\\p{Nd}'\u2018\u2019(](?:[${inName} ]{0,98}[${inName}])?\\s*$`,
 ].join('')
 
 export const Bank = Type.Object(

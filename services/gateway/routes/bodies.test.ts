@@ -125,6 +125,8 @@ describe('the account holder name of a cash-out', () => {
   test.each([
     'Sari Dewi',
     "Nur'aini D\u2019Souza",
+    '\u2018Abdul Ma\u2018ruf', // As a telephone writes an apostrophe, and Arabic transliteration an ayn.
+    'Qur\u02bcan \u02bfAli',
     'PT. Maju & Jaya (Persero), Tbk. / cab-2',
     'Ñoño José Müller',
     'Nono\u0303 e\u0301',
