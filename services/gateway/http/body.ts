@@ -5,12 +5,15 @@ import { openHeld } from './held'
 
 /** Far above any valid request or webhook. */
 export const bodyBytesMax = 64 * 1024
+/** Far above any valid body; each chunk costs a turn of the event loop. */
+const chunksMax = 1_024
 const bodyDeadlineMs = 5_000
 /** Maximum bytes of all bodies that are arriving, also of refused requests. */
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 
 const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
+const tooManyChunks = () => new Refused(413, 'the body has more than 1,024 chunks')
 const late = () => badRequest('the body did not arrive in time')
 const encoded = () => new Refused(415, 'Content-Encoding is not supported: send the body as it is')
 
@@ -82,6 +85,7 @@ async function collect(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     bytes += value.byteLength
     if (bytes > bodyBytesMax) throw tooLarge()
     chunks.push(value)
+    if (chunks.length > chunksMax) throw tooManyChunks()
   }
 }
 
