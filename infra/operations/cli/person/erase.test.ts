@@ -240,6 +240,7 @@ test.each<[string, (wallet: string) => Promise<unknown>, string]>([
 ])('an erasure is refused in every service while %s', async (_, makeOpen, refused) => {
   await makeOpen(wallet)
   const before = await storedAbout(wallet)
+  expect(await run(false)).toEqual({ id: '', refused })
   expect(await run()).toMatchObject({ refused })
   expect(await storedAbout(wallet)).toBe(before)
 })

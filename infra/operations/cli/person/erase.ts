@@ -58,8 +58,8 @@ export async function eraseWallet(
     askAll(operator, { deed, by, reason, wallet, check })
   if (!apply) {
     const outcome = await ask(crypto.randomUUID(), true)
-    const refused = 'refused' in outcome ? outcome.refused : 'nothing is on its way'
-    return { id: '', refused: `${refused}; nothing was changed: add --apply to erase` }
+    if ('refused' in outcome) return { id: '', refused: outcome.refused }
+    return { id: '', refused: 'nothing is on its way; nothing was changed: add --apply to erase' }
   }
   const cause = await causeOf(operator.sql, wallet)
   return perform(operator, { verb, target: wallet, cause, reason, by }, async (id) => {
