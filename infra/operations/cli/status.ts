@@ -182,7 +182,7 @@ export function breaksText(breaks: Facts['breaks']): string {
 
 const needsText = (lines: readonly string[]): string[] =>
   lines.length === 0
-    ? ['money is moving; nothing needs attention']
+    ? ['nothing needs attention']
     : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
 /** Rates, backlogs and instances. */
