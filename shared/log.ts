@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
 import type { Clock } from '#shared/clock'
-import { isExcused } from '#shared/outages/excuses'
+import { isExcused } from '#shared/outages/error-suppression'
 import { fieldRemover, redactorOf } from '#shared/redaction'
 import { requestId } from '#shared/request-id'
 import { traceId } from '#shared/tracing/spans'

@@ -1,7 +1,7 @@
 import { systemClock } from '#shared/clock'
 import { pause } from '#shared/deadline'
 import type { Log } from '#shared/log'
-import { isExcused } from '#shared/outages/excuses'
+import { isExcused } from '#shared/outages/error-suppression'
 
 export type Loop = AsyncDisposable & {
   /** Starts the next round now, or right after the current one. */

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm'
-import { startBeating, type Vital } from '#shared/alive'
 import { type BusOptions, openBus } from '#shared/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#shared/config'
 import {
@@ -13,6 +12,7 @@ import {
 } from '#shared/config-fields'
 import { openDatabase } from '#shared/db/open'
 import { databaseUrlOf } from '#shared/db/url'
+import { startBeating, type Vital } from '#shared/liveness'
 import { type Log, openLog } from '#shared/log'
 import type { ProcessName } from '#shared/messages/topic'
 import { secretWordsOf } from '#shared/redaction'

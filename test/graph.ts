@@ -9,19 +9,19 @@ const root = join(import.meta.dir, '..')
 const paths: Readonly<Record<string, readonly string[]>> = {
   'top-up, route to chain': [
     'services/gateway/routes/topups.ts',
-    'services/payments/open.ts',
-    'services/payments/webhook.ts',
+    'services/payments/checkout/open.ts',
+    'services/payments/incoming/webhook.ts',
     'services/chain-relayer/operations/order.ts',
-    'services/chain-relayer/rounds.ts',
+    'services/chain-relayer/relay-loop.ts',
   ],
-  'webhook to ordered': ['services/payments/webhook.ts'],
+  'webhook to ordered': ['services/payments/incoming/webhook.ts'],
   'cash-out to bank': [
     'services/gateway/routes/cashouts.ts',
-    'services/payouts/open.ts',
-    'services/payouts/relay.ts',
-    'services/payouts/pay.ts',
+    'services/payouts/request/open.ts',
+    'services/payouts/onchain/relay.ts',
+    'services/payouts/paying/pay.ts',
     'services/chain-relayer/operations/order.ts',
-    'services/chain-relayer/rounds.ts',
+    'services/chain-relayer/relay-loop.ts',
   ],
   'public record': ['services/gateway/routes/verify.ts', 'services/indexer-reader/record.ts'],
 }

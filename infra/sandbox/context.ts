@@ -1,9 +1,9 @@
-import type { Book } from './book'
-import type { Chance } from './chance'
 import type { Config } from './config'
 import type { Faults } from './faults'
 import type { Tariff } from './fee'
+import type { Chance } from './random'
 import type { Webhook } from './records'
+import type { Book } from './state'
 import type { Timers } from './timers'
 
 /** Event to send, before faults are applied. */

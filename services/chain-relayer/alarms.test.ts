@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import { raiseAlarms } from './alarms'
 import { type Context, newProcess, type Settings } from './context'
-import { followTransfers } from './operations/late'
+import { followTransfers } from './operations/treasury-transfers'
 import { newNonce, newWallet, openFixture, take } from './test-support'
 
 const fixture = await openFixture()

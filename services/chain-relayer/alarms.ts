@@ -1,6 +1,6 @@
 import { type Loop, startLoop } from '#shared/loop'
 import { overdueAmong } from '#shared/overdue'
-import { paceAfter } from './chain/pace'
+import { paceAfter } from './chain/head-progress'
 import type { Context } from './context'
 import { findCursor } from './operations/cursor.store'
 import { limitsOf } from './operations/operation'

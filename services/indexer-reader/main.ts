@@ -7,7 +7,7 @@ import { fields } from './config'
 import { openContext } from './context'
 import { answerDebt } from './debt'
 import { startFollowing } from './follow'
-import { readings } from './readings'
+import { readings } from './metrics'
 import { answerRecord, readStats } from './record'
 
 await runService('indexer-reader', fields, async (config, runtime) => {

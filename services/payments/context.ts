@@ -4,9 +4,9 @@ import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import type { RefusalCode } from '#shared/refusals'
-import type { TreasuryReading } from './cover/treasury'
 import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
+import type { TreasuryReading } from './treasury/treasury'
 
 /**
  * Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in

@@ -5,7 +5,7 @@ import { announceBeside, announcement } from '#shared/db/outbox.store'
 import { CreditOrdered } from '#shared/messages/relay'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
-import { bookStep } from './books/book'
+import { bookStep } from './ledger/book'
 import {
   insertPayment,
   leaseOpening,

@@ -13,16 +13,6 @@ import {
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import {
-  type Beside,
-  built,
-  first,
-  keysOf,
-  perKeys,
-  placeholders,
-  rowReader,
-  withBeside,
-} from '#shared/db/built'
-import {
   addressColumn,
   amountColumn,
   at,
@@ -32,6 +22,16 @@ import {
   quotedList,
   timestamps,
 } from '#shared/db/columns'
+import {
+  type Beside,
+  built,
+  first,
+  keysOf,
+  perKeys,
+  placeholders,
+  rowReader,
+  withBeside,
+} from '#shared/db/compiled-query'
 import { lockNamed, lockOf } from '#shared/db/lock'
 import type { Db, Tx } from '#shared/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'

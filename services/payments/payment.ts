@@ -118,7 +118,7 @@ export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>,
   return state in table && canBecome<string>(table as never, state, to)
 }
 
-/** Reasons for a payment's state; `words.ts` has their texts. */
+/** Reasons for a payment's state; `user-messages.ts` has their texts. */
 export const reasons = [
   'awaiting_rate',
   'amount_differs',

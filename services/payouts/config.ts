@@ -1,8 +1,8 @@
 import type { Field } from '#shared/config'
 import { address, amount, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
-import type { DetailsKey } from './bank'
 import { payoutApis } from './provider'
+import type { DetailsKey } from './request/bank'
 
 /** List of `keyId:base64` with 32 bytes each; error messages never contain a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {

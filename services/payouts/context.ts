@@ -2,10 +2,10 @@ import type { Ask } from '#shared/bus/ask'
 import type { Clock } from '#shared/clock'
 import type { Database } from '#shared/db/open'
 import type { Log } from '#shared/log'
-import type { Channels, DetailsSafe } from './bank'
-import type { BalanceReading } from './cover/balance'
 import type { AccountLengths } from './decide'
 import type { PayoutProvider } from './provider'
+import type { Channels, DetailsSafe } from './request/bank'
+import type { BalanceReading } from './treasury/balance'
 
 /**
  * Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in

@@ -4,7 +4,7 @@ import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
 import { answerQuotes } from './lock'
 import { mintQuoteId } from './quote-id'
-import { openRateBoard } from './rate-board'
+import { openRateBoard } from './rate-cache'
 import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture

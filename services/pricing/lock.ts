@@ -5,9 +5,9 @@ import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import type { RateVerdict } from './decide'
-import type { Mint } from './mint'
 import { judgeTaker, type Quote } from './quote'
 import { readQuoteId } from './quote-id'
+import type { Mint } from './quote-issuer'
 import { findTaking, insertTaking } from './taking.store'
 
 /**

@@ -9,9 +9,9 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
-import { openMint } from './mint'
+import { openMint } from './quote-issuer'
 import { openRateStore } from './rate.store'
-import { openRateBoard } from './rate-board'
+import { openRateBoard } from './rate-cache'
 import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')

@@ -8,8 +8,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { Beside } from '#shared/db/built'
 import { amountColumn, at, isOneOf, quotedList, textList } from '#shared/db/columns'
+import type { Beside } from '#shared/db/compiled-query'
 import { lockNamed } from '#shared/db/lock'
 import type { Tx } from '#shared/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'

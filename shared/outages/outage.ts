@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '#shared/clock'
 import type { Log } from '#shared/log'
-import { addExcuse, causesOf } from '#shared/outages/excuses'
+import { addExcuse, causesOf } from '#shared/outages/error-suppression'
 
 /** Logs when a dependency of this process becomes unavailable and available again. */
 export type Outage = {

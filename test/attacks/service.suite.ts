@@ -13,7 +13,7 @@ import {
   type Backbone,
   startBackbone,
   startGateway,
-} from '../../services/gateway/test-support/backbone'
+} from '../../services/gateway/test-support/dependencies'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'

@@ -1,7 +1,7 @@
 import type { ProcessName } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import type { Chance } from '#infra/sandbox/chance'
 import { noFaults } from '#infra/sandbox/faults'
+import type { Chance } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
 import { signalAll } from './processes'

@@ -1,5 +1,5 @@
 import type { Outside } from '#infra/demo/outside'
-import type { Chance } from '#infra/sandbox/chance'
+import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#shared/deadline'
 import { atProvider } from './at-provider'
 import type { Fate, PaymentDeed } from './record'

@@ -1,5 +1,5 @@
 import { waitUntil } from '#infra/local/wait'
-import type { Chance } from '#infra/sandbox/chance'
+import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#shared/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'

@@ -92,9 +92,9 @@ describe('the image', () => {
     ['infra/testnet.env', false],
     ['infra/secrets/treasury_key', false],
     ['.local/stack.json', false],
-    ['services/payments/open.test.ts', false],
+    ['services/payments/checkout/open.test.ts', false],
     ['test/books.ts', false],
-    ['services/payments/open.ts', true],
+    ['services/payments/checkout/open.ts', true],
   ])('of the repository, %s is sent to the builder: %p', (path, sent) => {
     expect(isSent(path)).toBe(sent)
   })

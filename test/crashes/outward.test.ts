@@ -14,23 +14,33 @@ import { unpassed } from './report'
  * boundaries before and after it. Who adds one names its boundaries here, and they are killed at.
  */
 const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
-  ['services/payments/checkout.ts', 'provider.openCheckout(', 'quote-taken', 'checkout-opened'],
   [
-    'services/payments/checkout.ts',
+    'services/payments/checkout/provider-checkout.ts',
+    'provider.openCheckout(',
+    'quote-taken',
+    'checkout-opened',
+  ],
+  [
+    'services/payments/checkout/provider-checkout.ts',
     'provider.cancelCheckout(',
     'checkout-opened',
     'checkout-ended',
   ],
-  ['services/payments/open.ts', 'askOr(context, QuoteTake', 'row-stored', 'quote-taken'],
-  ['services/payments/replace.ts', 'provider.cancelCheckout(', 'quote-taken', 'checkout-ended'],
+  ['services/payments/checkout/open.ts', 'askOr(context, QuoteTake', 'row-stored', 'quote-taken'],
+  [
+    'services/payments/checkout/replace.ts',
+    'provider.cancelCheckout(',
+    'quote-taken',
+    'checkout-ended',
+  ],
   [
     'services/payments/review/refund.ts',
     'provider.createRefund(',
     'before-refund',
     'refund-answered',
   ],
-  ['services/payouts/open.ts', 'askOr(ask, QuoteTake', 'row-stored', 'quote-taken'],
-  ['services/payouts/pay.ts', 'provider.create(', 'before-provider', 'provider-answered'],
+  ['services/payouts/request/open.ts', 'askOr(ask, QuoteTake', 'row-stored', 'quote-taken'],
+  ['services/payouts/paying/pay.ts', 'provider.create(', 'before-provider', 'provider-answered'],
   [
     'services/chain-relayer/transactions/broadcast.ts',
     'node.sendRaw(',

@@ -1,4 +1,4 @@
-import { expecting, seconds, step } from '#infra/compose/rehearse/report'
+import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
 import type { Death } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'

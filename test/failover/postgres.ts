@@ -1,4 +1,4 @@
-import { expecting, seconds, step } from '#infra/compose/rehearse/report'
+import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Death } from '#infra/local/supervisor'
 import { pause } from '#shared/deadline'
 import { type PostgresPair, startPostgresPair } from '../support/engines/postgres-pair'

@@ -1,4 +1,4 @@
-import { report } from '#infra/compose/rehearse/report'
+import { report } from '#infra/compose/smoke-test/report'
 import { runCommand } from '#shared/command'
 import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'

@@ -1,5 +1,5 @@
 import type { NatsConnection } from 'nats'
-import { expecting } from '#infra/compose/rehearse/report'
+import { expecting } from '#infra/compose/smoke-test/report'
 import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { query } from '../support/database'

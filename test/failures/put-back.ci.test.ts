@@ -4,11 +4,11 @@ import postgres, { type Sql } from 'postgres'
 import { type PutBack, putBack } from '#infra/operations/restore/put-back'
 import { type Position, position } from '#shared/ledger/position'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { positionOf as paymentPosition } from '../../services/payments/books/position'
+import { positionOf as paymentPosition } from '../../services/payments/ledger/position'
 import { payments } from '../../services/payments/payment.store'
 import { journal as paymentJournal } from '../../services/payments/schema.store'
-import { positionOf as cashoutPosition } from '../../services/payouts/books/position'
 import { cashouts } from '../../services/payouts/cashout.store'
+import { positionOf as cashoutPosition } from '../../services/payouts/ledger/position'
 import { journal as payoutJournal } from '../../services/payouts/schema.store'
 
 // Rows that are put back after a restore stand in the books as they would of their services.

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expecting } from '#infra/compose/rehearse/report'
+import { expecting } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { startLoad } from '../failover/load'

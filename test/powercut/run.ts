@@ -1,5 +1,5 @@
 import { connect } from 'nats'
-import { expecting, report, seconds, step } from '#infra/compose/rehearse/report'
+import { expecting, report, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
 import type { Death } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'

@@ -147,6 +147,6 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'compose and the runbook on a real container engine',
     minutes: 25,
-    run: ['infra/compose/rehearse/rehearse.ts'],
+    run: ['infra/compose/smoke-test/rehearse.ts'],
   },
 ]

@@ -13,7 +13,7 @@ import {
   type Backbone,
   startBackbone,
   startGateway,
-} from '../../services/gateway/test-support/backbone'
+} from '../../services/gateway/test-support/dependencies'
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 

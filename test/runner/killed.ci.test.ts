@@ -42,7 +42,7 @@ test.each<[string, RegExp | undefined]>([
 ])(
   'a run leaves no process and no file in /dev/shm behind within five seconds of kill -9 on %s',
   async (_, victim) => {
-    const suite = 'services/chain-relayer/rounds.test.ts'
+    const suite = 'services/chain-relayer/relay-loop.test.ts'
     const run = Bun.spawn([process.execPath, 'run', 'test', suite], {
       cwd: repositoryDir,
       env: { ...process.env, SHARED_STACK_URL: undefined },

@@ -29,7 +29,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
     },
     /** Prints the report. Returns false if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
-      const { missingAmong } = await import('./sights')
+      const { missingAmong } = await import('./coverage')
       const flows = worlds * run.flows
       const name = digest.toString(16).padStart(8, '0')
       console.log(

@@ -1,7 +1,7 @@
 import { consumers } from '#infra/nats/topology'
 import type { Operator } from '#infra/operations/cli/operator'
-import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
+import { askEverybody } from '#shared/bus/scatter-gather'
 import { processNames, serviceNames } from '#shared/messages/topic'
 
 /** Backlog of a consumer. */

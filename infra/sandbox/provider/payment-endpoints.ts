@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
-import type { Endpoint, ProviderCall } from './door'
+import type { Endpoint, ProviderCall } from './auth'
 import { captureRequest } from './payer'
 import { paymentBody, paymentRequestBody } from './payment'
 import { Problem } from './problem'

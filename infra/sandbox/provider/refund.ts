@@ -1,10 +1,10 @@
 import { currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
-import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
 import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payment, Refund } from '../records'
+import type { Book } from '../state'
 import { tell } from '../webhooks/payment-event'
 
 const methodTypes = new Map([

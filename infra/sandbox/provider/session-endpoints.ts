@@ -1,6 +1,6 @@
 import { type Context, nowText } from '../context'
 import type { Session } from '../records'
-import type { Endpoint, ProviderCall } from './door'
+import type { Endpoint, ProviderCall } from './auth'
 import { expireSession } from './payer'
 import { Problem } from './problem'
 import { sessionBody } from './session'

@@ -2,7 +2,7 @@ import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
 import { transactionStatuses } from '../records'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './door'
+import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 

@@ -1,4 +1,4 @@
-import { type Chance, openChance } from '../chance'
+import { type Chance, openChance } from '../random'
 import { control } from './control'
 import { changeFaults, monad, type RpcFaults } from './faults'
 import { type Heads, readHeads } from './heads'

@@ -1,4 +1,4 @@
-import type { Chance } from '../chance'
+import type { Chance } from '../random'
 import type { RpcFaults } from './faults'
 import { type Heads, isAbove, pin } from './heads'
 import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message'

@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
-import type { Chance } from '../chance'
+import type { Chance } from '../random'
 import type { RpcFaults } from './faults'
 import type { Journal, SendOutcome } from './journal'
 import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'

@@ -1,6 +1,6 @@
 import type { Context, Draft, Webhooks } from '../context'
 import type { Webhook, WebhookAttempt } from '../records'
-import { ladder } from './ladder'
+import { ladder } from './retry-schedule'
 import { headersOf } from './signing'
 
 const reorderSpanMs = 500

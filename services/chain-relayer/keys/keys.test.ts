@@ -6,12 +6,12 @@ import { eq } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { actors } from '#test/support/contracts'
 import { attempts } from '../lanes/lane.store'
-import { burnt } from '../operations/burnt.store'
 import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.store'
-import { round } from '../rounds'
+import { burnt } from '../operations/reverted-gas.store'
+import { round } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
-import { spent } from './spent.store'
+import { spent } from './signing-limits.store'
 
 const fixture = await openFixture()
 afterAll(fixture.close)

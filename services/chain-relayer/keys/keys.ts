@@ -12,7 +12,7 @@ import {
   spendsOfTransfer,
   type TreasuryTransfer,
 } from './policy'
-import { countSpent } from './spent.store'
+import { countSpent } from './signing-limits.store'
 
 // The only module that holds private keys. Each key signs only calls that the policy allows, and
 // counts them against its limits in the database transaction of the signature.

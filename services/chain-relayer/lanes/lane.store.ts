@@ -10,8 +10,15 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { type Beside, built, keysOf, perKeys, placeholders, withBeside } from '#shared/db/built'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
+import {
+  type Beside,
+  built,
+  keysOf,
+  perKeys,
+  placeholders,
+  withBeside,
+} from '#shared/db/compiled-query'
 import type { Database, Db, Tx } from '#shared/db/open'
 import { prepared } from '#shared/db/prepared'
 import { schema } from '../schema.store'

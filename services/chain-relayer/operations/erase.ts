@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
-import { requests } from '../givebacks/request.store'
 import { deadLetters } from '../schema.store'
+import { requests } from '../unsolicited-deposits/request.store'
 import { isOpen, operations } from './operation.store'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`

@@ -13,7 +13,7 @@ import * as questions from '#shared/messages/chain'
 import { holdLanes } from '../lanes/lease'
 import { answersOf } from '../questions/answers'
 import type { Hold } from '../questions/reads'
-import { round } from '../rounds'
+import { round } from '../relay-loop'
 import {
   freeze,
   type Intercept,

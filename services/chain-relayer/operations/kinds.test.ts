@@ -6,7 +6,7 @@ import { pause } from '#shared/deadline'
 import { actorKeys } from '#test/support/contracts'
 import { returnNonce } from '../keys/policy'
 import { holdLanes } from '../lanes/lease'
-import { round } from '../rounds'
+import { round } from '../relay-loop'
 import {
   cancelData,
   freeze,

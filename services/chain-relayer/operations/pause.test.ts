@@ -6,7 +6,7 @@ import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import { answersOf } from '../questions/answers'
 import { createSend } from '../questions/send'
-import { round } from '../rounds'
+import { round } from '../relay-loop'
 import { pauses } from '../schema.store'
 import {
   freeze,

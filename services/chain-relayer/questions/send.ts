@@ -10,12 +10,12 @@ import { requestId } from '#shared/request-id'
 import { isSignedByOwner } from '../chain/authorization'
 import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
-import { burntToday } from '../operations/burnt.store'
 import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
 import { findOperations, insertOperations, type Operation } from '../operations/operation.store'
+import { burntToday } from '../operations/reverted-gas.store'
 import { findLeaving, leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
 import { atMost } from '../transactions/transaction'
-import { together } from './together'
+import { together } from './multi-read'
 
 /** Chain facts needed to judge an authorization. */
 export type SignerFacts = {

@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { failpoint } from '#shared/failpoint'
-import { lookAt } from '../chain/look'
+import { lookAt } from '../chain/chain-snapshot'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
@@ -17,8 +17,8 @@ import {
 import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
-import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './cover'
-import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './examine'
+import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
+import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './preflight'
 import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
 /** Maximum operations examined per round. */

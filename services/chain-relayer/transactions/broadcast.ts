@@ -1,9 +1,9 @@
 import pMap from 'p-map'
 import { failpoint } from '#shared/failpoint'
+import { lookAt } from '../chain/chain-snapshot'
 import { afterSend, textOf, verdictOnSend } from '../chain/errors'
-import { lookAt } from '../chain/look'
+import { paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
-import { paceAfter, stands } from '../chain/pace'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
@@ -17,7 +17,7 @@ import {
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations, type Operation } from '../operations/operation.store'
-import { costWei, inFlightWei } from './cover'
+import { costWei, inFlightWei } from './funding'
 import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 
 // Broadcasting sends the stored bytes, any number of times. Renewing signs another attempt at the

@@ -7,9 +7,9 @@ import { actorKeys } from '#test/support/contracts'
 import type { Context } from '../context'
 import { transactions } from '../lanes/lane.store'
 import { holdLanes } from '../lanes/lease'
-import { burnt } from '../operations/burnt.store'
 import type { Operation } from '../operations/operation.store'
-import { round } from '../rounds'
+import { burnt } from '../operations/reverted-gas.store'
+import { round } from '../relay-loop'
 import { journal } from '../schema.store'
 import {
   cancelData,

@@ -5,8 +5,8 @@ import { bundleGasLimit } from '#shared/chain/gas'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import type { Operation } from '../operations/operation.store'
-import type { Funds } from './cover'
-import { runsOut, type Terms } from './examine'
+import type { Funds } from './funding'
+import { runsOut, type Terms } from './preflight'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
 // Any sender may submit an authorization, so transfers signed by plain accounts share a transaction

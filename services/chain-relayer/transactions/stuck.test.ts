@@ -5,7 +5,7 @@ import { actors } from '#test/support/contracts'
 import { holdLanes } from '../lanes/lease'
 import type { Task } from '../operations/operation'
 import { operations } from '../operations/operation.store'
-import { round } from '../rounds'
+import { round } from '../relay-loop'
 import { newRefId, openFixture, until } from '../test-support'
 
 // A nonce that no block takes holds up all that comes after it on its lane.

@@ -16,12 +16,12 @@ import { refOf } from '#shared/chain/ref'
 import { toUnixSeconds } from '#shared/clock'
 import { movesIn, needsContract, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
-import { givebackNonce } from '../givebacks/giveback'
 import type { Call, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
 import { type BatchableTask, isBatchable, type Kind, type Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.store'
 import { findTake } from '../operations/wallet.store'
+import { givebackNonce } from '../unsolicited-deposits/return'
 
 /**
  * Builds the call of an operation sent alone, with more gas for each failed try. `foreign` is the

@@ -9,7 +9,7 @@ import {
 } from '#shared/standing/needs'
 import { pausedText } from '#shared/standing/pauses'
 import { counted } from '#shared/trace/words'
-import type { DownCopy } from '../health/roster'
+import type { DownCopy } from '../health/instances'
 import type { Queue } from './live'
 import type { Standing } from './standing'
 

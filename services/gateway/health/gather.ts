@@ -1,6 +1,6 @@
 import type { Msg } from 'nats'
-import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
+import { askEverybody } from '#shared/bus/scatter-gather'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import { answererHeaders, metricsSubject } from '#shared/metrics/answer'
 

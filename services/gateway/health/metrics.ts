@@ -2,7 +2,7 @@ import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import { merged } from '#shared/metrics/exposition'
 import { gauge, type Reading, textOf } from '#shared/metrics/readings'
 import type { Gathered } from './gather'
-import type { DownCopy } from './roster'
+import type { DownCopy } from './instances'
 
 /**
  * Returns the metrics of all processes as Prometheus text. `others` is undefined if the bus is down; then

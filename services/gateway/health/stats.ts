@@ -1,5 +1,5 @@
-import { askEverybody } from '#shared/bus/everybody'
 import type { Bus } from '#shared/bus/open'
+import { askEverybody } from '#shared/bus/scatter-gather'
 import { serviceNames } from '#shared/messages/topic'
 
 /** Response of a service instance to `$SRV.STATS` (NATS ADR-32). */

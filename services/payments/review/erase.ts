@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
+import { wallets } from '../losses/refund.store'
 import { isExpected, payments } from '../payment.store'
-import { wallets } from '../refunds/refund.store'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './review.store'
 

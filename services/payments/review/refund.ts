@@ -3,10 +3,10 @@ import { failpoint } from '#shared/failpoint'
 import { money } from '#shared/money/money'
 import type { ProviderMeaning, ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'
+import { receiveRefund, withRate } from '../incoming/receive'
 import type { PaymentRow } from '../payment.store'
 import type { FetchedCharge, FetchedRefund } from '../provider'
-import { receiveRefund, withRate } from '../receive'
-import { endRefunding } from './ended'
+import { endRefunding } from './refund-outcome'
 import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
 
 // Refunds ordered by an operator. Each is stored before the provider is called, and every request

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { position } from '#shared/ledger/position'
-import { positionOf } from '../books/position'
+import { positionOf } from '../ledger/position'
 import { journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture } from '../test-support'
 

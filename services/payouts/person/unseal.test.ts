@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openLog } from '#shared/log'
-import { openDetailsSafe } from '../bank'
+import { openDetailsSafe } from '../request/bank'
 import { unsealWith } from './unseal'
 
 const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])

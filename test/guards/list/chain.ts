@@ -2,24 +2,39 @@ import { edit, type Guard } from '../guard'
 
 const at = (path: string) => `services/chain-relayer/${path}`
 const kinds = at('operations/kinds.test.ts')
-const rounds = at('rounds.test.ts')
+const rounds = at('relay-loop.test.ts')
 const answers = at('questions/answers.test.ts')
 
 /** Trust in the chain's responses and in signatures. */
 const evidence: readonly Guard[] = [
   {
+    guard: 'a transaction is stored before it is sent',
+    kind: 'lane',
+    edits: [
+      edit(
+        at('transactions/assign.ts'),
+        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })',
+        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })\n      await context.node.sendRaw(signed.raw, 0)',
+      ),
+    ],
+    test: {
+      file: at('transactions/broadcast.test.ts'),
+      name: 'a transaction is sent only after its bytes are stored',
+    },
+  },
+  {
     guard: 'an outcome is reported once its block is final',
     kind: 'finality',
     edits: [
       edit(
-        at('transactions/conclude.ts'),
+        at('transactions/finalize.ts'),
         'if (!receipt || receipt.blockNumber > head.number) continue',
         'if (!receipt) continue',
       ),
     ],
     also: [
       edit(
-        at('transactions/conclude.ts'),
+        at('transactions/finalize.ts'),
         'const mined = open.filter(({ nonce }) => nonce < count)',
         'const mined = open.filter(() => count >= 0)',
       ),
@@ -31,13 +46,13 @@ const evidence: readonly Guard[] = [
     kind: 'finality',
     edits: [
       edit(
-        at('transactions/conclude.ts'),
+        at('transactions/finalize.ts'),
         'return at.hash === block.blockHash',
         'return at.hash.length > 0',
       ),
     ],
     test: {
-      file: at('transactions/conclude.test.ts'),
+      file: at('transactions/finalize.test.ts'),
       name: 'is not taken from a receipt %s',
     },
   },
@@ -156,7 +171,7 @@ const keys: readonly Guard[] = [
     kind: 'cover',
     edits: [
       edit(
-        at('transactions/cover.ts'),
+        at('transactions/funding.ts'),
         "const cover = isPaid ? budgetFor(wei) : 'later'",
         'const cover = isPaid ? budgetFor(wei) : budgetFor(wei)',
       ),
@@ -169,9 +184,9 @@ const keys: readonly Guard[] = [
   {
     guard: 'a wallet spends no more gas than its daily budget',
     kind: 'cover',
-    edits: [edit(at('transactions/cover.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
+    edits: [edit(at('transactions/funding.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
     test: {
-      file: at('transactions/cover.test.ts'),
+      file: at('transactions/funding.test.ts'),
       name: '%s',
       row: 'no room when nothing is left',
     },
@@ -238,7 +253,7 @@ const keys: readonly Guard[] = [
     kind: 'key',
     edits: [
       edit(
-        at('keys/spent.store.ts'),
+        at('keys/signing-limits.store.ts'),
         `select \${signer}::text, given.identity, \${spending}`,
         `select \${signer}::text, given.identity || gen_random_uuid(), \${spending}`,
       ),

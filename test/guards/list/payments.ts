@@ -128,7 +128,7 @@ export const paymentGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('receive.test.ts'),
+      file: at('incoming/receive.test.ts'),
       name: 'is priced once, at any rate and for any number of reports',
     },
   },
@@ -137,7 +137,7 @@ export const paymentGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [edit(at('decide.ts'), "kind !== 'bank' && kind !== 'qr'", "kind === 'card'")],
     test: {
-      file: at('receive.test.ts'),
+      file: at('incoming/receive.test.ts'),
       name: 'by %s in %s is ordered once, held: %p',
       row: 'KREDIVO',
     },
@@ -147,13 +147,13 @@ export const paymentGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         "if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return",
         "await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly })",
       ),
     ],
     test: {
-      file: at('receive.test.ts'),
+      file: at('incoming/receive.test.ts'),
       name: 'through two checkouts is credited once, and the second payment goes to review',
     },
   },
@@ -162,13 +162,13 @@ export const paymentGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('relay.ts'),
+        at('onchain/relay.ts'),
         'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
         'if (leftMicro > payment.leftMicro) return',
       ),
     ],
     test: {
-      file: at('refund.test.ts'),
+      file: at('losses/refund.test.ts'),
       name: 'of a part that an earlier relayer version revokes as a whole is applied again',
     },
   },
@@ -177,13 +177,13 @@ export const paymentGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('relay.ts'),
+        at('onchain/relay.ts'),
         'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
         'if (payment.refSequence !== ref.refSequence) return',
       ),
     ],
     test: {
-      file: at('refund.test.ts'),
+      file: at('losses/refund.test.ts'),
       name: 'of a further part is revoked as soon as the first revocation is final',
     },
   },
@@ -192,13 +192,13 @@ export const paymentGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('checks/hold.ts'),
+        at('onchain/hold.ts'),
         'if (row && isWhole(row, payment) && needsHold(row))',
         'if (row && needsHold(row))',
       ),
     ],
     test: {
-      file: at('checks/hold.test.ts'),
+      file: at('onchain/hold.test.ts'),
       name: 'is not cleared by a check that began before it',
     },
   },

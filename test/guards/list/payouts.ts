@@ -45,7 +45,7 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('relay.test.ts'),
+      file: at('onchain/relay.test.ts'),
       name: 'is returned once, is never paid to the bank, and the user gets the reason',
     },
   },
@@ -54,13 +54,13 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [
       edit(
-        at('pay.ts'),
+        at('paying/pay.ts'),
         "if (before?.state !== 'paying') return undefined",
         'if (!before) return undefined',
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: 'is counted with the time since the previous one, also by another instance',
     },
   },
@@ -69,7 +69,7 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'outbox',
     edits: [
       edit(
-        at('pay.ts'),
+        at('paying/pay.ts'),
         `  const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
@@ -82,7 +82,7 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: 'is committed before it is sent to the provider',
     },
   },
@@ -97,10 +97,14 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     also: [
-      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+      edit(
+        at('paying/pay.ts'),
+        'if (!(await lookUp(context, cashout))) await attempt',
+        'await attempt',
+      ),
     ],
     test: {
-      file: at('pay.test.ts'),
+      file: at('paying/pay.test.ts'),
       name: '(%s) is resolved only by evidence, with one transfer',
       row: 'time-outs after it accepted',
     },
@@ -116,10 +120,14 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     also: [
-      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+      edit(
+        at('paying/pay.ts'),
+        'if (!(await lookUp(context, cashout))) await attempt',
+        'await attempt',
+      ),
     ],
     test: {
-      file: at('versions.test.ts'),
+      file: at('paying/versions.test.ts'),
       name: 'are ordered once however often the response is lost',
     },
   },
@@ -127,10 +135,14 @@ export const payoutGuards: readonly Guard[] = [
     guard: 'a payout is looked up before it is ordered again',
     kind: 'look-up',
     edits: [
-      edit(at('pay.ts'), 'if (!(await lookUp(context, cashout))) await attempt', 'await attempt'),
+      edit(
+        at('paying/pay.ts'),
+        'if (!(await lookUp(context, cashout))) await attempt',
+        'await attempt',
+      ),
     ],
     test: {
-      file: at('recheck.test.ts'),
+      file: at('incoming/recheck.test.ts'),
       name: 'as %s is not paid again, although the provider has forgotten its key',
     },
   },
@@ -139,13 +151,13 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'look-up',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         'const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis',
         'const apis = [cashout.payoutApi ?? context.provider.api]',
       ),
     ],
     test: {
-      file: at('recheck.test.ts'),
+      file: at('incoming/recheck.test.ts'),
       name: 'is looked up in %s even if new payouts use %s',
     },
   },
@@ -154,13 +166,13 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         'if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {',
         "if (cashout.state === 'paid' && mayBeIts(facts, evidence)) {",
       ),
     ],
     test: {
-      file: at('recheck.test.ts'),
+      file: at('incoming/recheck.test.ts'),
       name: 'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
     },
   },
@@ -175,7 +187,7 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('recheck.test.ts'),
+      file: at('incoming/recheck.test.ts'),
       name: 'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
     },
   },
@@ -184,7 +196,7 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'key',
     edits: [edit(at('cashout.store.ts'), 'cashout.payoutApi ?? forNew', 'forNew')],
     test: {
-      file: at('versions.test.ts'),
+      file: at('paying/versions.test.ts'),
       name: 'from %s to %s keeps its version and pays it once',
     },
   },
@@ -199,7 +211,7 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: '%s',
       row: 'an empty array',
     },
@@ -233,13 +245,13 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [
       edit(
-        at('pay.ts'),
+        at('paying/pay.ts'),
         'current?.attempts === attempts && startReturn',
         'current !== undefined && attempts > 0 && startReturn',
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: 'refused during a later attempt returns nothing',
     },
   },
@@ -254,7 +266,7 @@ export const payoutGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: 'the cash-out follows the one that may still reach the bank, not the failed one',
     },
   },
@@ -263,13 +275,13 @@ export const payoutGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         'if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named',
         'if (!own || own.attempts >= 0) return named',
       ),
     ],
     test: {
-      file: at('unclear.test.ts'),
+      file: at('paying/unclear.test.ts'),
       name: '%s about the failed one returns nothing before the other is known',
       row: 'a delivery',
     },
@@ -325,32 +337,32 @@ function whilePaid`,
     kind: 'evidence',
     edits: [
       edit(
-        at('webhook.ts'),
+        at('incoming/webhook.ts'),
         'const evidence = await context.provider\n        .find(hint.payoutId)',
         `const { data } = JSON.parse(body)
       const told = { payoutId: hint.payoutId, referenceId: data.reference_id, status: context.provider.statusOf(data.status), word: data.status, failureCode: null, reason: null, amountMinor: BigInt(data.amount ?? 0), currency: 'IDR' }
       const evidence = await Promise.resolve(told)`,
       ),
     ],
-    test: { file: at('pay.test.ts'), name: 'are only hints: a false one changes nothing' },
+    test: { file: at('paying/pay.test.ts'), name: 'are only hints: a false one changes nothing' },
   },
   {
     guard: 'sealed bank details open only for their own payout',
     kind: 'key',
     edits: [
       edit(
-        at('bank.ts'),
+        at('request/bank.ts'),
         '.setAAD(Buffer.from(payoutId))\n  const text',
         '.setAAD(Buffer.from(""))\n  const text',
       ),
       edit(
-        at('bank.ts'),
+        at('request/bank.ts'),
         'opening.setAAD(Buffer.from(payoutId))',
         'opening.setAAD(Buffer.from(""))',
       ),
     ],
     test: {
-      file: at('bank.test.ts'),
+      file: at('request/bank.test.ts'),
       name: 'security: do not open under another payout',
     },
   },

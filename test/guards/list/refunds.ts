@@ -9,13 +9,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('checks/hold.ts'),
+        at('onchain/hold.ts'),
         'if (clear) await mature(context, payment)\n    else await keepFrozen(context, payment)',
         'await mature(context, payment)',
       ),
     ],
     test: {
-      file: at('checks/hold.test.ts'),
+      file: at('onchain/hold.test.ts'),
       name: 'does not end while the provider cannot be checked',
     },
   },
@@ -24,13 +24,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('checks/hold.ts'),
+        at('onchain/hold.ts'),
         '  if (!clear) {\n    await extend(context, payment, until!)',
         '  if (!clear) {',
       ),
     ],
     test: {
-      file: at('checks/hold.test.ts'),
+      file: at('onchain/hold.test.ts'),
       name: 'is extended when the provider does not respond shortly before the end',
     },
   },
@@ -39,13 +39,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('checks/hold.ts'),
+        at('onchain/hold.ts'),
         'await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })',
         'await notePayment(tx, id, { extendedAt })',
       ),
     ],
     test: {
-      file: at('checks/hold.test.ts'),
+      file: at('onchain/hold.test.ts'),
       name: 'needs another response before its new end if it was extended after one',
     },
   },
@@ -54,13 +54,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('checks/hold.ts'),
+        at('onchain/hold.ts'),
         'const rows = await readFreshList(context, payment)',
         'const rows: never[] = []',
       ),
     ],
     test: {
-      file: at('checks/hold.test.ts'),
+      file: at('onchain/hold.test.ts'),
       name: 'does not end after a 404 for refunds unless the list of transactions was read',
     },
   },
@@ -69,13 +69,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [
       edit(
-        at('refunds/refund.store.ts'),
+        at('losses/refund.store.ts'),
         `case when \${isStale} then 'succeeded' else excluded.status end`,
         'excluded.status',
       ),
     ],
     test: {
-      file: at('refunds/refund.store.test.ts'),
+      file: at('losses/refund.store.test.ts'),
       name: 'follows the provider in both directions, but a stale "pending" undoes nothing',
     },
   },
@@ -84,13 +84,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [
       edit(
-        at('refunds/refund.store.ts'),
+        at('losses/refund.store.ts'),
         `madeGoodMicro: sql\`\${lostMicro}\`,`,
         `madeGoodMicro: sql\`\${madeGoodMicro}\`,`,
       ),
     ],
     test: {
-      file: at('refunds/given-back.test.ts'),
+      file: at('losses/given-back.test.ts'),
       name: 'security: a dispute that is lost again freezes the wallet if its repayment was given back',
     },
   },
@@ -99,13 +99,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('refunds/report.ts'),
+        at('losses/report.ts'),
         "status === 'pending' || status === 'unknown'",
         "status === 'pending' && status !== 'pending'",
       ),
     ],
     test: {
-      file: at('refunds/going-back.test.ts'),
+      file: at('losses/going-back.test.ts'),
       name: 'until a pending refund has failed, and the wallet is free again',
     },
   },
@@ -114,13 +114,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         'refund.currency === charge.currency ? refund.refundedMinor : null',
         'refund.refundedMinor',
       ),
     ],
     test: {
-      file: at('refunds/going-back.test.ts'),
+      file: at('losses/going-back.test.ts'),
       name: 'as a whole when %s',
       row: 'it is disputed in ringgit',
     },
@@ -130,13 +130,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('checks/recheck.ts'),
+        at('incoming/recheck.ts'),
         'return isOnHold(payment) ? checkHold(context, payment) : undefined',
         'return undefined',
       ),
     ],
     test: {
-      file: at('refunds/going-back.test.ts'),
+      file: at('losses/going-back.test.ts'),
       name: 'extends the hold before it ends, until it is final',
     },
   },
@@ -145,13 +145,13 @@ export const refundGuards: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('receive.ts'),
+        at('incoming/receive.ts'),
         "if (payment.kind !== 'topup' || held || !isShort) return { onchainMicro }",
         "if (payment.kind !== 'topup' || !isShort) return { onchainMicro }",
       ),
     ],
     test: {
-      file: at('refunds/reversal.test.ts'),
+      file: at('losses/reversal.test.ts'),
       name: 'recovers nothing by a reversible channel',
     },
   },
@@ -160,7 +160,7 @@ export const refundGuards: readonly Guard[] = [
     kind: 'lock',
     edits: [
       edit(
-        at('refunds/reversal.ts'),
+        at('losses/reversal.ts'),
         `    await lockWallet(tx, wallet)
     const row = await findWallet(tx, wallet)
     if (!row) return { refused`,
@@ -169,7 +169,7 @@ export const refundGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('refunds/reversal.test.ts'),
+      file: at('losses/reversal.test.ts'),
       name: 'is unfrozen once by two concurrent operators, and a further request is answered',
     },
   },
@@ -189,7 +189,7 @@ export const refundGuards: readonly Guard[] = [
       ),
     ],
     also: [
-      edit(at('advance.ts'), 'if (!mayBecome(payment, to)) throw', 'if (!mayBecome) throw'),
+      edit(at('onchain/advance.ts'), 'if (!mayBecome(payment, to)) throw', 'if (!mayBecome) throw'),
       withoutIndex('payments.refund_orders_once'),
     ],
     test: {

@@ -19,7 +19,7 @@ const once: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('rounds.test.ts'),
+      file: at('relay-loop.test.ts'),
       name: 'security: repeated with another amount is dead-lettered',
     },
   },
@@ -146,7 +146,7 @@ const once: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('givebacks/cashouts.test.ts'),
+      file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out comes later: it fails without a payout to the bank',
     },
   },
@@ -161,7 +161,7 @@ const once: readonly Guard[] = [
       ),
     ],
     test: {
-      file: at('givebacks/cashouts.test.ts'),
+      file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out comes while the giveback is stored: it fails',
     },
   },
@@ -169,10 +169,14 @@ const once: readonly Guard[] = [
     guard: 'a giveback waits for a take of its wallet that is being stored',
     kind: 'lock',
     edits: [
-      edit(at('givebacks/take-up.ts'), 'await lockWallet(tx, arrival.wallet)', 'void lockWallet'),
+      edit(
+        at('unsolicited-deposits/accept.ts'),
+        'await lockWallet(tx, arrival.wallet)',
+        'void lockWallet',
+      ),
     ],
     test: {
-      file: at('givebacks/cashouts.test.ts'),
+      file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out is ordered concurrently',
     },
   },
@@ -181,13 +185,13 @@ const once: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('givebacks/giveback.ts'),
+        at('unsolicited-deposits/return.ts'),
         'if (take) return `',
         'if (take && ausdMicro < 0n) return `',
       ),
     ],
     test: {
-      file: at('givebacks/cashouts.test.ts'),
+      file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out took it or its order is in progress',
     },
   },
@@ -196,13 +200,13 @@ const once: readonly Guard[] = [
     kind: 'evidence',
     edits: [
       edit(
-        at('givebacks/giveback.ts'),
+        at('unsolicited-deposits/return.ts'),
         "if (isSpent) return 'it was already given back according to the token'",
         'void isSpent',
       ),
     ],
     test: {
-      file: at('givebacks/giveback.test.ts'),
+      file: at('unsolicited-deposits/return.test.ts'),
       name: '%s',
       row: 'and went back before the rows were put back',
     },
@@ -227,7 +231,7 @@ const once: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        at('transactions/examine.ts'),
+        at('transactions/preflight.ts'),
         'if (isVerdict(operation.kind))',
         'if (database === null)',
       ),
@@ -363,21 +367,6 @@ const nonces: readonly Guard[] = [
     test: {
       file: at('lanes/lanes.test.ts'),
       name: 'do not record a fault that a stalled process finds on a lane that the other holds by now',
-    },
-  },
-  {
-    guard: 'a transaction is stored before it is sent',
-    kind: 'lane',
-    edits: [
-      edit(
-        at('transactions/assign.ts'),
-        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })',
-        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })\n      await context.node.sendRaw(signed.raw, 0)',
-      ),
-    ],
-    test: {
-      file: at('transactions/broadcast.test.ts'),
-      name: 'a transaction is sent only after its bytes are stored',
     },
   },
   {

@@ -1,10 +1,10 @@
 import { eq, inArray } from 'drizzle-orm'
-import { sumPromised } from '../../../services/payments/cover/promise.store'
-import { answerSettlements, answerTopups } from '../../../services/payments/open'
+import { answerSettlements, answerTopups } from '../../../services/payments/checkout/open'
 import { payments } from '../../../services/payments/payment.store'
+import { sumPromised } from '../../../services/payments/treasury/promise.store'
 import type { CashoutRequest } from '../../../services/payouts/cashout'
 import { cashouts } from '../../../services/payouts/cashout.store'
-import { sumUnpaid } from '../../../services/payouts/cover/promise.store'
+import { sumUnpaid } from '../../../services/payouts/treasury/promise.store'
 import { ausdMicro, newNumber, openAsk, openBook, openPayments, walletOf } from '../copies/payments'
 import {
   openBank,

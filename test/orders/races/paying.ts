@@ -1,6 +1,6 @@
 import type { CashoutState } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.store'
-import { payAgain, payTaken } from '../../../services/payouts/pay'
+import { payAgain, payTaken } from '../../../services/payouts/paying/pay'
 import {
   type Bank,
   evidenceOf,

@@ -9,7 +9,7 @@ import { dueBy, FromNow, nothing, type StandIn } from './table'
 // Stand-in for the store of cash-outs.
 
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
-type Promises = typeof import('../../../services/payouts/cover/promise.store')
+type Promises = typeof import('../../../services/payouts/treasury/promise.store')
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 

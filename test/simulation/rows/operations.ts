@@ -15,7 +15,7 @@ import { dueBy, nothing, type StandIn } from './table'
 
 type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
 type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
-type Burnt = typeof import('../../../services/chain-relayer/operations/burnt.store')
+type Burnt = typeof import('../../../services/chain-relayer/operations/reverted-gas.store')
 type Db = Parameters<Operations['findOperation']>[0]
 
 const greater = (left: bigint, right: bigint): bigint => {

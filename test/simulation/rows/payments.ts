@@ -1,4 +1,4 @@
-import type { CheckKind } from '../../../services/payments/checks/check.store'
+import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import type { NewPayment, PaymentRow } from '../../../services/payments/payment.store'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
@@ -7,9 +7,9 @@ import { dueBy, nothing, type StandIn } from './table'
 // Stand-in for the store of payments and the store of their checks.
 
 type Payments = typeof import('../../../services/payments/payment.store')
-type Checks = typeof import('../../../services/payments/checks/check.store')
-type Limits = typeof import('../../../services/payments/cover/limits.store')
-type Promises = typeof import('../../../services/payments/cover/promise.store')
+type Checks = typeof import('../../../services/payments/incoming/check.store')
+type Limits = typeof import('../../../services/payments/treasury/limits.store')
+type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
 /** Column defaults. */
 const defaults = {

@@ -2,15 +2,15 @@ import type {
   Reversal,
   StoredReport,
   WalletRow,
-} from '../../../services/payments/refunds/refund.store'
+} from '../../../services/payments/losses/refund.store'
 import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
 // Stand-in for rows that belong to a payment: refunds, losses, frozen wallets, anomalies.
 
-type Refunds = typeof import('../../../services/payments/refunds/refund.store')
-type Besides = typeof import('../../../services/payments/refunds/beside.store')
+type Refunds = typeof import('../../../services/payments/losses/refund.store')
+type Besides = typeof import('../../../services/payments/losses/charge-facts.store')
 type Schema = typeof import('../../../services/payments/schema.store')
 type Db = Parameters<Refunds['findMissing']>[0]
 

@@ -1,12 +1,12 @@
 import type { Db } from '#shared/db/open'
 import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
 import type { Operation } from '../../../services/chain-relayer/operations/operation.store'
-import type { PaymentRow } from '../../../services/payments/payment.store'
 import type {
   Reversal,
   StoredReport,
   WalletRow,
-} from '../../../services/payments/refunds/refund.store'
+} from '../../../services/payments/losses/refund.store'
+import type { PaymentRow } from '../../../services/payments/payment.store'
 import type { Cashout } from '../../../services/payouts/cashout.store'
 import { dueIn, type Indices, Table } from './table'
 

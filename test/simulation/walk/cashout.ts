@@ -4,14 +4,14 @@ import { messageIdFor } from '#shared/ids'
 import { difference, unbalanced } from '#shared/ledger/position'
 import * as relay from '#shared/messages/relay'
 import { ProviderUnknown } from '#shared/provider/problem'
-import { orderTake } from '../../../services/payouts/advance'
-import { positionOf } from '../../../services/payouts/books/position'
 import { type Cashout, insertCashout } from '../../../services/payouts/cashout.store'
+import { startRechecking } from '../../../services/payouts/incoming/recheck'
+import { webhookReactions } from '../../../services/payouts/incoming/webhook'
+import { positionOf } from '../../../services/payouts/ledger/position'
+import { orderTake } from '../../../services/payouts/onchain/advance'
+import { relayReactions } from '../../../services/payouts/onchain/relay'
 import type { Evidence, PayoutApi, PayoutStatus } from '../../../services/payouts/provider'
-import { startRechecking } from '../../../services/payouts/recheck'
-import { relayReactions } from '../../../services/payouts/relay'
 import { journal, messaging, outbox } from '../../../services/payouts/schema.store'
-import { webhookReactions } from '../../../services/payouts/webhook'
 import { bookedOf } from '../rows/journal'
 import { lastRound } from '../world/loops'
 import {
@@ -26,7 +26,7 @@ import {
   type Step,
 } from './messages'
 import type { Model } from './search'
-import { keyOf, type Moment, noLog, type Reach, Stage } from './stage'
+import { keyOf, type Moment, noLog, type Reach, Stage } from './state'
 
 const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const wallet = `0x${'ab'.repeat(20)}` as const

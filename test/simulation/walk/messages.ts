@@ -1,7 +1,7 @@
 import type { IncomingMessage } from '#shared/bus/handling'
 import type { OutboxRow } from '../rows/rows'
 import type { Table } from '../rows/table'
-import type { Moment, Stage, Task } from './stage'
+import type { Moment, Stage, Task } from './state'
 
 /** A published message, acknowledged or not. */
 export type Posted = {

@@ -4,14 +4,14 @@ import { idFor, messageIdFor } from '#shared/ids'
 import { difference, unbalanced } from '#shared/ledger/position'
 import * as relay from '#shared/messages/relay'
 import { ok } from '#shared/refusals'
-import { positionOf } from '../../../services/payments/books/position'
-import { checkHold } from '../../../services/payments/checks/hold'
+import { webhookReactions } from '../../../services/payments/incoming/webhook'
+import { positionOf } from '../../../services/payments/ledger/position'
+import { checkHold } from '../../../services/payments/onchain/hold'
+import { relayReactions } from '../../../services/payments/onchain/relay'
 import { isOnHold } from '../../../services/payments/payment'
 import { insertPayment, type PaymentRow } from '../../../services/payments/payment.store'
 import type { Hint } from '../../../services/payments/provider'
-import { relayReactions } from '../../../services/payments/relay'
 import { journal, messaging, outbox } from '../../../services/payments/schema.store'
-import { webhookReactions } from '../../../services/payments/webhook'
 import { bookedOf } from '../rows/journal'
 import { bookIn } from '../rows/refunds'
 import {
@@ -26,7 +26,7 @@ import {
   type Step,
 } from './messages'
 import type { Model } from './search'
-import { keyOf, type Moment, noLog, type Reach, Stage } from './stage'
+import { keyOf, type Moment, noLog, type Reach, Stage } from './state'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
 const id = idFor('payment', 'the one payment')

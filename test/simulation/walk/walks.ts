@@ -1,7 +1,7 @@
 import { type Terms as CashoutTerms, cashoutModel } from './cashout'
 import { type Terms as PaymentTerms, paymentModel } from './payment'
 import { type Walk, walkThrough } from './search'
-import { withoutTimers } from './stage'
+import { withoutTimers } from './state'
 
 /** Above the largest walk; a walk that reaches it was not exhaustive. */
 const statesMax = 3_000_000

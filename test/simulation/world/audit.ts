@@ -1,15 +1,15 @@
 import type { Hex } from 'viem'
 import { difference } from '#shared/ledger/position'
 import { messaging } from '../../../services/chain-relayer/schema.store'
-import { positionOf as positionOfPayment } from '../../../services/payments/books/position'
+import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { refIdOf } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.store'
 import {
   journal as paymentsJournal,
   outbox as paymentsOutbox,
 } from '../../../services/payments/schema.store'
-import { positionOf as positionOfCashout } from '../../../services/payouts/books/position'
 import type { Cashout } from '../../../services/payouts/cashout.store'
+import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import {
   journal as payoutsJournal,
   outbox as payoutsOutbox,

@@ -1,0 +1,28 @@
+import type { Beside } from '#shared/db/compiled-query'
+import type { Tx } from '#shared/db/open'
+import { book, bookBeside } from '#shared/ledger/journal.store'
+import type { OpenTransaction } from '../lanes/lane.store'
+import type { Operation } from '../operations/operation.store'
+import { journal } from '../schema.store'
+import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
+
+/** Books the cost of a final transaction, in the statement that closes it. */
+export const bookTransaction = (
+  { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
+  concluded: Concluded,
+  operations: readonly Operation[],
+): Beside | undefined =>
+  bookBeside(journal, {
+    event: eventOf(
+      concluded.outcome,
+      operations.map(({ kind }) => kind),
+    ),
+    item: `${lane}:${nonce}`,
+    lines: positionOf(concluded),
+  })
+
+/** Books the AUSD moved by a giveback, in the database transaction that settles it. */
+export const bookOperation = (tx: Tx, operation: Operation): Promise<void> => {
+  const { kind, cause } = operation
+  return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })
+}

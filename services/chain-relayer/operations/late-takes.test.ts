@@ -1,0 +1,185 @@
+import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import pino from 'pino'
+import type { Hex } from 'viem'
+import { idFor } from '#shared/ids'
+import { actorKeys } from '#test/support/contracts'
+import type { Context } from '../context'
+import { outbox } from '../schema.store'
+import {
+  cancelData,
+  newNonce,
+  newWallet,
+  openFixture,
+  recipient,
+  take,
+  transferData,
+  until,
+} from '../test-support'
+import { lookOnce } from './authorization-search'
+import { watchOnce } from './late-takes'
+import { countWatched } from './operation.store'
+import { followTransfers } from './treasury-transfers'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+const { chain, contracts, database } = fixture
+const treasury = fixture.treasury.address
+
+/** A process whose alarms can be read. */
+async function begin() {
+  const alarms: string[] = []
+  const write = (line: string) => {
+    const { alarm, msg } = JSON.parse(line)
+    if (alarm) alarms.push(msg)
+  }
+  const context: Context = { ...(await fixture.begin()), log: pino({ level: 'info' }, { write }) }
+  return { context, alarms }
+}
+
+/** A take that failed because the wallet was empty; it holds enough again afterwards. */
+async function failedTake(context: Context, forSeconds?: number) {
+  const { key, address } = await newWallet(fixture, 0n)
+  const nonce = newNonce()
+  const signed = await fixture.sign(key, { to: treasury, value: 4_000_000n, nonce, forSeconds })
+  const task = take(signed)
+  await fixture.command(task)
+  const failed = await fixture.finish(context, task)
+  expect(failed).toMatchObject({ state: 'failed', reason: 'balance_too_low' })
+  await fixture.mint(address, 10_000_000n)
+  return { key, address, signed, task }
+}
+const submitted = (data: Hex) => fixture.submit(actorKeys.budi, contracts.ausd, data)
+const watchUntil = (context: Context, what: string, fact: () => Promise<unknown>) =>
+  until(async () => {
+    await watchOnce(context, 0)
+    await lookOnce(context, new Map())
+    return fact()
+  }, what)
+const told = (cause: string) =>
+  database.read((db) =>
+    db
+      .select()
+      .from(outbox)
+      .where(eq(outbox.id, idFor('message', `relay.take.settled:${cause}`))),
+  )
+const isWatched = async (task: ReturnType<typeof take>) =>
+  (await fixture.operationOf(task)).watchAt !== null
+
+describe('a failed take', () => {
+  test('that a third party puts on the chain is settled late, when it is final', async () => {
+    const { context, alarms } = await begin()
+    const { signed, task } = await failedTake(context)
+    await watchOnce(context, 0)
+    expect(await told(task.payload.payoutId)).toEqual([])
+    const txHash = await submitted(transferData(signed))
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
+    const settled = await fixture.operationOf(task)
+    expect(settled).toMatchObject({ txHash, reason: 'balance_too_low', watchAt: null })
+    const { number } = await chain.getBlock({ blockTag: 'finalized' })
+    expect(settled.blockNumber! <= number!).toBe(true)
+    expect(await told(task.payload.payoutId)).toMatchObject([
+      { payload: { cause: task.payload.payoutId, txHash } },
+    ])
+    expect(alarms).toEqual([])
+  })
+
+  test('is settled by the next process if the transfer happened while no process ran', async () => {
+    const { signed, task } = await failedTake((await begin()).context)
+    await submitted(transferData(signed))
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil((await begin()).context, 'the late settlement', state)
+  })
+
+  test('is watched at once, also by a process whose clock is ahead', async () => {
+    const { context } = await begin()
+    setSystemTime(new Date(Date.now() + 1_800_000))
+    const { signed, task } = await failedTake(context).finally(() => setSystemTime())
+    await submitted(transferData(signed))
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
+  })
+
+  test('that was settled late is announced as settled, not failed, when it is ordered again', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context)
+    const txHash = await submitted(transferData(signed))
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    await fixture.command(task)
+    expect(await told(`${task.payload.payoutId}:1`)).toMatchObject([{ payload: { txHash } }])
+  })
+
+  test('security: whose nonce moved other money stays failed and raises an alert', async () => {
+    const { context, alarms } = await begin()
+    const { key, signed, task } = await failedTake(context)
+    const nonce = signed.nonce as Hex
+    await submitted(transferData(await fixture.sign(key, { to: recipient, value: 1n, nonce })))
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+    expect(await told(task.payload.payoutId)).toEqual([])
+    expect(alarms).toEqual(['authorization of a failed take used elsewhere'])
+  })
+
+  test('that its wallet cancelled stays failed without an alert', async () => {
+    const { context, alarms } = await begin()
+    const { key, signed, task } = await failedTake(context)
+    await submitted(await cancelData(key, signed.nonce, contracts.domain))
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+    expect(alarms).toEqual([])
+  })
+
+  test('security: is settled late for only one of several payouts that name its transfer', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context)
+    const second = take(signed)
+    await fixture.command(second)
+    await submitted(transferData(signed))
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('settled')
+    const other = await fixture.operationOf(second)
+    expect(other).toMatchObject({ state: 'failed', reason: 'authorization_conflict' })
+    expect(other.watchAt).toBeNull()
+  })
+
+  test('stays watched while the token cannot be read', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context)
+    await submitted(transferData(signed))
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_call' ? Promise.resolve(new Response('', { status: 503 })) : undefined
+    await watchOnce(context, 0)
+    expect(await isWatched(task)).toBe(true)
+    fixture.endpoint.intercept = undefined
+    const state = async () => (await fixture.operationOf(task)).state === 'settled'
+    await watchUntil(context, 'the late settlement', state)
+  })
+
+  // The last one: the chain's clock does not go back.
+  test('is watched until the window has closed by the time of a final block', async () => {
+    const { context } = await begin()
+    const { task } = await failedTake(context, 600)
+    const later = { ...context, clock: () => Date.now() + 7_200_000 }
+    await watchOnce(later, 0)
+    expect(await isWatched(task)).toBe(true)
+    expect(await database.read(countWatched)).toBe(1)
+    await chain.increaseTime({ seconds: 3_600 })
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+  })
+  test('security: with a window of years is watched for an hour, and found whenever it happens', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
+    await followTransfers(context)
+    await chain.increaseTime({ seconds: 3_600 })
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    expect((await fixture.operationOf(task)).state).toBe('failed')
+    const txHash = await submitted(transferData(signed))
+    await until(async () => {
+      await followTransfers(context)
+      return (await fixture.operationOf(task)).state === 'settled'
+    }, 'the late settlement')
+    expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { txHash } }])
+  })
+})

@@ -1,0 +1,119 @@
+import pMap from 'p-map'
+import type { Hex } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { type Loop, startLoop } from '#shared/loop'
+import type { Head } from '../chain/node'
+import type { Context } from '../context'
+import { useOf } from './authorization-search'
+import { findCursor } from './cursor.store'
+import { endWatch, takeWatched, type Watched } from './operation.store'
+import { settleLate } from './order'
+import { followTransfers } from './treasury-transfers'
+
+const rowsMax = 256
+const checkAtOnce = 4
+/** How long a failed take is checked; later transfers are found by the scan of the treasury. */
+const watchMaxSeconds = 60n * 60n
+/** Margin past `validBefore`, measured by block time, for endpoints that differ. */
+const marginSeconds = 60n
+
+/**
+ * Checks the failed takes whose authorization can still be submitted by anyone, and settles those
+ * whose transfer happened after all. Returns true if more may be due.
+ */
+export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
+  const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
+  if (due.length === 0) return false
+  const head = await context.node.finalizedHead()
+  const used = await usedAt(context, due, head)
+  const next = await context.database.read(findCursor)
+  // Later blocks are covered by the transfer scan; before its first run only the rows are watched.
+  const isFollowed = next !== undefined && next <= head.number + 1n
+  const checkOne = (take: Watched) =>
+    check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
+      context.logThrottled('watch', { err: error }, 'failed take check failed, will retry'),
+    )
+  await pMap(due, checkOne, { concurrency: checkAtOnce })
+  return due.length === rowsMax
+}
+
+/** Reads `authorizationState` of all takes at `head`; omits those that cannot be read. */
+async function usedAt(
+  { node, contracts }: Context,
+  takes: readonly Watched[],
+  head: Head,
+): Promise<Map<string, boolean>> {
+  const answers = await node.reader.multicall({
+    contracts: takes.map(({ payload: { authorization } }) => ({
+      address: contracts.ausd,
+      abi: ausdAbi,
+      functionName: 'authorizationState' as const,
+      args: [authorization.from as Hex, authorization.nonce as Hex] as const,
+    })),
+    blockNumber: head.number,
+    allowFailure: true,
+  })
+  const read = takes.map(({ id }, position) => [id, answers[position]!.result] as const)
+  return new Map(read.filter((one): one is readonly [string, boolean] => one[1] !== undefined))
+}
+
+async function check(
+  context: Context,
+  take: Watched,
+  { used, head, isFollowed }: { used: boolean | undefined; head: Head; isFollowed: boolean },
+): Promise<void> {
+  const { database, log } = context
+  const { authorization } = take.payload
+  const fields = { operationId: take.id, cause: take.cause }
+  if (used === undefined) throw new Error('authorizationState reverted')
+  if (!used) {
+    const failedAt = BigInt(Math.floor(take.updatedAt.getTime() / 1_000))
+    const lapsed = head.timestamp >= BigInt(authorization.validBefore) + marginSeconds
+    const watchedEnough = isFollowed && head.timestamp >= failedAt + watchMaxSeconds
+    if (!lapsed && !watchedEnough) return
+    if (await database.run((db) => endWatch(db, take.id)))
+      log.info({ ...fields, lapsed }, 'authorization of a failed take still unused, watch ended')
+    return
+  }
+  const use = useOf(context, take, authorization, head)
+  if (use === undefined) return // The search is running; the row is soon due again.
+  if (use === 'unknown') {
+    const alarm = { ...fields, alarm: true }
+    return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')
+  }
+  if (use === 'cancelled' || use === 'used_elsewhere') {
+    if (!(await database.run((db) => endWatch(db, take.id)))) return
+    if (use === 'cancelled') log.info(fields, 'authorization of a failed take cancelled')
+    else log.error({ ...fields, alarm: true }, 'authorization of a failed take used elsewhere')
+    return
+  }
+  if (!(await database.transaction((tx) => settleLate(tx, take, use.used)))) return
+  log.warn({ ...fields, txHash: use.used.txHash }, 'failed take settled late')
+  context.poke()
+}
+
+/** Scans transfers to the treasury and checks failed takes every `watchMs` until disposed. */
+export const startWatching = (context: Context, watchMs: number): Loop =>
+  startLoop({
+    name: 'watch',
+    everyMs: watchMs,
+    log: context.log,
+    work: async (signal) => {
+      let behind = true
+      while (behind && !signal.aborted)
+        behind = await followTransfers(context).catch((error) => {
+          context.logThrottled(
+            'follow',
+            { err: error },
+            'treasury transfer scan failed, will retry',
+          )
+          return false
+        })
+      let more = true
+      while (more && !signal.aborted)
+        more = await watchOnce(context, watchMs).catch((error) => {
+          context.logThrottled('watch', { err: error }, 'failed take watch failed, will retry')
+          return false
+        })
+    },
+  })

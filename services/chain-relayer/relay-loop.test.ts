@@ -1,0 +1,396 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
+import { type Hex, parseTransaction } from 'viem'
+import { idFor } from '#shared/ids'
+import { actors } from '#test/support/contracts'
+import { attempts, transactions } from './lanes/lane.store'
+import { holdLanes } from './lanes/lease'
+import { orderOf, type Task } from './operations/operation'
+import { operations } from './operations/operation.store'
+import { round } from './relay-loop'
+import { deadLetters, outbox } from './schema.store'
+import { newRefId, openFixture, until } from './test-support'
+import { assignWaiting } from './transactions/assign'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+
+const { database, chain } = fixture
+const ana = actors.ana.address.toLowerCase() as `0x${string}`
+const credit = (ausd = 1_000_000n, held = false): Task & { kind: 'credit' } => ({
+  kind: 'credit',
+  payload: { refId: newRefId(), wallet: ana, ausd: String(ausd), held },
+})
+const sharesOf = async (wallet: `0x${string}`) => (await fixture.lineOf(wallet)).shares
+const laneCount = () => chain.getTransactionCount({ address: fixture.keys[0]!.address })
+const attemptsOf = (task: Task) =>
+  database.read((db) =>
+    db
+      .select({ attempt: attempts.attempt, hash: attempts.hash, broadcasts: attempts.broadcasts })
+      .from(operations)
+      .innerJoin(
+        attempts,
+        and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)),
+      )
+      .where(eq(operations.cause, orderOf(task).cause)),
+  )
+const announced = (subject: string, cause: string) =>
+  database.read((db) =>
+    db
+      .select()
+      .from(outbox)
+      .where(eq(outbox.id, idFor('message', `${subject}:${cause}`))),
+  )
+
+describe('a transaction that no endpoint accepts', () => {
+  test('is replaced instead of resent, so that the lane continues', async () => {
+    const context = await fixture.begin()
+    const refused: string[] = []
+    fixture.endpoint.intercept = (method, _, [raw]) => {
+      if (method !== 'eth_sendRawTransaction') return undefined
+      const { gas } = parseTransaction(raw as Hex)
+      if (gas === 21_000n) return undefined
+      refused.push(String(raw))
+      return Promise.resolve(
+        Response.json({
+          ...{ jsonrpc: '2.0', id: 1 },
+          error: { code: -32603, message: 'Exceeds transaction gas limit' },
+        }),
+      )
+    }
+    const before = await laneCount()
+    const task = credit()
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await laneCount()) > before
+    }, 'the nonce being used up')
+    expect(refused).toHaveLength(1)
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('a credit order', () => {
+  test('is put on the chain once and announced with its transaction', async () => {
+    const context = await fixture.begin()
+    const before = await sharesOf(ana)
+    const task = credit(7_000_000n)
+    await fixture.command(task)
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'settled', kind: 'credit' })
+    expect((await sharesOf(ana)) - before).toBeGreaterThan(0n)
+    const [message] = await announced('relay.credit.settled', task.payload.refId)
+    expect(message?.payload).toMatchObject({ txHash: done.txHash, wallet: ana })
+  })
+
+  test('is announced only once its block is final', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    const done = await fixture.finish(context, task)
+    const head = await chain.getBlock({ blockTag: 'finalized' })
+    expect(done.blockNumber! <= head.number!).toBe(true)
+  })
+
+  test('repeated five times concurrently, and again later, is one operation and one transfer', async () => {
+    const context = await fixture.begin()
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    const task = credit(3_000_000n)
+    await Promise.all(Array.from({ length: 5 }, () => fixture.command(task)))
+    await fixture.finish(context, task)
+    await fixture.command(task)
+    await round(context)
+    expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(3_000_000n)
+  })
+
+  test('repeated under the same message id after its end is announced again', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task, 'msg-again')
+    await fixture.finish(context, task)
+    await fixture.command(task, 'msg-again')
+    const { refId } = task.payload
+    const [first] = await announced('relay.credit.settled', refId)
+    const [again] = await announced('relay.credit.settled', `${refId}:1`)
+    expect(again?.payload).toEqual(first!.payload)
+  })
+
+  test('security: repeated with another amount is dead-lettered', async () => {
+    const context = await fixture.begin()
+    const task = credit(2_000_000n)
+    await fixture.command(task)
+    await fixture.finish(context, task)
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    const forged = { ...task, payload: { ...task.payload, ausd: '9000000' } }
+    await fixture.command(forged, 'msg-forged')
+    await round(context)
+    expect(await fixture.balanceOf(fixture.treasury.address)).toBe(before)
+    const dead = await database.read((db) =>
+      db.select().from(deadLetters).where(eq(deadLetters.messageId, 'msg-forged')),
+    )
+    expect(dead).toHaveLength(1)
+  })
+})
+
+describe('a relayer process that ended', () => {
+  test('between storing and sending is continued by the next one with the same bytes', async () => {
+    const first = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    await assignWaiting(first, await holdLanes(first))
+    const [stored] = await attemptsOf(task)
+    expect(stored).toMatchObject({ attempt: 1, broadcasts: 0 })
+    const done = await fixture.finish(await fixture.begin(), task)
+    expect(done.txHash).toBe(stored!.hash)
+    expect(done.state).toBe('settled')
+  })
+
+  test('after sending is continued by a resend, which the chain takes once', async () => {
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    const task = credit(1_500_000n)
+    await fixture.command(task)
+    await round(await fixture.begin())
+    await fixture.finish(await fixture.begin(), task)
+    expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(1_500_000n)
+    expect(await attemptsOf(task)).toHaveLength(1)
+  })
+
+  test('loses its lanes, and its later assignments are refused', async () => {
+    const first = await fixture.begin()
+    const held = await holdLanes(first)
+    const second = await fixture.begin()
+    await holdLanes(second)
+    const task = credit()
+    await fixture.command(task)
+    const rows = () => database.read((db) => db.select().from(transactions))
+    const before = (await rows()).length
+    await assignWaiting(first, held)
+    expect(await rows()).toHaveLength(before)
+    expect((await fixture.finish(second, task)).state).toBe('settled')
+  })
+})
+
+describe('an endpoint that lies', () => {
+  const once = () => {
+    let left = 1
+    return () => left-- > 0
+  }
+
+  test.each([
+    [
+      'accepts it and responds with an error',
+      async (forward: () => Promise<Response>) => {
+        await forward()
+        return Response.json({
+          jsonrpc: '2.0',
+          id: 1,
+          error: { code: -32603, message: 'rejected' },
+        })
+      },
+    ],
+    [
+      'accepts it and breaks off',
+      async (forward: () => Promise<Response>) => {
+        await forward()
+        return new Response('bad gateway', { status: 502 })
+      },
+    ],
+    [
+      'accepts it and drops it',
+      async () => Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }),
+    ],
+    [
+      'refuses it for its fee',
+      async () =>
+        Response.json({
+          jsonrpc: '2.0',
+          id: 1,
+          error: { code: -32603, message: 'Transaction fee too low' },
+        }),
+    ],
+  ])('that %s still leads to one credit at one nonce', async (_case, answer) => {
+    const context = await fixture.begin()
+    const [before, count] = [await fixture.balanceOf(fixture.treasury.address), await laneCount()]
+    const first = once()
+    fixture.endpoint.intercept = (method, forward) =>
+      method === 'eth_sendRawTransaction' && first() ? answer(forward) : undefined
+    const task = credit(1_250_000n)
+    await fixture.command(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+    expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(1_250_000n)
+    expect((await laneCount()) - count).toBe(1)
+  })
+
+  test('about a receipt that vanishes ends no operation before the block is final', async () => {
+    const context = await fixture.begin()
+    let hidden = 6
+    fixture.endpoint.intercept = (method) =>
+      /^eth_get(Transaction|Block)Receipts?$/.test(method) && hidden-- > 0
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: null }))
+        : undefined
+    const task = credit()
+    await fixture.command(task)
+    await fixture.finish(context, task)
+    expect(hidden).toBeLessThan(0)
+    expect(await attemptsOf(task)).toHaveLength(1)
+  })
+
+  test('that is down for a while only delays the operation', async () => {
+    const context = await fixture.begin()
+    fixture.endpoint.intercept = async () => new Response('', { status: 503 })
+    const task = credit()
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).state).toBe('waiting')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('several operations in one transaction', () => {
+  test('are mined together, and a bad one does not harm the others', async () => {
+    const context = await fixture.begin()
+    const good = [credit(), credit(), credit()]
+    const used = credit(4_000_000n)
+    await fixture.command(used)
+    await fixture.finish(context, used)
+    // The ref is taken on the chain by other content, as a restored backup would have it.
+    await database.read((db) =>
+      db.delete(operations).where(eq(operations.cause, used.payload.refId)),
+    )
+    const bad = { ...used, payload: { ...used.payload, ausd: '5' } }
+    const count = await laneCount()
+    for (const task of [...good, bad]) await fixture.command(task)
+    const ended = []
+    for (const task of [...good, bad]) ended.push(await fixture.finish(context, task))
+    expect(ended.map(({ state }) => state)).toEqual(['settled', 'settled', 'settled', 'failed'])
+    expect(ended[3]!.reason).toBe('ref_conflict')
+    expect(new Set(ended.slice(0, 3).map(({ txHash }) => txHash)).size).toBe(1)
+    expect((await laneCount()) - count).toBe(1)
+  })
+
+  test('count as done even if one was applied before', async () => {
+    const context = await fixture.begin()
+    const known = credit(1_000_000n)
+    await fixture.command(known)
+    await fixture.finish(context, known)
+    await database.read((db) =>
+      db.delete(operations).where(eq(operations.cause, known.payload.refId)),
+    )
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    const fresh = credit(1_000_000n)
+    for (const task of [known, fresh]) await fixture.command(task)
+    expect((await fixture.finish(context, known)).state).toBe('settled')
+    expect((await fixture.finish(context, fresh)).state).toBe('settled')
+    expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(1_000_000n)
+  })
+})
+
+describe('a transaction that is not mined', () => {
+  test('gets a higher fee at the same nonce, and one attempt is mined', async () => {
+    const context = await fixture.begin()
+    const count = await laneCount()
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+        : undefined
+    const task = credit()
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await attemptsOf(task)).length >= 2
+    }, 'a second attempt')
+    fixture.endpoint.intercept = undefined
+    const done = await fixture.finish(context, task)
+    const hashes = (await attemptsOf(task)).map(({ hash }) => hash)
+    expect(hashes).toContain(done.txHash!)
+    expect((await laneCount()) - count).toBe(1)
+  })
+})
+
+describe('a lane with a low balance', () => {
+  test('security: signs for no more than it can pay, with any number of operations waiting', async () => {
+    const address = fixture.keys[0]!.address
+    const balanceWei = await chain.getBalance({ address })
+    await chain.setBalance({ address, value: 50_000_000_000_000_000n })
+    try {
+      const context = await fixture.begin({ batchMax: 1 })
+      const tasks = [credit(), credit(), credit(), credit()]
+      for (const task of tasks) await fixture.command(task)
+      await round(context)
+      const [lane] = await holdLanes(context)
+      const costs = lane!.open.map(({ attempts: [first] }) => first!.gas * first!.maxFeeWei)
+      expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBeLessThan(50_000_000_000_000_000n)
+      for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+    } finally {
+      await chain.setBalance({ address, value: balanceWei })
+    }
+  })
+
+  test('security: accepts no operation near its reserve', async () => {
+    const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
+    const task = credit()
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).state).toBe('waiting')
+    expect((await fixture.finish(await fixture.begin(), task)).state).toBe('settled')
+  })
+})
+
+describe("a foreign user of a lane's key", () => {
+  test('security: takes a nonce of ours: an alert is raised, and the order is carried out once', async () => {
+    const context = await fixture.begin()
+    const [account] = fixture.keys
+    const count = await laneCount()
+    const before = await sharesOf(ana)
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }))
+        : undefined
+    const task = credit()
+    await fixture.command(task)
+    await round(context)
+    expect((await fixture.operationOf(task)).nonce).toBe(count)
+    const to = actors.budi.address
+    const hash = await chain.sendTransaction({ account: account!, to, nonce: count, chain: null })
+    await chain.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    fixture.endpoint.intercept = undefined
+    const later = { ...context, clock: () => Date.now() + 61_000 }
+    const done = await fixture.finish(later, task)
+    expect(done).toMatchObject({ state: 'settled', nonce: count + 1 })
+    expect((await sharesOf(ana)) - before).toBeGreaterThan(0n)
+  })
+})
+
+describe('a chain that does not advance', () => {
+  test('security: causes no higher fee, and every operation settles once it advances', async () => {
+    const context = await fixture.begin()
+    const task = credit()
+    await fixture.command(task)
+    await chain.setIntervalMining({ interval: 0 })
+    try {
+      for (let seconds = 1; seconds <= 12; seconds++)
+        await round({ ...context, clock: () => Date.now() + seconds * 1_000 })
+      expect(await attemptsOf(task)).toHaveLength(1)
+    } finally {
+      await chain.setIntervalMining({ interval: 1 })
+      await chain.mine({ blocks: 4 })
+    }
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+test('a lane whose key was used elsewhere assigns no nonces and reports a fault', async () => {
+  await chain.setNonce({ address: fixture.keys[0]!.address, nonce: (await laneCount()) + 1 })
+  const context = await fixture.begin()
+  const [lane] = await holdLanes(context)
+  expect(lane?.sound).toBe(false)
+  const waiting = credit()
+  await fixture.command(waiting)
+  await round(context)
+  expect((await fixture.operationOf(waiting)).state).toBe('waiting')
+})

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import pino from 'pino'
+import { type Hex, keccak256 } from 'viem'
+import { actors } from '#test/support/contracts'
+import type { Context } from '../context'
+import { findOpen } from '../lanes/lane.store'
+import { addressesOf, type HeldLane, holdLanes } from '../lanes/lease'
+import type { Task } from '../operations/operation'
+import { round } from '../relay-loop'
+import { newRefId, openFixture, until } from '../test-support'
+import { concludeFinal } from './finalize'
+
+const fixture = await openFixture()
+afterAll(fixture.close)
+afterEach(() => {
+  fixture.endpoint.intercept = undefined
+})
+const credits = (count: number) =>
+  Array.from(
+    { length: count },
+    (): Task => ({
+      kind: 'credit',
+      payload: { refId: newRefId(), wallet: actors.ana.address, ausd: '1000000', held: false },
+    }),
+  )
+
+/** Returns the calls per method until this many transactions were final. */
+async function callsUntilFinal(count: number) {
+  const context = await fixture.begin({ batchMax: 1 })
+  const calls = new Map<string, number>()
+  fixture.endpoint.intercept = (method, _, [call]) => {
+    const isSimulation = method === 'eth_call' && (call as { from?: string }).from !== undefined
+    const name = isSimulation ? 'simulation' : method
+    calls.set(name, (calls.get(name) ?? 0) + 1)
+    return undefined
+  }
+  await round(context)
+  const tasks = credits(count)
+  for (const task of tasks) await fixture.command(task)
+  await until(async () => {
+    await round(context)
+    const rows = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
+    return rows.every(({ state }) => state === 'settled')
+  }, 'the end of all')
+  fixture.endpoint.intercept = undefined
+  return calls
+}
+
+describe('the finality of a transaction', () => {
+  test('costs one receipt and no more than one block per transaction', async () => {
+    const calls = await callsUntilFinal(12)
+    expect(calls.get('eth_sendRawTransaction')).toBeGreaterThanOrEqual(12)
+    expect(calls.get('eth_getTransactionReceipt')).toBe(12)
+    expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
+  })
+
+  /** Makes an endpoint report other block hashes in receipts, and count its lies. */
+  function lieOfBlocks(alsoByNumber: boolean) {
+    const told = { lies: 0 }
+    const discarded = `0x${'ab'.repeat(32)}`
+    let number = ''
+    fixture.endpoint.intercept = (method, forward, [asked]) => {
+      const isReceipt = method === 'eth_getTransactionReceipt'
+      const isBlock = alsoByNumber && method === 'eth_getBlockByNumber' && asked === number
+      if (!isReceipt && !isBlock) return undefined
+      return forward().then(async (reply) => {
+        const answer = (await reply.json()) as { result: { blockNumber?: string } | null }
+        if (!answer.result) return Response.json(answer)
+        if (isBlock)
+          return Response.json({ ...answer, result: { ...answer.result, hash: discarded } })
+        told.lies += 1
+        number = answer.result.blockNumber!
+        return Response.json({ ...answer, result: { ...answer.result, blockHash: discarded } })
+      })
+    }
+    return told
+  }
+
+  test.each([
+    ['whose block is another by now', false],
+    ['of a discarded block that the endpoint still serves', true],
+  ])('is not taken from a receipt %s', async (_, alsoByNumber) => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const told = lieOfBlocks(alsoByNumber)
+    const [task] = credits(1)
+    await fixture.command(task!)
+    await until(async () => {
+      await round(context)
+      return told.lies > 2
+    }, 'receipts of a block that is gone')
+    expect((await fixture.operationOf(task!)).state).toBe('assigned')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task!)).state).toBe('settled')
+  })
+
+  test('is not taken for a foreign transaction by an instance that lost its lane', async () => {
+    const alarms: string[] = []
+    const write = (line: string) => {
+      const { alarm, msg } = JSON.parse(line)
+      if (alarm) alarms.push(msg)
+    }
+    const stalled = {
+      ...(await fixture.begin({ batchMax: 1 })),
+      log: pino({ level: 'info' }, { write }),
+    }
+    fixture.endpoint.intercept = (method, _, [raw]) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: keccak256(raw as Hex) }))
+        : undefined
+    const [task] = credits(1)
+    await fixture.command(task!)
+    await until(async () => {
+      await round(stalled)
+      return (await fixture.operationOf(task!)).state === 'assigned'
+    }, 'a nonce for the credit')
+    const held = await holdLanes(stalled)
+    const next = await fixture.begin({ batchMax: 1 })
+    const first = held[0]!.open[0]!.attempts[0]!.hash
+    const isRenewed = async () => (await attemptsOf(next, held)).some((hash) => hash !== first)
+    await until(async () => {
+      await round(next)
+      return isRenewed()
+    }, 'a renewal by the next instance')
+    // Only the renewal is mined.
+    fixture.endpoint.intercept = undefined
+    const renewal = await rawOf(next, held, first)
+    await fixture.chain.sendRawTransaction({ serializedTransaction: renewal })
+    await until(async () => {
+      const { number } = await stalled.node.finalizedHead()
+      return (await stalled.node.countAt(held[0]!.lane.address, number)) > held[0]!.open[0]!.nonce
+    }, 'the renewal being final')
+    const late = { ...stalled, clock: () => stalled.clock() + 120_000 }
+    await concludeFinal(late, held)
+    expect(alarms).not.toContain('lane key used by another sender')
+    expect((await fixture.finish(await fixture.begin(), task!)).state).toBe('settled')
+  })
+})
+
+const openOf = async (context: Context, held: readonly HeldLane[]) =>
+  (await findOpenOf(context, held))[0]!.attempts
+const findOpenOf = (context: Context, held: readonly HeldLane[]) =>
+  context.database.read((db) => findOpen(db, addressesOf(held)))
+const attemptsOf = async (context: Context, held: readonly HeldLane[]) =>
+  (await openOf(context, held)).map(({ hash }) => hash)
+const rawOf = async (context: Context, held: readonly HeldLane[], first: string) =>
+  (await openOf(context, held)).find(({ hash }) => hash !== first)!.raw

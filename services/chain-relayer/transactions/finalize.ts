@@ -1,0 +1,364 @@
+import { pMapSettled } from 'p-map'
+import type { Hex } from 'viem'
+import { fromNow } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { withRequestId } from '#shared/request-id'
+import { spanSince } from '#shared/tracing/spans'
+import type { Place } from '../chain/authorization'
+import { lookAt } from '../chain/chain-snapshot'
+import { doubtsMax } from '../chain/errors'
+import type { Head, Receipt } from '../chain/node'
+import { findNonceUse } from '../chain/nonce'
+import type { Context } from '../context'
+import {
+  type Attempt,
+  closeTransaction,
+  findOpen,
+  type OpenTransaction,
+  stillHeld,
+  type TransactionOutcome,
+} from '../lanes/lane.store'
+import { addressesOf, type HeldLane } from '../lanes/lease'
+import { bookTransaction } from '../ledger/book'
+import type { Concluded } from '../ledger/position'
+import { isUpToWallet } from '../operations/operation'
+import { findOperations, moveOperation, type Operation } from '../operations/operation.store'
+import { fail, settleAll } from '../operations/order'
+import { costOf, paidFor } from './cost'
+import { chargeGas } from './funding'
+import { doneIn, runsForeignCode } from './transaction'
+
+// Concluding finds the final attempt of a transaction and ends its operations. It frees no nonce.
+
+const concludeAtOnce = 8
+/** Alarm for a transaction of this age whose nonce is used but which has no receipt. */
+const missingMs = 60_000
+const searchEveryMs = 10_000
+
+/** Maximum lanes counted per round: each costs a call, and rounds come with every block. */
+const lanesPerRound = 2
+
+/**
+ * Concludes final transactions: it counts a lane's nonces used at the finalized block and requests
+ * the receipt of each. Those without proof stay open. Lanes take turns, and one whose transactions
+ * are concluded is counted again after the next block. Returns the number of transactions checked,
+ * most of which are concluded.
+ */
+export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
+  const { counted } = context.memory
+  const busy = held.filter(({ open }) => open.length > 0)
+  if (busy.length === 0) return 0
+  const { finalized: head } = await lookAt(context, addressesOf(held))
+  const isDue = ({ lane: { address, epoch } }: HeldLane) => {
+    const last = counted.get(address)
+    return last?.epoch !== epoch || last.to !== head.number
+  }
+  const due = busy
+    .filter(isDue)
+    .sort((one, two) => (countedAt(one) < countedAt(two) ? -1 : 1))
+    .slice(0, lanesPerRound)
+  const failures: unknown[] = []
+  let looked = 0
+  for (const { lane, open } of due) {
+    const tried = await concludeLane(context, lane, open, head).catch((error) => {
+      failures.push(error)
+      return []
+    })
+    looked += tried.length
+    failures.push(...tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
+  }
+  if (failures.length > 0) throw failures[0]
+  return looked
+
+  function countedAt({ lane: { address } }: HeldLane): number {
+    return counted.get(address)?.at ?? 0
+  }
+}
+
+/** Concludes a lane's open transactions whose nonce is used at finality. */
+async function concludeLane(
+  context: Context,
+  { address, nextNonce, epoch }: HeldLane['lane'],
+  open: readonly OpenTransaction[],
+  head: Head,
+): Promise<PromiseSettledResult<boolean>[]> {
+  const { memory, node, clock } = context
+  memory.counted.set(address, { epoch, at: clock(), to: undefined })
+  const count = await node.countAt(address, head.number)
+  // Another sender used the key: check the lane again before it assigns a nonce.
+  if (count > nextNonce) memory.sound.delete(address)
+  const mined = open.filter(({ nonce }) => nonce < count)
+  const concludeThis = (transaction: OpenTransaction) =>
+    concludeOne(context, { transaction, head, epoch })
+  // A transaction that cannot be concluded now does not stop the others of its lane.
+  const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
+  // Transactions without a receipt are requested again in the next round.
+  const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
+  if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
+  return tried
+}
+
+/** A transaction whose nonce is used at the finalized `head`; `epoch`: that of the lane's lease. */
+type Mined = {
+  readonly transaction: OpenTransaction
+  readonly head: Head
+  readonly epoch: number
+}
+
+/** Returns true if the transaction was concluded. */
+async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
+  const { transaction, head } = mined
+  const found = await finalReceipt(context, transaction.attempts, head).catch((error) => {
+    context.logThrottled('receipts', { err: error }, 'receipt lookup failed, will retry')
+    return undefined
+  })
+  if (found) {
+    await conclude(context, transaction, found.attempt, found.receipt)
+    return true
+  }
+  const { lane, nonce, createdAt } = transaction
+  if (context.clock() - createdAt.getTime() < missingMs) return false
+  const fields = { lane, nonce, alarm: true }
+  const use = await searchUse(context, transaction, head)
+  if (!use) {
+    const key = `missing:${lane}:${nonce}`
+    context.logThrottled(key, fields, 'nonce used but no receipt found')
+    return false
+  }
+  const { place, cost } = use
+  const isForeign = (tx: Tx) => isUsedByAnother(tx, context, mined, place)
+  const concluded = { outcome: 'foreign', ...cost } as const
+  if (!(await close(context, transaction, { concluded, place, isProven: isForeign }))) return false
+  context.log.error({ ...fields, txHash: place.txHash }, 'lane key used by another sender')
+  return true
+}
+
+/**
+ * Returns true if this process still holds the lane and no attempt is the transaction that used the
+ * nonce. After a stall, another instance may hold the lane and have signed a new attempt.
+ */
+async function isUsedByAnother(
+  tx: Tx,
+  { holder }: Context,
+  { transaction: { lane, nonce }, epoch }: Mined,
+  { txHash }: Place,
+): Promise<boolean> {
+  if (!(await stillHeld(tx, { address: lane, epoch }, holder))) return false
+  const [now] = (await findOpen(tx, [lane])).filter((one) => one.nonce === nonce)
+  return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
+}
+
+/** Searches, at intervals as it takes many calls, for a foreign transaction that used the nonce. */
+async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
+  const { node, memory, clock, log } = context
+  const key = `${lane}:${nonce}`
+  if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
+  memory.searchedAt.set(key, clock())
+  try {
+    const place = await findNonceUse(node, lane, nonce, head)
+    if (!place || attempts.some(({ hash }) => hash === place.txHash)) return undefined
+    if (!(await isFinal(context, place, head))) return undefined
+    const cost = await costOf(node, lane, place)
+    return cost && { place, cost }
+  } catch (error) {
+    log.warn({ err: error, lane, nonce }, 'could not look up which transaction used the nonce')
+    return undefined
+  }
+}
+
+/**
+ * Returns the mined attempt and its receipt. It is final only if its block is the finalized one or
+ * one of its ancestors: an endpoint may still serve receipts of a discarded block.
+ */
+async function finalReceipt(
+  context: Context,
+  attempts: readonly Attempt[],
+  head: Head,
+): Promise<{ attempt: Attempt; receipt: Receipt } | undefined> {
+  for (const attempt of attempts.toReversed()) {
+    const receipt = await context.node.receiptOf(attempt.hash)
+    if (!receipt || receipt.blockNumber > head.number) continue
+    if (await isFinal(context, receipt, head)) return { attempt, receipt }
+  }
+  return undefined
+}
+
+/** Blocks followed by their hashes from the finalized one; older ones are compared by number. */
+const ancestorsMax = 256n
+
+/**
+ * Returns true if the block is `head` or an ancestor of it. The blocks between them are read at once,
+ * and each must name the one before as its parent. Throws if they do not form a chain.
+ */
+async function isFinal(
+  { node, memory: { ancestors } }: Context,
+  block: { readonly blockNumber: bigint; readonly blockHash: Hex },
+  head: Head,
+): Promise<boolean> {
+  const oldest = head.number - ancestorsMax
+  if (block.blockNumber < oldest)
+    return (await node.headAt(block.blockNumber)).hash === block.blockHash
+  for (const number of ancestors.keys()) if (number < oldest) ancestors.delete(number)
+  ancestors.set(head.number, Promise.resolve(head))
+  let at = head
+  for (const reading of numbersFrom(head.number - 1n, block.blockNumber).map(remember)) {
+    const parent = await reading
+    if (parent.hash !== at.parentHash) {
+      ancestors.clear()
+      throw new Error(`the endpoint has another block than ${at.parentHash}`)
+    }
+    at = parent
+  }
+  return at.hash === block.blockHash
+
+  /** Concurrent callers share a read; a failed one is not kept. */
+  function remember(number: bigint): Promise<Head> {
+    const known = ancestors.get(number)
+    if (known) return known
+    const reading = node.headAt(number)
+    ancestors.set(number, reading)
+    reading.catch(() => ancestors.get(number) === reading && ancestors.delete(number))
+    return reading
+  }
+}
+
+/** Returns the numbers from `first` down to `last`. */
+const numbersFrom = (first: bigint, last: bigint): bigint[] =>
+  Array.from({ length: Math.max(0, Number(first - last) + 1) }, (_, step) => first - BigInt(step))
+
+/** Retry delay of a reverted drip, during which the lane has to be funded. */
+const dripRestMs = 15_000
+
+/** State of an operation after its transaction became final. */
+type Ending = 'settled' | 'failed' | 'waiting'
+
+/** Closes a final transaction and ends and announces its operations. */
+async function conclude(
+  context: Context,
+  transaction: OpenTransaction,
+  attempt: Attempt,
+  receipt: Receipt,
+): Promise<void> {
+  const { transactionHash: txHash, blockNumber, blockHash } = receipt
+  const place = { txHash, blockNumber, blockHash }
+  const outcome = outcomeOf(attempt, receipt)
+  const isDone = outcome === 'ok' ? doneIn(context, transaction, receipt.logs) : undefined
+  const paidWei = await paidFor(context.node, receipt, attempt)
+  const { valueWei } = transaction
+  await close(context, transaction, { concluded: { outcome, paidWei, valueWei }, place, isDone })
+}
+
+type Closing = {
+  readonly concluded: Concluded
+  readonly place: Place
+  readonly isDone?: ReturnType<typeof doneIn> | undefined
+  /** Checked in the closing transaction; if false, nothing is closed. */
+  readonly isProven?: (tx: Tx) => Promise<boolean>
+}
+
+/**
+ * Closes a transaction whose nonce is used at finality: no other attempt can be mined. Returns false
+ * if it was already closed or is not proven.
+ */
+async function close(
+  context: Context,
+  transaction: OpenTransaction,
+  { concluded, place, isDone = () => false, isProven }: Closing,
+): Promise<boolean> {
+  const { outcome, paidWei } = concluded
+  failpoint('chain-relayer:final-before-commit')
+  const closed = await context.database.transaction(async (tx) => {
+    if (isProven && !(await isProven(tx))) return undefined
+    const operations = await findOperations(tx, transaction.operationIds)
+    const booked = bookTransaction(transaction, concluded, operations)
+    if (!(await closeTransaction(tx, transaction, { outcome, ...place }, booked))) return undefined
+    const judged = operations.map((operation) => {
+      const position = transaction.operationIds.indexOf(operation.id)
+      return { operation, done: isDone(operation, position) }
+    })
+    const undone = judged.flatMap((one) => (one.done ? [] : [one.operation]))
+    const isCharged = outcome === 'ok' || outcome === 'reverted'
+    const spentBy = isCharged
+      ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei })
+      : []
+    const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
+    await settleAll(tx, done, place)
+    const ended = await Promise.all(
+      undone.map(async (operation) => {
+        const oneTry = await runsForeignCode(context, operation)
+        return { operation, end: await endUndone(tx, operation, { outcome, oneTry }) }
+      }),
+    )
+    ended.push(...done.map((operation) => ({ operation, end: 'settled' as const })))
+    return { ended, spentBy }
+  })
+  failpoint('chain-relayer:final')
+  for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
+  if (!closed) return false
+  context.poke()
+  for (const spent of closed.spentBy)
+    context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
+  const sentAt = transaction.attempts[0]!.createdAt
+  for (const { operation, end } of closed.ended)
+    withRequestId(operation.requestId ?? undefined, () =>
+      report(context, operation, end, { txHash: place.txHash, sentAt }),
+    )
+  return true
+}
+
+function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
+  if (attempt.purpose === 'noop') return 'noop'
+  return receipt.status === 'success' ? 'ok' : 'reverted'
+}
+
+type Final = { outcome: TransactionOutcome; oneTry: boolean }
+
+/**
+ * Handles an operation that its final transaction did not execute: it waits to be examined again. A
+ * drip waits longer, because Monad reverts transfers out of a lane's reserve. The operation fails
+ * if user-controlled code made it revert, or if it reverted too often.
+ */
+async function endUndone(
+  tx: Tx,
+  operation: Operation,
+  { outcome, oneTry }: Final,
+): Promise<Ending> {
+  const tries = operation.tries + 1
+  const hopeless = oneTry ? outcome === 'reverted' : tries > doubtsMax
+  if (hopeless) {
+    await fail(tx, operation, 'reverted')
+    return 'failed'
+  }
+  const restMs = operation.kind === 'drip' ? dripRestMs : 0
+  const notBefore = fromNow(restMs)
+  await moveOperation(tx, operation.id, 'waiting', { tries, notBefore }, ['assigned'])
+  return 'waiting'
+}
+
+const operations = timer({
+  what: 'operation_final',
+  help: 'Time from order to finality of an operation.',
+  labels: { kind: { atMost: 15 }, outcome: ['settled', 'failed'] },
+  buckets: flowSeconds,
+})
+
+/** Logs and measures an ended operation. Reverts that a wallet can cause raise no alarm. */
+function report(
+  context: Context,
+  operation: Operation,
+  end: Ending,
+  { txHash, sentAt }: { txHash: string; sentAt: Date },
+) {
+  const { id, kind, createdAt } = operation
+  spanSince(`${kind} from order to final`, createdAt.getTime(), { 'operation.id': id, end })
+  spanSince('transaction from first attempt to final', sentAt.getTime(), { 'tx.hash': txHash })
+  const tookMs = Math.max(0, context.clock() - createdAt.getTime())
+  if (end !== 'waiting') operations.seconds(tookMs / 1_000, { kind, outcome: end })
+  const fields = { operationId: id, kind, txHash }
+  if (end === 'settled') context.log.info(fields, 'operation settled')
+  else if (end === 'waiting') context.log.warn(fields, 'operation reverted, will retry')
+  else if (isUpToWallet(kind)) context.log.warn(fields, 'operation reverted permanently')
+  else context.log.error({ ...fields, alarm: true }, 'operation reverted permanently')
+}

@@ -1,0 +1,167 @@
+import type { Hex } from 'viem'
+import type { Tx } from '#shared/db/open'
+import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
+import type { OpenTransaction } from '../lanes/lane.store'
+import { payerOf } from '../operations/operation'
+import type { Operation } from '../operations/operation.store'
+import { atStakeWei, burntToday, insertBurnt } from '../operations/reverted-gas.store'
+import { lockWallets, unseenMicro } from '../operations/wallet.store'
+import { atLeast, atMost } from './transaction'
+
+// A wallet may sign any number of transfers of one balance. Each passes its simulation, but only
+// the first succeeds and the others revert at our cost. So an operation gets a nonce only if its
+// wallet can cover it together with everything already in flight; otherwise it waits for finality.
+
+/** AUSD balances (10⁻⁶) of wallets at one block. */
+export type Funds = {
+  readonly ausdMicro: ReadonlyMap<Hex, bigint>
+  readonly blockNumber: bigint
+}
+
+/** Reads the balance of a paying wallet at the newest block; undefined if it pays nothing. */
+export async function fundsFor(
+  context: Context,
+  { wallet, leavesMicro }: Operation,
+): Promise<Funds | undefined> {
+  if (leavesMicro === 0n) return undefined
+  const { balance, blockNumber } = await context.account(wallet)
+  const ausdMicro = new Map([[wallet, BigInt(balance.ausd)]])
+  return { ausdMicro, blockNumber: BigInt(blockNumber) }
+}
+
+// A user pays nothing for the transactions of a send or a cash-out, reverted or not. So the gas of
+// all of them counts against one daily budget of the wallet, and no more are in flight than the
+// budget could pay. One is always allowed, so that every wallet makes progress. The return of a
+// refused cash-out is counted and never refused.
+
+/** Decides whether a transfer may go now, after those in flight are final, or not today. */
+export function budgetFor(wei: {
+  readonly budget: bigint
+  readonly burnt: bigint
+  readonly atStake: bigint
+  readonly cost: bigint
+}): 'room' | 'later' | 'spent' {
+  if (wei.burnt >= wei.budget) return 'spent'
+  const isAlone = wei.atStake === 0n
+  return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
+}
+
+/**
+ * Decision about one operation: it may go, must wait for those in flight, or has no budget left.
+ */
+export type Cover = ReturnType<typeof budgetFor>
+
+/**
+ * Decides for each operation, in order, whether its wallet covers it; each may cost `costEachWei`.
+ * Locks the wallets until the database transaction ends, so instances take turns.
+ */
+export async function coverOf(
+  tx: Tx,
+  { settings }: Pick<Context, 'settings'>,
+  operations: readonly Operation[],
+  { funds, costEachWei: cost }: { readonly funds: Funds; readonly costEachWei: bigint },
+): Promise<ReadonlyMap<Operation, Cover>> {
+  const wallets = [...new Set(operations.map(({ wallet }) => wallet))]
+  await lockWallets(tx, wallets)
+  const [unseen, burnt, atStake] = await Promise.all([
+    unseenMicro(tx, wallets, funds.blockNumber),
+    burntToday(tx, wallets),
+    atStakeWei(tx, wallets),
+  ])
+  const covers = new Map<Operation, Cover>()
+  for (const operation of operations) {
+    const { wallet, leavesMicro } = operation
+    const leaving = (unseen.get(wallet) ?? 0n) + leavesMicro
+    const staked = atStake.get(wallet) ?? 0n
+    const wei = {
+      budget: settings.gasBudgetWei,
+      burnt: burnt.weiOf(wallet),
+      atStake: staked,
+      cost,
+    }
+    const isPaid = leaving <= (funds.ausdMicro.get(wallet) ?? 0n)
+    const cover = isPaid ? budgetFor(wei) : 'later'
+    covers.set(operation, cover)
+    if (cover !== 'room') continue
+    unseen.set(wallet, leaving)
+    atStake.set(wallet, staked + cost)
+  }
+  return covers
+}
+
+/**
+ * Charges the gas of a transaction, `wei`, to the wallets that caused it, an equal part for each
+ * operation. Returns the wallets whose budget this exhausted.
+ */
+export async function chargeGas(
+  tx: Tx,
+  { settings }: Pick<Context, 'settings'>,
+  {
+    transaction,
+    carried,
+    wei,
+  }: {
+    readonly transaction: Pick<OpenTransaction, 'lane' | 'nonce' | 'operationIds'>
+    readonly carried: readonly Operation[]
+    readonly wei: bigint
+  },
+): Promise<{ wallet: Hex; burntWei: string }[]> {
+  const ofUsers = carried.filter(({ kind }) => payerOf(kind) === 'user' || kind === 'return')
+  if (ofUsers.length === 0) return []
+  const { lane, nonce, operationIds } = transaction
+  const eachWei = wei / BigInt(operationIds.length)
+  const counts = Map.groupBy(ofUsers, ({ wallet }) => wallet)
+  const wallets = [...counts.keys()]
+  await lockWallets(tx, wallets)
+  const burnt = await burntToday(tx, wallets)
+  const rows = [...counts].map(([wallet, { length }]) => ({
+    ...{ lane, nonce, wallet, wei: eachWei * BigInt(length) },
+  }))
+  await insertBurnt(tx, rows)
+  return rows.flatMap(({ wallet, wei: added }) => {
+    const before = burnt.weiOf(wallet)
+    const isLast = before < settings.gasBudgetWei && before + added >= settings.gasBudgetWei
+    return isLast ? [{ wallet, burntWei: String(before + added) }] : []
+  })
+}
+
+// Any attempt ever broadcast may be mined. So everything a lane has in flight, at its highest fees,
+// must stay within its balance, even if that exceeds the current fees by far.
+
+/** Returns the maximum cost of a transaction, in wei: its value and its gas at the maximum fee. */
+export const costWei = (call: Pick<Call, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
+  call.valueWei + call.gas * maxFeeWei
+
+/** Sums the maximum cost of all open transactions, in wei, by their most expensive attempt. */
+export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
+  open.reduce((sum, { valueWei, attempts }) => {
+    const costs = attempts.map((attempt) => costWei({ valueWei, gas: attempt.gas }, attempt))
+    return sum + costs.reduce((most, cost) => atLeast(most, cost), 0n)
+  }, 0n)
+
+// Monad limits the gas bids of an account within three blocks to 10 coins and to its balance, and
+// skips transactions above that with all that follow. Open transactions are hardly older than three
+// blocks, so their bids together stay below the limit.
+
+/** 10 coins, in wei: https://docs.monad.xyz/developer-essentials/reserve-balance */
+const bidMaxWei = 10n * 10n ** 18n
+
+/** Returns the gas bid of a transaction at this base fee, in wei. */
+export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {
+  const askedWei = baseFeeWei + fees.priorityWei
+  return gas * atMost(askedWei, fees.maxFeeWei)
+}
+
+/** Returns how much a lane may still bid for gas, in wei, on top of its open transactions. */
+export function bidRoomWei(
+  balanceWei: bigint,
+  open: readonly OpenTransaction[],
+  baseFeeWei: bigint,
+): bigint {
+  const budgetWei = atMost(balanceWei, bidMaxWei)
+  const bids = open
+    .map(({ attempts }) => attempts.at(-1)!)
+    .map((one) => bidWei(one.gas, one, baseFeeWei))
+  return budgetWei - bids.reduce((sum, bid) => sum + bid, 0n)
+}

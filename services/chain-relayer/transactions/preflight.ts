@@ -1,0 +1,254 @@
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { refOf } from '#shared/chain/ref'
+import { toUnixSeconds } from '#shared/clock'
+import { isUsedAt } from '../chain/authorization'
+import type { Look } from '../chain/chain-snapshot'
+import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
+import type { Context } from '../context'
+import type { Call, Fees } from '../keys/keys'
+import { type Refusal, spendsOfCall } from '../keys/policy'
+import { useOf } from '../operations/authorization-search'
+import {
+  isUpToWallet,
+  isVerdict,
+  lapsesSoon,
+  type PayloadOf,
+  payerOf,
+} from '../operations/operation'
+import {
+  blockOfRef,
+  newestRevision,
+  type Operation,
+  postponeOperation,
+} from '../operations/operation.store'
+import { giveUp, settle } from '../operations/order'
+import { checkOwed } from '../unsolicited-deposits/accept'
+import { type Funds, fundsFor } from './funding'
+import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
+
+/** An operation that may be sent. */
+export type Fit = {
+  readonly call: Call
+  /** Balances of the paying wallets, for takes and sends. */
+  readonly funds?: Funds | undefined
+  /** The lane that must send it; omitted: any lane. */
+  readonly only?: `0x${string}` | undefined
+}
+
+/** Sender, fees and newest block assumed by an examination. */
+export type Terms = {
+  readonly from: `0x${string}`
+  readonly fees: Fees
+  readonly newest: Look['newest']
+}
+
+const waitMs = 15_000
+/** Wait while a search runs; its result makes the operation due at once. */
+const searchedMs = 5_000
+/** Wait while the newest and the finalized state disagree. */
+export const unsettledMs = 500
+
+/**
+ * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Returns
+ * the call to send, or undefined if the operation ended here or must wait. Throws `PolicyRefused`,
+ * before any simulation, if no key would sign it.
+ */
+export async function examine(
+  context: Context,
+  operation: Operation,
+  terms: Terms,
+): Promise<Fit | undefined> {
+  const { from, newest } = terms
+  if (await isNeedless(context, operation)) {
+    await context.database.transaction((tx) => settle(tx, operation, null))
+    context.log.info(
+      { operationId: operation.id, kind: operation.kind },
+      'operation needs no transaction',
+    )
+    context.poke()
+    return undefined
+  }
+  if (runsOut(context, operation, newest)) {
+    await lookUp(context, operation)
+    return undefined
+  }
+  if (operation.kind === 'drip' && !(await canAfford(context, operation, from))) return undefined
+  if (operation.kind === 'giveback') {
+    const owed = await checkOwed(context, operation.payload)
+    const restMs = owed === 'unsettled' ? unsettledMs : waitMs
+    if (owed !== 'owed')
+      return void (await context.database.run((db) =>
+        postponeOperation(db, operation.id, restMs, 0),
+      ))
+  }
+  const foreign = await runsForeignCode(context, operation)
+  const call = await callOf(context, operation, foreign)
+  spendsOfCall(context.policy, 0, call)
+  const expected = await foresee(context, operation, { call, foreign, ...terms })
+  if (expected === 'send') {
+    const only = foreign ? from : undefined
+    return { call, only, funds: await fundsFor(context, operation) }
+  }
+  await waitOrEnd(context, operation, expected)
+  return undefined
+}
+
+/** Returns true if the authorization expires too soon, by our clock or the chain's, to be sent. */
+export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
+  if (!isSigned(operation)) return false
+  const ours = BigInt(toUnixSeconds(clock()))
+  const now = newest.timestamp > ours ? newest.timestamp : ours
+  return lapsesSoon(operation.payload.authorization, now)
+}
+
+async function isNeedless(context: Context, operation: Operation): Promise<boolean> {
+  const { database, node, settings } = context
+  if (isVerdict(operation.kind))
+    return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
+  if (operation.kind === 'extend') return isExtended(context, operation.payload)
+  if (operation.kind !== 'drip') return false
+  const heldWei = await node.reader.getBalance({ address: operation.wallet })
+  return heldWei >= settings.dripBelowWei
+}
+
+/** Returns true if, at finality, the hold already ends later than when the order was given. */
+async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
+  const { number: blockNumber } = await node.finalizedHead()
+  const [, , , , endsAt] = await node.reader.readContract({
+    address: contracts.creditLine,
+    abi: creditLineAbi,
+    functionName: 'holdOf',
+    args: [refOf(refId)],
+    blockNumber,
+  })
+  return endsAt > BigInt(until)
+}
+
+async function canAfford(context: Context, operation: Operation, lane: `0x${string}`) {
+  const { dripWei, laneMinBalanceWei } = context.settings
+  const balanceWei = await context.node.reader.getBalance({ address: lane })
+  if (balanceWei - dripWei >= laneMinBalanceWei && balanceWei > dripWei) return true
+  const fields = { lane, balanceWei: String(balanceWei), alarm: true }
+  context.logThrottled(`drips:${lane}`, fields, 'lane balance too low for drips: fund it')
+  await context.database.run((db) => postponeOperation(db, operation.id, waitMs, 0))
+  return false
+}
+
+/**
+ * Simulates the call with the same sender, gas and fees, all of which a contract can see. A refusal
+ * counts only if the finalized state refuses for the same reason as the newest. If the simulation
+ * itself fails, the call is sent, since a revert only costs gas. If the call runs user-controlled
+ * code, wait instead.
+ */
+async function foresee(
+  context: Context,
+  operation: Operation,
+  { call, from, fees, foreign }: Terms & { call: Call; foreign: boolean },
+): Promise<AfterRevert | 'send' | 'unsettled'> {
+  const { to, data, valueWei: value, gas } = call
+  const request = { from, to, data, value, gas, fees }
+  try {
+    const newest = await context.node.call(request, 'latest')
+    if (!('reverted' in newest)) return 'send'
+    const head = await context.node.finalizedHead()
+    const settled = await context.node.call(request, head.number)
+    const { treasury, contracts } = context
+    const ours = [treasury.address, contracts.creditLine, contracts.ausd]
+    const revert = revertOf(newest.reverted, ours)
+    if (!('reverted' in settled) || revertOf(settled.reverted, ours) !== revert) return 'unsettled'
+    if (revert === 'not_held' && (await isBehind(context, operation, head.number)))
+      return 'unsettled'
+    return afterRevert(revert, payerOf(operation.kind))
+  } catch (error) {
+    context.log.debug({ err: error, operationId: operation.id }, 'operation simulation failed')
+    return foreign ? 'unsettled' : 'send'
+  }
+}
+
+/** Returns true if the endpoint lags behind the block of the payment, so it cannot see its hold. */
+async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
+  if (!('refId' in payload)) return false
+  return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
+}
+
+/** Looks up, postpones or fails an operation that is not sent now. */
+async function waitOrEnd(
+  context: Context,
+  operation: Operation,
+  expected: AfterRevert | 'unsettled',
+) {
+  const { database } = context
+  const { id, kind } = operation
+  const postpone = (ms: number, tries: 0 | 1 = 0) =>
+    database.run((db) => postponeOperation(db, id, ms, tries))
+  if (expected === 'unsettled') return postpone(unsettledMs)
+  if (expected.do === 'look_up') return lookUp(context, operation)
+  if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
+  if (expected.do === 'wait') {
+    const fields = { operationId: id, kind, alarm: expected.alarm }
+    context.logThrottled(
+      `wait:${kind}`,
+      fields,
+      'operation blocked: treasury, pause, freeze or role',
+    )
+    return postpone(expected.alarm ? waitMs : unsettledMs)
+  }
+  const doubted = { reason: 'reverted', alarm: !isUpToWallet(kind) }
+  const { reason, alarm } = expected.do === 'fail' ? expected : doubted
+  await giveUp(context, operation, reason, alarm)
+}
+
+/** Retry interval of an operation above a limit; it passes once the limit or the day allows. */
+const heldMs = 5 * 60_000
+
+/**
+ * Handles an operation refused by the policy. Above a limit it waits until an operator raises the
+ * limit or ends the operation, or until the next day; an operation never allowed fails.
+ */
+export async function holdRefused(
+  context: Context,
+  operation: Operation,
+  { why, by }: Refusal,
+): Promise<undefined> {
+  const { id, kind } = operation
+  if (by === 'never') {
+    await giveUp(context, operation, 'policy_refused', true)
+    return
+  }
+  const fields = { operationId: id, kind, why, alarm: true }
+  context.logThrottled(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
+  await context.database.run((db) => postponeOperation(db, id, heldMs, 0, 'policy_refused'))
+}
+
+/**
+ * Determines from finalized blocks whether an authorization was used, cancelled or has expired. A
+ * transfer submitted by a third party counts as done.
+ */
+async function lookUp(context: Context, operation: Operation): Promise<void> {
+  const postpone = (ms: number) =>
+    context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
+  const terms = transferTerms(context, operation)
+  if (!terms) return void (await postpone(5_000))
+  const head = await context.node.finalizedHead()
+  if (!(await isUsedAt(context, terms, head))) {
+    if (payerOf(operation.kind) === 'user' && head.timestamp >= BigInt(terms.validBefore))
+      return giveUp(context, operation, 'authorization_expired', false)
+    return void (await postpone(500))
+  }
+  const use = useOf(context, operation, terms, head)
+  if (use === undefined) return void (await postpone(searchedMs))
+  if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
+  if (use === 'used_elsewhere')
+    return giveUp(context, operation, 'authorization_used_elsewhere', true)
+  if (use === 'unknown') {
+    const fields = { operationId: operation.id, alarm: true }
+    context.logThrottled(`use:${operation.id}`, fields, 'authorization use not found')
+    return void (await postpone(5_000))
+  }
+  await context.database.transaction((tx) => settle(tx, operation, use.used))
+  context.log.info(
+    { operationId: operation.id, txHash: use.used.txHash },
+    'operation done by a foreign transaction',
+  )
+  context.poke()
+}

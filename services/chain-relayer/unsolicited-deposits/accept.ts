@@ -1,0 +1,142 @@
+import { type Answering, answering } from '#shared/bus/serve'
+import type { Db } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { idle, type Loop, startLoop } from '#shared/loop'
+import { GivebackOrder } from '#shared/messages/chain'
+import { ok } from '#shared/refusals'
+import { isUsedAt, nameOf } from '../chain/authorization'
+import type { Context } from '../context'
+import { isAttempt } from '../lanes/lane.store'
+import { orderOf, type PayloadOf } from '../operations/operation'
+import { findOperation, insertOperation } from '../operations/operation.store'
+import { findTakesBy, lockWallet } from '../operations/wallet.store'
+import { readArrival } from './deposit'
+import { decideRequest, findAsked, type GivebackRequest, noteRequest } from './request.store'
+import { type Arrival, type Facts, givebackNonce, refusalOf } from './return'
+
+const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
+  orderOf({
+    kind: 'giveback',
+    payload: { txHash, logIndex, wallet, ausd: String(ausdMicro), nonce },
+  })
+
+/** Reads the facts about an arrival from our rows. */
+async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<Facts, 'isSpent'>> {
+  const takes = await findTakesBy(db, arrival)
+  return {
+    takes: takes.map(({ state, payload: { payoutId, authorization } }) => ({
+      ...{ payoutId, state, valueMicro: BigInt(authorization.value) },
+    })),
+    isOurs: await isAttempt(db, arrival.txHash),
+    giveback: await findOperation(db, orderFor(arrival).id),
+  }
+}
+
+/** Returns true if the token has used the nonce of this arrival's giveback. */
+async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
+  const from = context.treasury.address
+  const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
+  return isUsedAt(context, terms, await context.node.finalizedHead())
+}
+
+/** Answers giveback requests of operators: stores each once, to be decided later. */
+export const answerGivebacks = (context: Context): Answering =>
+  answering(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
+    const asked = { txHash, logIndex, askedBy, reason }
+    const known = await context.database.transaction((tx) => noteRequest(tx, asked))
+    if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })
+    const at = known.askedAt.toISOString()
+    return ok({
+      done: `already requested at ${at} by ${known.askedBy}: ${nameOf(asked)} is ${known.state}`,
+    })
+  })
+
+const rowsMax = 64
+
+/**
+ * Decides open requests: each becomes one operation or is refused with a reason. Returns the number
+ * of requests.
+ */
+export async function takeUpRequests(context: Context): Promise<number> {
+  const asked = await context.database.read((db) => findAsked(db, rowsMax))
+  for (const request of asked)
+    await takeUp(context, request).catch((err) => {
+      const alarm = context.clock() - request.askedAt.getTime() > context.settings.oldestAlarmMs
+      const fields = { transfer: nameOf(request), err, alarm }
+      context.logThrottled('giveback', fields, 'giveback check failed, will retry')
+    })
+  return asked.length
+}
+
+/**
+ * Decides a request once, even if several instances try. Locks the wallet, so that no take of the
+ * same AUSD is accepted: AUSD that is given back must not be paid out as well.
+ */
+async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
+  const read = await readArrival(context, request)
+  if (read === 'unsettled') return
+  if ('refused' in read) return refuse(context, request, read.refused)
+  const { arrival } = read
+  const spent = await isSpent(context, arrival)
+  const order = orderFor(arrival)
+  const decided = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, arrival.wallet)
+    const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
+    const refusal = refusalOf(facts, arrival.ausdMicro)
+    if (refusal !== undefined) return { refusal }
+    if (!(await decideRequest(tx, request.id, { state: 'ordered', operationId: order.id })))
+      return undefined
+    if (!(await insertOperation(tx, order)))
+      throw new Error(`giveback ${order.cause} was already ordered`)
+    return 'ordered' as const
+  })
+  if (decided === undefined) return
+  if (decided !== 'ordered') return refuse(context, request, decided.refusal)
+  failpoint('chain-relayer:operation-stored')
+  const { wallet, ausdMicro } = arrival
+  const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
+  context.log.info({ ...fields, operationId: order.id, by: request.askedBy }, 'giveback ordered')
+  context.wake()
+}
+
+async function refuse({ database, log }: Context, request: GivebackRequest, refusal: string) {
+  const decision = { state: 'refused', refusal } as const
+  if (!(await database.transaction((tx) => decideRequest(tx, request.id, decision)))) return
+  log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
+}
+
+/**
+ * Verifies right before signing that the AUSD arrived and is still unexplained. `doubtful` raises
+ * an alarm and is checked again.
+ */
+export async function checkOwed(
+  context: Context,
+  { wallet, ausd, ...name }: PayloadOf<'giveback'>,
+): Promise<'owed' | 'unsettled' | 'doubtful'> {
+  const read = await readArrival(context, name)
+  if (read === 'unsettled') return read
+  const why = 'refused' in read ? read.refused : await differs(read.arrival)
+  if (why === undefined) return 'owed'
+  const fields = { transfer: nameOf(name), why, alarm: true }
+  context.logThrottled('owed', fields, 'giveback no longer owed')
+  return 'doubtful'
+
+  async function differs(arrival: Arrival): Promise<string | undefined> {
+    if (arrival.wallet !== wallet || String(arrival.ausdMicro) !== ausd)
+      return 'the chain has another transfer at this log'
+    const facts = await context.database.read((db) => rowFacts(db, arrival))
+    return refusalOf({ ...facts, giveback: undefined, isSpent: false }, arrival.ausdMicro)
+  }
+}
+
+const everyMs = 2_000
+const idleMs = 5_000
+
+/** Decides giveback requests until disposed. */
+export const startGivingBack = (context: Context): Loop =>
+  startLoop({
+    name: 'givebacks',
+    ...{ everyMs, idleMs },
+    log: context.log,
+    work: async () => ((await takeUpRequests(context)) === 0 ? idle : undefined),
+  })

@@ -1,0 +1,81 @@
+import { type Hex, parseEventLogs, zeroAddress } from 'viem'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import type { TransferName } from '../chain/authorization'
+import type { Receipt } from '../chain/node'
+import type { Context } from '../context'
+import type { Arrival } from './return'
+
+type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
+
+/** Result of reading an arrival; `unsettled`: its block is not final or has changed, so retry. */
+export type Read = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
+
+const absent = 'no final block contains this AUSD transfer to the treasury'
+
+/**
+ * Reads from the finalized chain which AUSD the treasury received by this log, or why it cannot be
+ * given back.
+ */
+export async function readArrival(chain: Chain, name: TransferName): Promise<Read> {
+  const { node, contracts, treasury } = chain
+  const head = await node.finalizedHead()
+  const receipt = await node.receiptOf(name.txHash)
+  if (!receipt) return { refused: absent }
+  if (receipt.blockNumber > head.number) return 'unsettled'
+  if ((await node.headAt(receipt.blockNumber)).hash !== receipt.blockHash) return 'unsettled'
+  return arrivalIn(receipt.logs, { ...contracts, treasury: treasury.address }, name)
+}
+
+/** Judges an arrival by the logs of its transaction. */
+export function arrivalIn(
+  logs: Receipt['logs'],
+  { ausd, creditLine, treasury }: Record<'ausd' | 'creditLine' | 'treasury', Hex>,
+  name: TransferName,
+): Exclude<Read, 'unsettled'> {
+  const transfer = tokenEventAt(logs, ausd, name.logIndex)
+  if (transfer?.eventName !== 'Transfer') return { refused: absent }
+  const { from, to, value: ausdMicro } = transfer.args
+  if (!same(to, treasury) || ausdMicro === 0n) return { refused: absent }
+  if (same(from, zeroAddress)) return { refused: 'it was minted and has no sender' }
+  if (same(from, treasury)) return { refused: 'the treasury sent it to itself' }
+  if (same(from, creditLine)) {
+    const sent = lineEventAt(logs, creditLine, name.logIndex - 1)
+    if (sent?.eventName !== 'Drawn' && sent?.eventName !== 'CollateralWithdrawn')
+      return { refused: reasonOf(sent?.eventName) }
+    return { arrival: { ...name, wallet: lower(sent.args.account), ausdMicro, nonce: null } }
+  }
+  // The token emits `AuthorizationUsed` right before the `Transfer` it belongs to.
+  const before = tokenEventAt(logs, ausd, name.logIndex - 1)
+  const isSigned = before?.eventName === 'AuthorizationUsed' && same(before.args.authorizer, from)
+  const nonce = isSigned ? lower(before.args.nonce) : null
+  return { arrival: { ...name, wallet: lower(from), ausdMicro, nonce } }
+}
+
+/** Why AUSD that the credit line sent belongs to no user, by the event before the transfer. */
+const reasonOf = (eventName: string | undefined): string => {
+  if (eventName === 'TopUpRevoked' || eventName === 'RepaymentRevoked')
+    return 'the credit line sent it for a revocation'
+  if (eventName === 'LiquidityWithdrawn')
+    return 'the administrator of the credit line withdrew it from the lending pool'
+  return 'the credit line sent it, and no event before it names a user'
+}
+
+type Logs = Receipt['logs']
+
+const logAt = (logs: Logs, emitter: Hex, logIndex: number) =>
+  logs.filter((one) => Number(one.logIndex) === logIndex && same(one.address, emitter))
+
+function tokenEventAt(logs: Logs, token: Hex, logIndex: number) {
+  const eventName = ['AuthorizationUsed', 'Transfer'] as const
+  return parseEventLogs({
+    ...{ abi: ausdAbi, eventName: [...eventName] },
+    logs: logAt(logs, token, logIndex),
+  })[0]
+}
+
+const lineEventAt = (logs: Logs, creditLine: Hex, logIndex: number) =>
+  parseEventLogs({ abi: creditLineAbi, logs: logAt(logs, creditLine, logIndex) })[0]
+
+const lower = (hex: Hex) => hex.toLowerCase() as Hex
+const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()

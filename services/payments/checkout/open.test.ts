@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Fixture, newWallet, openFixture, wallet } from '../test-support'
+import { answerTopups } from './open'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '0' })
+  await fixture.control('faults', {})
+})
+
+const ask = (quoteId: string, more: object = {}) => ({
+  ...{ wallet, amount: '50000', method: 'qr', quoteId },
+  ...more,
+})
+const sessions = async (): Promise<Record<string, unknown>[]> =>
+  (await fixture.control('book')).sessions!
+
+describe('a request for a top-up', () => {
+  test('returns a checkout, the amount charged and the AUSD to credit, rounded down', async () => {
+    const answer = await fixture.topup(ask(fixture.quote()))
+    expect(answer.ok).toMatchObject({ fiat: '50000', ausd: '3076923' })
+    const { paymentId, checkoutUrl } = answer.ok!
+    expect(checkoutUrl).toStartWith('http')
+    const row = await fixture.row(paymentId)
+    expect(row).toMatchObject({ state: 'awaiting_payment', account: 'ID', checkoutUrl })
+    expect(row!.expiresAt!.getTime()).toBeGreaterThan(Date.now() + 14 * 60_000)
+  })
+
+  test.each([
+    [
+      'an unverified wallet',
+      'not_verified',
+      {},
+      () => Object.assign(fixture.chain, { verified: false }),
+    ],
+    ['an unknown quote', 'quote_unknown', { quoteId: crypto.randomUUID() }, () => {}],
+    ['Rp 9,999', 'amount_below_minimum_idr', { amount: '9999' }, () => {}],
+    ['nothing', 'amount_below_minimum_idr', { amount: '0' }, () => {}],
+    ['more than any channel takes', 'amount_above_maximum', { amount: '50000000001' }, () => {}],
+    [
+      'more than a card takes',
+      'amount_above_maximum',
+      { amount: '200000001', method: 'card' },
+      () => {},
+    ],
+  ] as const)(
+    'of %s is refused with %s, writes nothing and leaves the quote',
+    async (_, code, more, world) => {
+      const quoteId = fixture.quote()
+      const before = await fixture.rows()
+      world()
+      expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: code })
+      expect((await fixture.rows()).length).toBe(before.length)
+      expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
+    },
+  )
+
+  test('of RM 4.99 is refused, of RM 5.00 is not', async () => {
+    const quoteId = fixture.quote('USD/MYR', '421')
+    expect(await fixture.topup(ask(quoteId, { amount: '499' }))).toEqual({
+      refused: 'amount_below_minimum_myr',
+    })
+    expect((await fixture.topup(ask(quoteId, { amount: '500' }))).ok).toMatchObject({
+      ausd: '1187648',
+    })
+  })
+
+  test('by card limits the checkout to cards; any other method shows every channel', async () => {
+    const card = await fixture.topup(ask(fixture.quote(), { method: 'card' }))
+    const bank = await fixture.topup(ask(fixture.quote(), { method: 'bank' }))
+    const channelsOf = async (id: string) =>
+      (await sessions()).find((session) => session.reference_id === id)?.allowed_payment_channels
+    const all = (await channelsOf(bank.ok!.paymentId)) ?? []
+    expect(await channelsOf(card.ok!.paymentId)).toEqual(['CARDS'])
+    expect(all).toEqual([])
+  })
+})
+
+test.each(['topup', 'settlement'] as const)(
+  'a %s takes its quote, which no cash-out can take',
+  async (kind) => {
+    const quoteId = fixture.quote()
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    fixture.chain.drawn = '3000000'
+    expect(await fixture[kind](asked)).toHaveProperty('ok')
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeDefined()
+  },
+)
+
+describe('a repeated request for a top-up', () => {
+  test('gets the first response, also with the address in other case and after the quote expired', async () => {
+    const quoteId = fixture.quote()
+    const first = await fixture.topup(ask(quoteId))
+    fixture.quotes.delete(quoteId)
+    const again = ask(quoteId.toUpperCase(), { wallet: wallet.replace('9b2ef', '9B2EF') })
+    expect(await fixture.topup(again)).toEqual(first)
+  })
+
+  test.each([
+    ['another amount', { amount: '60000' }],
+    ['another method', { method: 'bank' }],
+    ['another wallet', { wallet: `0x${'1'.repeat(40)}` }],
+  ])('security: is refused with %s', async (_, more) => {
+    const quoteId = fixture.quote()
+    await fixture.topup(ask(quoteId))
+    expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: 'quote_used' })
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: 'quote_used' })
+  })
+
+  test('creates one payment and one checkout when it is sent ten times concurrently', async () => {
+    const quoteId = fixture.quote()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.topup(ask(quoteId))))
+    const { paymentId } = answers[0]!.ok!
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    const opened = (await sessions()).filter((session) => session.reference_id === paymentId)
+    expect(opened.length).toBe(1)
+  })
+})
+
+describe('security: a quote whose response was lost', () => {
+  const taken = async (kind: 'topup' | 'settlement') => {
+    fixture.chain.drawn = '3000000'
+    const quoteId = fixture.quote()
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    const quote = fixture.quotes.get(quoteId)!
+    quote.lost = true
+    expect(await fixture[kind](asked)).toEqual({ refused: 'rate_unavailable' })
+    quote.lost = undefined
+    quote.over = true
+    return { asked, again: () => fixture[kind](asked) }
+  }
+
+  test.each(['topup', 'settlement'] as const)(
+    'still opens its %s for a while, and not later',
+    async (kind) => {
+      const soon = await taken(kind)
+      expect(await soon.again()).toHaveProperty('ok')
+      const late = await taken(kind)
+      fixture.time.aheadMs += 601_000
+      expect(await late.again()).toEqual({ refused: 'quote_expired' })
+      fixture.time.aheadMs -= 601_000
+    },
+  )
+
+  test('that was used elsewhere is refused, and its row promises nothing', async () => {
+    const quoteId = fixture.quote()
+    const quote = fixture.quotes.get(quoteId)!
+    const asked = { ...ask(quoteId), wallet: newWallet() }
+    quote.breaks = true
+    expect(await fixture.topup(asked)).toEqual({ refused: 'rate_unavailable' })
+    expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('opening')
+    quote.breaks = undefined
+    quote.requestFingerprint = 'a cash-out'
+    expect(await fixture.topup(asked)).toEqual({ refused: 'quote_used' })
+    expect((await fixture.rows()).find((row) => row.quoteId === quoteId)!.state).toBe('expired')
+  })
+})
+
+describe('security: the limits of a user', () => {
+  test.each([
+    ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
+    // Three of Rp 50,000.
+    ['a day', 9_230_769n, 'day_limit_reached'],
+  ] as const)(
+    'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',
+    async (_, dayMicroMax, refused) => {
+      const openMax = refused === 'topups_open_too_many' ? 3 : 100
+      const limits = { openMax, openMicroMax: 10n ** 11n, dayMicroMax }
+      const { answer } = answerTopups({ ...fixture.context, topupLimits: limits })
+      const create = answer as typeof fixture.topup
+      const person = newWallet()
+      const asked = Array.from({ length: 20 }, () => ask(fixture.quote(), { wallet: person }))
+      const answers = await Promise.all(asked.map((one) => create(one)))
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(3)
+      for (const [at, given] of answers.entries()) {
+        if (given.ok) continue
+        expect(given).toEqual({ refused })
+        expect(fixture.quotes.get(asked[at]!.quoteId)!.requestFingerprint).toBeUndefined()
+      }
+    },
+  )
+})
+
+describe('while an operator has paused top-ups', () => {
+  const asked = () => ({
+    ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() },
+  })
+
+  test('no top-up is opened, its quote stays unused, and the refusal states the start of the pause', async () => {
+    const before = asked()
+    const { paymentId } = (await fixture.topup(before)).ok!
+    const [first, second] = await Promise.all([
+      fixture.pause('paused'),
+      fixture.pause('paused', 'dewi'),
+    ])
+    const words = [first.ok!.done!, second.ok!.done!]
+    expect(words.filter((one) => !one.includes(' already '))).toHaveLength(1)
+    expect(words.filter((one) => one.includes(' already '))).toHaveLength(1)
+    const refused = asked()
+    const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
+    expect(await fixture.topup(refused)).toEqual({ refused: 'topups_paused', since })
+    expect(fixture.quotes.get(refused.quoteId)?.requestFingerprint).toBeUndefined()
+    // What began is not touched: its repeat is answered, and its money counts.
+    expect((await fixture.topup(before)).ok!.paymentId).toBe(paymentId)
+    await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })
+    await fixture.becomes(paymentId, { state: 'paid' })
+    fixture.chain.drawn = '3000000'
+    const settlement = { wallet: newWallet(), quoteId: fixture.quote() }
+    expect(await fixture.settlement(settlement)).toHaveProperty('ok')
+    expect((await fixture.pause('running')).ok!.done).toMatch(/^topups running since \S+$/)
+    expect((await fixture.pause('running')).ok!.done).toContain(', by sari: ticket 7')
+    expect(await fixture.topup(refused)).toHaveProperty('ok')
+  })
+
+  test('security: a delayed old command neither ends a newer pause nor begins one', async () => {
+    const revision = await fixture.pauseRevision()
+    await fixture.pause('paused')
+    await fixture.pause('running', 'sari', revision + 1)
+    expect((await fixture.pause('paused', 'sari', revision)).ok!.refused).toContain('Look again')
+    expect(await fixture.topup(asked())).toHaveProperty('ok')
+    await fixture.pause('paused')
+    expect((await fixture.pause('running', 'sari', revision + 1)).ok!.refused).toContain(
+      'topups paused since',
+    )
+    expect((await fixture.topup(asked())).refused).toBe('topups_paused')
+    await fixture.pause('running')
+  })
+})
+
+describe('an unreliable provider', () => {
+  test.each([
+    ['answers 500', { errorRate: 1 }],
+    ['opens the checkout and answers 500', { errorAfterAccept: 1 }],
+    ['opens the checkout and falls silent', { timeoutAfterAccept: 1 }],
+  ])('%s: 503, and a retry works later with the same quote', async (_, api) => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api })
+    expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'provider_unavailable' })
+    await fixture.control('faults', {})
+    fixture.quotes.get(quoteId)!.over = true
+    const answer = await fixture.topup(ask(quoteId))
+    expect(answer.ok).toMatchObject({ fiat: '50000' })
+  })
+
+  test('that fails too long does not keep the rate, and no checkout is shown', async () => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorRate: 1 } })
+    await fixture.topup(ask(quoteId))
+    await fixture.control('faults', {})
+    fixture.time.aheadMs += 601_000
+    expect(await fixture.topup(ask(quoteId))).toEqual({ refused: 'quote_expired' })
+    fixture.time.aheadMs -= 601_000
+  })
+})
+
+describe('a request for a settlement', () => {
+  test('charges the whole debt, rounded up', async () => {
+    fixture.chain.drawn = '1000001'
+    const answer = await fixture.settlement({ wallet, quoteId: fixture.quote() })
+    expect(answer.ok).toMatchObject({ fiat: '16251', ausd: '1000001' })
+  })
+
+  test('repeated gets its first response although the debt has changed since', async () => {
+    fixture.chain.drawn = '2000000'
+    const quoteId = fixture.quote()
+    const first = await fixture.settlement({ wallet, quoteId })
+    fixture.chain.drawn = '0'
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual(first)
+  })
+
+  test.each([
+    ['no debt', 'USD/IDR', '0', 'nothing_owed'],
+    ['a debt of 99 sen', 'USD/MYR', '235154', 'debt_too_small'],
+    ['more than any channel takes', 'USD/MYR', '300000000000', 'amount_above_maximum'],
+  ])('of %s in %s is refused', async (_, pair, drawn, code) => {
+    fixture.chain.drawn = drawn
+    const quoteId = fixture.quote(pair, pair === 'USD/MYR' ? '421' : '16250')
+    expect(await fixture.settlement({ wallet, quoteId })).toEqual({ refused: code })
+  })
+
+  test('of 1 micro AUSD costs one rupiah, which a virtual account takes', async () => {
+    fixture.chain.drawn = '1'
+    const answer = await fixture.settlement({ wallet, quoteId: fixture.quote() })
+    expect(answer.ok).toMatchObject({ fiat: '1', ausd: '1' })
+  })
+})

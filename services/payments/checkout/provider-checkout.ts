@@ -1,0 +1,108 @@
+import { failpoint } from '#shared/failpoint'
+import { money } from '#shared/money/money'
+import { type Answer, ok, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { nextCheck } from '../decide'
+import { findByQuote, movePayment, notePayment, type PaymentRow } from '../payment.store'
+import type { Checkout } from '../provider'
+
+export type PaymentResult = {
+  paymentId: string
+  checkoutUrl: string
+  fiat: string
+  ausd: string
+}
+
+/** Returns the response about a payment; undefined while it has no checkout. */
+export function resultOf(payment: PaymentRow): PaymentResult | undefined {
+  if (payment.checkoutUrl === null) return undefined
+  return {
+    paymentId: payment.id,
+    checkoutUrl: payment.checkoutUrl,
+    fiat: payment.fiatMinor.toString(),
+    ausd: (payment.promisedMicro ?? payment.ausdMicro).toString(),
+  }
+}
+
+/** Releases the lease on opening a payment, so that a retry can go on at once. */
+export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
+  database.run((db) => notePayment(db, id, { openingUntil: null }))
+
+/** Opens and stores the checkout. The caller holds the lease on `payment`. */
+export async function openCheckout(
+  context: Context,
+  payment: PaymentRow,
+): Promise<Answer<PaymentResult>> {
+  const checkout = await askForCheckout(context, payment)
+  if (!checkout?.checkoutUrl) {
+    await releaseOpening(context, payment)
+    return refuse('provider_unavailable')
+  }
+  failpoint('payments:checkout-opened')
+  const stored = await storeCheckout(context, payment, checkout)
+  failpoint('payments:checkout-stored')
+  const result = stored && resultOf(stored)
+  return result ? ok(result) : refuse('provider_unavailable')
+}
+
+/**
+ * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is
+ * harmless: its URL was never shown, and money paid through it would carry our reference.
+ */
+async function askForCheckout(
+  context: Context,
+  payment: PaymentRow,
+): Promise<Checkout | undefined> {
+  const { provider, checkoutTtlMs, log } = context
+  try {
+    const checkout = await provider.openCheckout({
+      account: payment.account,
+      reference: payment.id,
+      fiat: money(payment.fiatMinor, payment.currency),
+      description: payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
+      cardsOnly: payment.method === 'card',
+      expiresAt: new Date(context.clock() + checkoutTtlMs),
+      promised: {
+        kind: payment.kind,
+        ...(payment.method ? { method: payment.method } : {}),
+        wallet: payment.wallet,
+        quote_id: payment.quoteId,
+        request_fingerprint: payment.requestFingerprint,
+        rate: payment.rateMinorPerUsd.toString(),
+        ...(payment.spreadBps > 0 ? { spread: String(payment.spreadBps) } : {}),
+        ausd: payment.ausdMicro.toString(),
+      },
+    })
+    if (!checkout) log.error({ paymentId: payment.id, alarm: true }, 'checkout refused by provider')
+    return checkout
+  } catch (error) {
+    log.warn({ paymentId: payment.id, err: error }, 'opening checkout failed')
+    return undefined
+  }
+}
+
+async function storeCheckout(
+  context: Context,
+  payment: PaymentRow,
+  checkout: Checkout,
+): Promise<PaymentRow | undefined> {
+  const { database, provider, log, checkoutTtlMs, recheckAfterMs } = context
+  const { checkoutId, checkoutUrl, paymentRequestId } = checkout
+  const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
+  const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
+  const moved = await database.run((db) =>
+    movePayment(db, payment.id, {
+      from: ['opening'],
+      to: next.state,
+      nextCheckAt: nextCheck(next, context.clock(), recheckAfterMs),
+      set: { checkoutId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },
+    }),
+  )
+  if (moved) {
+    log.info({ paymentId: payment.id, kind: payment.kind }, 'checkout opened')
+    return moved
+  }
+  await provider.cancelCheckout(payment.account, checkoutId)
+  failpoint('payments:checkout-ended')
+  return database.read((db) => findByQuote(db, payment.quoteId))
+}

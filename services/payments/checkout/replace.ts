@@ -1,0 +1,126 @@
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { fetchCheckout, receiveCheckout } from '../incoming/receive'
+import { supersede } from '../onchain/advance'
+import { findUnsettled, lockPayment, type PaymentRow } from '../payment.store'
+import type { Terms } from '../price'
+import { countSettlements, lastRepaidAt } from '../treasury/limits.store'
+
+// A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
+// ends the earlier one at the provider before it opens its own. A code already shown may still be
+// paid: that money repays under its own ref, and only the excess over the debt becomes collateral.
+
+/**
+ * `rival`: another payment of the wallet answers this request. `changed`: the inputs of the price
+ * changed and it must be computed again.
+ */
+export type MayStore = Answer<object | { readonly rival: PaymentRow } | 'changed'>
+
+/**
+ * Decides whether a settlement priced from the debt at `readAt` may be stored, with the wallet
+ * locked; undefined if nothing is in its way. Refuses with `settlement_on_its_way` if one is paid
+ * but not yet repaid, and with `provider_unavailable` while another is being opened. A row whose
+ * opening was abandoned is replaced: its checkout was never shown to the user.
+ */
+export async function maySettle(
+  tx: Tx,
+  context: Context,
+  { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
+): Promise<MayStore | undefined> {
+  const unsettled = await findUnsettled(tx, wallet)
+  if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
+  const last = await lastRepaidAt(tx, wallet)
+  if (last !== null && last >= readAt) return ok('changed')
+  const rival = unsettled.find((one) => isSame(context, one, terms))
+  if (rival) return ok({ rival })
+  const opening = unsettled.find(({ state }) => state === 'opening')
+  if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
+  if ((await countSettlements(tx, wallet)) >= perHourMax) return refuse('settlements_too_many')
+  if (opening) await supersede(tx, context, opening)
+  return undefined
+}
+
+/** Settlements that a wallet may open in an hour; each costs calls at the provider. */
+const perHourMax = 10
+
+const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
+  openingUntil !== null && openingUntil.getTime() > clock()
+
+/**
+ * Returns true if an unpaid settlement is as good as a new one: the same debt, a rate within 1 %,
+ * and a third of its time left to pay.
+ */
+function isSame(context: Context, earlier: PaymentRow, terms: Terms): boolean {
+  const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
+  const apart =
+    rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
+  if (pair !== terms.pair || ausdMicro !== terms.ausdMicro || apart * 100n > rate) return false
+  if (earlier.state === 'opening') return isLeased(context, earlier)
+  return expiresAt !== null && expiresAt.getTime() - context.clock() > context.checkoutTtlMs / 3
+}
+
+const open = async ({ database }: Context, wallet: `0x${string}`): Promise<PaymentRow[]> =>
+  (await database.read((db) => findUnsettled(db, wallet))).filter(
+    ({ state }) => state === 'awaiting_payment',
+  )
+
+/**
+ * Receives the earlier settlement of a wallet, unless it will be answered again. So if it was paid
+ * and its webhook was lost, the new one is refused before its row is stored or its quote is taken.
+ */
+export async function receiveEarlier(
+  context: Context,
+  wallet: `0x${string}`,
+  terms: Terms,
+): Promise<Answer<object>> {
+  for (const earlier of await open(context, wallet)) {
+    if (isSame(context, earlier, terms)) continue
+    const refused = await receive(context, earlier)
+    if (refused) return refused
+  }
+  return ok({})
+}
+
+async function receive(context: Context, earlier: PaymentRow): Promise<Refusal | undefined> {
+  const { id: paymentId, account, checkoutId } = earlier
+  try {
+    const found = await fetchCheckout(context, account, checkoutId!)
+    await context.database.transaction((tx) => receiveCheckout(tx, context, account, found))
+    return undefined
+  } catch (error) {
+    context.log.warn({ paymentId, err: error }, 'processing earlier checkout failed')
+    return refuse('provider_unavailable')
+  }
+}
+
+/**
+ * Ends the wallet's other open settlement at the provider. Refuses with `settlement_on_its_way` if
+ * it was paid, and with `provider_unavailable` if it is unknown whether it can still be paid.
+ */
+export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
+  for (const earlier of await open(context, payment.wallet)) {
+    const { account, checkoutId } = earlier
+    const outcome = await context.provider.cancelCheckout(account, checkoutId!)
+    failpoint('payments:checkout-ended')
+    if (outcome === 'unknown') return refuse('provider_unavailable')
+    const refused = outcome === 'closed' ? undefined : await receive(context, earlier)
+    if (refused) return refused
+    if (outcome === 'closed') await replace(context, earlier)
+  }
+  const unsettled = await context.database.read((db) => findUnsettled(db, payment.wallet))
+  const others = unsettled.filter(({ id }) => id !== payment.id)
+  if (others.length === 0) return ok({})
+  const isPaid = others.some(({ state }) => state === 'paid')
+  return refuse(isPaid ? 'settlement_on_its_way' : 'provider_unavailable')
+}
+
+/** Marks a settlement as replaced unless its state has changed. */
+async function replace(context: Context, { id, state }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row?.state === state) await supersede(tx, context, row)
+  })
+  failpoint('payments:settlement-replaced')
+}

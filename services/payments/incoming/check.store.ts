@@ -1,0 +1,109 @@
+import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
+import { isOneOf } from '#shared/db/columns'
+import type { Db, Tx } from '#shared/db/open'
+import { isWalletDue, wallets } from '../losses/refund.store'
+import { type PaymentRow, payments } from '../payment.store'
+
+/** Longer than one check, so that another instance takes over only after a crash. */
+const checkLeaseSeconds = 30
+
+/**
+ * Kinds of checks, each with its own share of a round so that none can starve another. `holds`
+ * expire. `orders` are sent to the chain again, without the provider. `others` ask the provider.
+ */
+export const checkKinds = ['holds', 'orders', 'others'] as const
+export type CheckKind = (typeof checkKinds)[number]
+const ofKind: Readonly<Record<CheckKind, SQL>> = {
+  holds: sql`${payments.state} in ('held', 'repaid', 'revoking')`,
+  orders: sql`${payments.state} = 'paid'`,
+  others: sql`${payments.state} not in ('held', 'repaid', 'revoking', 'paid')`,
+}
+
+/** Delay of checks on ended checkouts while the transaction list is current. */
+const listedRestMs = 21_600_000
+
+/**
+ * Condition of unpaid checkouts in accounts with a current transaction list, which would show their
+ * payments. They are checked individually only when they end, and rarely after that in case the
+ * list is incomplete.
+ */
+function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
+  const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
+  const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now))
+  const rests = gt(dueAt, new Date(now.getTime() - listedRestMs))
+  const isOver = and(inArray(state, ['expired', 'replaced']), rests)
+  const isPriced = sql`${reason} is distinct from 'awaiting_rate'`
+  return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
+}
+
+/**
+ * Returns whether anything is due. It selects the minimum, which forces an index lookup: for
+ * `exists` the planner would scan rows, expecting to find one soon.
+ */
+export async function isDue(
+  db: Db,
+  now: Date,
+): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
+  const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
+    coalesce((select min(${payments.nextCheckAt}) from ${payments}) <= ${now.toISOString()}, false) payments,
+    exists (select from ${wallets} where ${isWalletDue(now)}) wallets`)
+  return due!
+}
+
+/**
+ * Leases the payments of a kind whose check is due, except those left to the transaction list of the
+ * accounts in `listed`. Holds come in the order in which they end. Of the other kinds, wallets take turns, so that one with many open checkouts cannot
+ * delay the others; a wallet's own payments come in due order.
+ */
+export async function leaseDue(
+  tx: Tx,
+  now: Date,
+  kind: CheckKind,
+  rowsMax: number,
+  listed: readonly PaymentRow['account'][] = [],
+): Promise<PaymentRow[]> {
+  const { id, wallet, nextCheckAt: dueAt } = payments
+  const isDue = and(
+    lte(dueAt, now),
+    ofKind[kind],
+    listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
+  )
+  // Ranked separately: Postgres cannot lock rows in a query with a window function.
+  const turn =
+    kind === 'holds'
+      ? sql<number>`1`
+      : sql<number>`row_number() over (partition by ${wallet} order by ${dueAt})`
+  const ranked = tx.$with('ranked').as(
+    tx
+      .select({
+        id: sql<string>`${id}`.as('ranked_id'),
+        turn: turn.as('turn'),
+      })
+      .from(payments)
+      .where(isDue),
+  )
+  const due = await tx
+    .with(ranked)
+    .select({ id })
+    .from(payments)
+    .innerJoin(ranked, eq(id, ranked.id))
+    .where(isDue)
+    .orderBy(asc(ranked.turn), asc(dueAt))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const ids = due.map((row) => row.id)
+  const nextCheckAt = new Date(now.getTime() + checkLeaseSeconds * 1_000)
+  return tx
+    .update(payments)
+    .set({ nextCheckAt, checks: sql`${payments.checks} + 1` })
+    .where(isOneOf(payments.id, ids))
+    .returning()
+}
+
+/** Plans the next check unless the payment has moved, which planned its own. */
+export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null) =>
+  db
+    .update(payments)
+    .set({ nextCheckAt })
+    .where(and(eq(payments.id, id), eq(payments.state, state), eq(payments.checks, checks)))

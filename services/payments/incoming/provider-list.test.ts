@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readWindow } from '#shared/provider/listing'
+import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+})
+
+const opened = async () => {
+  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() }
+  return (await fixture.topup(asked)).ok!.paymentId
+}
+const paid = async (channel_code = 'QRIS') => {
+  const id = await opened()
+  await fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
+  return id
+}
+const stateOf = async (id: string) => (await fixture.row(id))!.state
+const settings = {
+  ...{ listEveryMs: 1, providerListRecentMs: 60_000 },
+  ...{ providerListWholeEveryMs: 86_400_000, providerListWholeMs: 86_400_000 },
+}
+/** Reads the window and returns the outcome. It is due a millisecond after the last time, which may still last. */
+const read = () =>
+  waitUntil('a reading that is due', async () => {
+    const reading = await readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
+    return reading === 'not due' ? undefined : reading
+  })
+
+describe("the provider's list of transactions", () => {
+  test('brings a payment without a webhook, once', async () => {
+    const id = await paid()
+    await fixture.list()
+    expect(await stateOf(id)).toBe('paid')
+    await fixture.list()
+    const subjects = (await fixture.orders(id)).map(({ subject }) => subject)
+    expect(subjects).toEqual(['payments.paid', 'relay.credit'])
+  })
+
+  test('brings a refund before the payment was reported, and nothing is credited', async () => {
+    const id = await paid('CARDS')
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.list()
+    await waitUntil('the refund', async () => ['refunded', 'paid'].includes(await stateOf(id)))
+    await fixture.list()
+    // Whichever row comes first, what went back is not kept.
+    const row = (await fixture.row(id))!
+    expect([row.state, row.refundedMinor]).toEqual([row.state, 50_000n])
+    if (row.state === 'paid') {
+      await fixture.settle('credit', id)
+      expect(await stateOf(id)).toBe('revoking')
+    }
+  })
+
+  test('is believed about a refund that cannot be fetched, as a full refund', async () => {
+    const id = await paid('CARDS')
+    await fixture.list()
+    await fixture.settle('credit', id)
+    await fixture.control('faults', { api: { hideRefunds: 1 } })
+    await fixture.control(`payments/${id}/refund`, { amount: 20_000 })
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject({ state: 'revoking', refundedMinor: 20_000n })
+    // Fetched on its own later, it is the same refund.
+    await fixture.control('faults', { api: {} })
+    await fixture.list()
+    expect((await fixture.row(id))!.refundedMinor).toBe(20_000n)
+  })
+
+  test.each([
+    ['fails', { errorRate: 1 }],
+    ['is forbidden to our key', { forbidList: 1 }],
+  ])(
+    'that %s does not count as read: the next reading starts at the last good one',
+    async (_, api) => {
+      const id = await opened()
+      expect(await read()).toBe('whole')
+      await fixture.control('faults', { api })
+      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+      for (let rounds = 0; rounds < 3; rounds++) {
+        fixture.time.aheadMs += 120_000
+        expect(await read()).toBe('failed')
+      }
+      expect(await stateOf(id)).toBe('awaiting_payment')
+      await fixture.control('faults', { api: {} })
+      fixture.time.aheadMs += 2_000
+      expect(await read()).toBe('whole')
+      expect(await stateOf(id)).toBe('paid')
+    },
+  )
+
+  test('does not count as read if one of its payments cannot be fetched', async () => {
+    const id = await paid()
+    await fixture.control('faults', { api: { errorRate: 0.9 }, seed: 3 })
+    await fixture.list().catch(() => {})
+    await fixture.control('faults', { api: {} })
+    await fixture.list()
+    expect(await stateOf(id)).toBe('paid')
+  })
+
+  test('raises one anomaly for unmatched money', async () => {
+    const before = (await fixture.anomalies()).length
+    const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Basic ${btoa('xnd_development_id:')}`,
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({
+        ...{ reference_id: 'another shop', session_type: 'PAY', mode: 'PAYMENT_LINK' },
+        ...{ currency: 'IDR', country: 'ID', amount: 70_000 },
+      }),
+    })
+    const { payment_session_id: session } = (await answer.json()) as { payment_session_id: string }
+    await fixture.control(`sessions/${session}/pay`, { channel_code: 'QRIS' })
+    await fixture.list()
+    await fixture.list()
+    const anomalies = (await fixture.anomalies()).slice(before)
+    expect(anomalies.map(({ kind }) => kind)).toEqual(['money_unmatched'])
+  })
+
+  test('follows a dispute that is won, lost again and grows', async () => {
+    const id = await paid()
+    await fixture.list()
+    await fixture.settle('credit', id)
+    const made = (await fixture.control(`payments/${id}/chargeback`, {
+      amount: 20_000,
+    })) as unknown as { id: string }
+    await fixture.list()
+    const wallet = (await fixture.row(id))!.wallet
+    const standing = async () => {
+      const { state, refundedMinor } = (await fixture.row(id))!
+      return [state, refundedMinor, (await fixture.walletRow(wallet))?.frozen]
+    }
+    const dispute = async (change: object) => {
+      await fixture.control(`chargebacks/${made.id}`, change)
+      await fixture.list()
+      return standing()
+    }
+    expect(await standing()).toEqual(['review', 20_000n, true])
+    expect(await dispute({ status: 'REVERSED' })).toEqual(['credited', 0n, false])
+    expect(await dispute({ status: 'SUCCESS' })).toEqual(['review', 20_000n, true])
+    await fixture.clear(wallet)
+    expect(await dispute({ amount: 50_000 })).toEqual(['review', 50_000n, true])
+    await fixture.clear(wallet)
+    expect(await dispute({ status: 'REVERSED' })).toEqual(['credited', 0n, false])
+    expect(await dispute({ status: 'SUCCESS' })).toEqual(['review', 50_000n, true])
+  })
+})

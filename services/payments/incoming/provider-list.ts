@@ -1,0 +1,354 @@
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { countryBy } from '#shared/money/countries'
+import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+import {
+  type Listing,
+  type ListingSettings,
+  receiveRows,
+  startReadingList,
+} from '#shared/provider/listing'
+import { noneOfItsForm } from '#shared/provider/problem'
+import type { Listed, ListedStatus } from '#shared/provider/transactions'
+import { callPerson } from '../alert'
+import type { Context } from '../context'
+import { bookListed, bookMatchedRow } from '../ledger/book'
+import { endDoubt, receiveDoubt } from '../losses/follow'
+import { findReportsById } from '../losses/refund.store'
+import { chargebackId, listedId, voidId } from '../losses/report'
+import { paymentIdFrom } from '../payment'
+import {
+  findByProviderIds,
+  findOwned,
+  findPayment,
+  firstPaymentAt,
+  type PaymentRow,
+} from '../payment.store'
+import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
+import { findRefunded as findRefundedCharge } from '../providers/look-up'
+import { findSeconds } from '../review/review.store'
+import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
+import {
+  fetchCheckout,
+  type PricedCharge,
+  type ReceivedRefund,
+  receiveCharge,
+  receiveCheckout,
+  receiveRefund,
+  withRate,
+} from './receive'
+
+// The provider's transaction list shows our money even if a webhook was lost. Each row names an
+// object that is fetched and received as for a webhook. Chargebacks have no endpoint of their own:
+// the list row, read with our own key, is the evidence. A row is done once what it is about is
+// recorded: until then each reading decides again, so that a wrong answer about it heals.
+
+/** Reads the list at the configured intervals, until disposed. */
+export const startListing = (context: Context, settings: ListingSettings) =>
+  startReadingList(paymentListing(context), settings, context.poke)
+
+/** Returns the listing of this service: payments, refunds and chargebacks of both accounts. */
+export function paymentListing(context: Context): Listing {
+  // Cached once there is one: no older payment can appear later.
+  let first: Date | null = null
+  return {
+    ...{ database: context.database, clock: context.clock, log: context.log },
+    ...{ listings, accounts: providerAccounts },
+    list: (account, updatedFrom) =>
+      context.provider.listTransactions(account, context.clock() - updatedFrom.getTime()),
+    oldest: async () => {
+      first ??= await context.database.read(firstPaymentAt)
+      return first
+    },
+    done: (account, rows) => doneOf(context, account, rows),
+    receive: (account, row) => receiveRow(context, account, row),
+  }
+}
+
+/** Status of the movement in a row about a refund or dispute. */
+const statusOf: Readonly<Record<ListedStatus, RefundStatus>> = {
+  ...{ pending: 'pending', succeeded: 'succeeded', unknown: 'unknown' },
+  ...{ failed: 'dead', voided: 'dead', reversed: 'dead' },
+}
+
+/** What a row about a payment says against it; undefined if nothing. */
+function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
+  if (status === 'voided' || status === 'reversed') return 'succeeded'
+  return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
+}
+
+/** Returns the rows whose content is recorded, and those that concern nobody. */
+async function doneOf(
+  { database }: Context,
+  account: ProviderAccount,
+  rows: readonly Listed[],
+): Promise<Set<Listed>> {
+  if (rows.length === 0) return new Set()
+  const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
+    ...[listedId(id), chargebackId(id), voidId(id), voidId(productId ?? '')],
+  ])
+  const anomalyIds = rows.flatMap(({ transactionId, productId }) => [
+    ...[transactionId, productId ?? ''].map((id) => anomalyId('money_unmatched', account, id)),
+    anomalyId('paid_twice', account, productId ?? ''),
+  ])
+  const [owned, stored, anomalies] = await database.read(async (db) => [
+    await findOwned(db, account, {
+      paymentIds: rows.flatMap(({ productId }) => productId ?? []),
+      requestIds: rows.flatMap(({ paymentRequestId }) => paymentRequestId ?? []),
+      ids: rows.flatMap(({ reference }) => (reference && paymentIdFrom(reference)) || []),
+    }),
+    await findReportsById(db, reportIds),
+    await findAnomalies(db, anomalyIds),
+  ])
+  const objectIds = stored.flatMap(({ objectId }) => objectId ?? [])
+  const objects = await database.read((db) => findReportsById(db, objectIds))
+  const reports = new Map([...stored, ...objects].map((report) => [report.id, report]))
+  const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
+    owned.has(productId ?? '') ||
+    owned.has(paymentRequestId ?? '') ||
+    owned.has(paymentIdFrom(reference ?? '') ?? '')
+  const isUnmatched = (row: Listed) =>
+    !isOwned(row) &&
+    [row.transactionId, row.productId ?? ''].some((id) =>
+      anomalies.has(anomalyId('money_unmatched', account, id)),
+    )
+  const isDone = (row: Listed): boolean => {
+    const { type, transactionId, productId, status, amountMinor } = row
+    const isSecond = anomalies.has(anomalyId('paid_twice', account, productId ?? ''))
+    const isCounted = isSecond || owned.has(productId ?? '')
+    const doubt = reports.get(voidId(transactionId))
+    if (type === 'payment') {
+      if (status === 'pending') return true
+      if (status !== 'succeeded') return !isCounted || doubt?.status === doubtOf(row)
+      // The charge itself may have read otherwise, wrongly or before the provider took that back.
+      const doubts = [doubt, reports.get(voidId(productId ?? ''))]
+      const isClear = doubts.every((one) => !one || one.status === 'dead')
+      return isCounted ? isClear : isUnmatched(row)
+    }
+    if (type !== 'refund' && type !== 'chargeback') return true
+    const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
+    // What never took place needs no record.
+    if (!report) return statusOf[status] === 'dead' || isUnmatched(row)
+    const object = reports.get(report.objectId ?? '')
+    // A restore may have brought back the payment of a charge that matched none.
+    const isNamed = report.paymentId !== '' || !isOwned(row)
+    const isAsListed = report.status === statusOf[status] && isNamed
+    if (type === 'refund') return isAsListed && object?.status === report.status
+    const isExact = row.currency === countryBy('account', account).currency
+    return isAsListed && report.refundedMinor === (isExact ? amountMinor : null)
+  }
+  return new Set(rows.filter(isDone))
+}
+
+async function receiveRow(context: Context, account: ProviderAccount, row: Listed): Promise<void> {
+  if (row.type === 'payment') await receivePaymentRow(context, account, row)
+  if (row.type === 'refund') await receiveRefundRow(context, account, row)
+  if (row.type === 'chargeback') await receiveChargebackRow(context, account, row)
+  failpoint('payments:row-of-list-received')
+}
+
+/** How long our own payment may be missing or contradicted before a person is alerted. */
+const doubtMaxMs = 1_800_000
+
+async function receivePaymentRow(context: Context, account: ProviderAccount, row: Listed) {
+  const { provider, database, clock } = context
+  const { productId, transactionId } = row
+  const doubt = doubtOf(row)
+  if (doubt) {
+    const about = { account, id: voidId(transactionId), status: doubt }
+    return database.transaction((tx) => receiveDoubt(tx, context, productId ?? '', about))
+  }
+  if (row.status !== 'succeeded') return
+  // The list also has the account's other products, whose ids the payment lookup refuses.
+  const charge = productId
+    ? await provider.findCharge(account, productId).catch(noneOfItsForm)
+    : undefined
+  const fetched = await withRate(context, charge)
+  const owner = await ownerOf(context, account, row)
+  // The list can be ahead of the payment's own endpoint, which then says "not found" or "failed":
+  // no answer yet about money that the list shows, so the next reading asks again.
+  if (fetched?.status !== 'succeeded') {
+    const found = owner?.checkoutId
+      ? await fetchCheckout(context, account, owner.checkoutId)
+      : undefined
+    await database.transaction(async (tx) => {
+      if (fetched) await receiveCharge(tx, context, fetched)
+      if (found?.fetched?.status === 'succeeded')
+        return receiveCheckout(tx, context, account, found)
+      if (!owner && !fetched) return noteUnmatched(tx, context, account, row)
+      const isOld = owner && clock() - owner.createdAt.getTime() > doubtMaxMs
+      if (isOld)
+        await callPerson(tx, context, 'charge_doubtful', {
+          ...{ account, object: transactionId, paymentId: owner.id },
+        })
+    })
+    return
+  }
+  await database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    await receiveCharge(tx, context, fetched)
+    const { paymentId: providerPaymentId } = fetched.charge
+    const paymentId = owner?.id ?? fetched.match?.id
+    if (paymentId)
+      await endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(transactionId) })
+  })
+}
+
+async function receiveRefundRow(context: Context, account: ProviderAccount, row: Listed) {
+  const { database, provider } = context
+  const { productId } = row
+  const refund = productId
+    ? await provider.findRefund(account, productId).catch(noneOfItsForm)
+    : undefined
+  const { charge, isNamed } = await chargeOf(context, account, row, refund)
+  const fetched = await withRate(context, charge)
+  if (!fetched) return noteMissing(context, account, row)
+  const { paymentRequestId, paymentId } = fetched.charge
+  // A row without an id of its own names no refund: all refunds of its payment are read instead.
+  const others =
+    !refund && paymentRequestId ? await provider.listRefunds(account, paymentRequestId) : undefined
+  const ofCharge = others?.filter((one) => (one.paymentId ?? paymentId) === paymentId) ?? []
+  const objectId = refund?.refundId ?? null
+  await database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
+    for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
+    await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
+    // Which of the two is right decides a person; until then the money counts as gone.
+    if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
+      await callPerson(tx, context, 'status_unknown', { account, object: row.transactionId })
+  })
+}
+
+async function receiveChargebackRow(context: Context, account: ProviderAccount, row: Listed) {
+  const { charge, isNamed } = await chargeOf(context, account, row)
+  const fetched = await withRate(context, charge)
+  if (!fetched) return noteMissing(context, account, row)
+  await context.database.transaction(async (tx) => {
+    await bookMatchedRow(tx, row)
+    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
+    await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
+    if (row.status === 'reversed')
+      await recordAnomaly(tx, {
+        ...{ kind: 'dispute_won', account, object: row.transactionId },
+        ...{ paymentId: fetched.match?.id, currency: row.currency, amountMinor: row.amountMinor },
+      })
+  })
+}
+
+/** The report that a row is. Its status may differ from that of the refund it names. */
+const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
+  refundId: (origin === 'refund' ? listedId : chargebackId)(row.transactionId),
+  status: statusOf[row.status],
+  paymentId: null,
+  paymentRequestId: row.paymentRequestId,
+  reference: row.reference,
+  currency: row.currency ?? '',
+  refundedMinor: row.amountMinor,
+  ...(origin === 'chargeback' ? { origin } : {}),
+})
+
+/** Records a row whose charge cannot be found, unless it is of our payment: that is asked again. */
+async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
+  const owner = await ownerOf(context, account, row)
+  await context.database.transaction(async (tx) => {
+    if (!owner && row.status === 'succeeded') return noteUnmatched(tx, context, account, row)
+    const about = { account, object: row.transactionId }
+    if (owner) await callPerson(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
+  })
+}
+
+/**
+ * Receives what the list says about one payment. `rows` were read by the caller. Throws if an object
+ * that a row names cannot be fetched.
+ */
+export async function receiveRowsOf(
+  context: Context,
+  { id, account, providerPaymentId, paymentRequestId }: PaymentRow,
+  rows: readonly Listed[],
+): Promise<void> {
+  const own = rows.filter(
+    (row) =>
+      (row.productId !== null && row.productId === providerPaymentId) ||
+      (row.paymentRequestId !== null && row.paymentRequestId === paymentRequestId) ||
+      paymentIdFrom((row.reference ?? '').replace(/^ordered-/, '')) === id,
+  )
+  await receiveRows(paymentListing(context), account, own)
+}
+
+/** Fetches the charge of a refund or chargeback with our own key; without an id, by our reference. */
+async function chargeOf(
+  context: Context,
+  account: ProviderAccount,
+  row: Listed,
+  refund?: FetchedRefund,
+): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean }> {
+  const { provider } = context
+  const paymentRequestId = refund?.paymentRequestId ?? row.paymentRequestId
+  const named = await findRefundedCharge(provider, account, {
+    paymentId: row.type === 'chargeback' ? row.productId : (refund?.paymentId ?? null),
+    paymentRequestId,
+  })
+  if (named) return { charge: named, isNamed: true }
+  const charge = await chargeOfOwner(context, account, row)
+  if (paymentRequestId === null) return { charge, isNamed: false }
+  // A request that is not found yet may be of another payment for the same promise.
+  const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
+  return { charge: isOfRequest ? charge : undefined, isNamed: true }
+}
+
+async function chargeOfOwner(
+  context: Context,
+  account: ProviderAccount,
+  row: Listed,
+): Promise<FetchedCharge | undefined> {
+  const owner = await ownerOf(context, account, row)
+  const known = owner?.providerPaymentId
+  if (known) return context.provider.findCharge(account, known)
+  if (owner?.checkoutId) return (await fetchCheckout(context, account, owner.checkoutId)).fetched
+  return undefined
+}
+
+/** Alerts a person if the reference of a row leads to several charges: it counts against the first. */
+async function noteAmbiguous(
+  tx: Tx,
+  context: Context,
+  account: ProviderAccount,
+  { row, fetched }: { row: Listed; fetched: Pick<PricedCharge, 'match'> },
+) {
+  const paymentId = fetched.match?.id
+  if (!paymentId || (await findSeconds(tx, paymentId)).length === 0) return
+  await callPerson(tx, context, 'charge_ambiguous', {
+    ...{ account, object: row.transactionId, paymentId },
+  })
+}
+
+/** Finds the payment of a row by the provider's ids, else by our reference. */
+async function ownerOf(
+  { database }: Context,
+  account: ProviderAccount,
+  { productId, paymentRequestId, reference }: Listed,
+): Promise<PaymentRow | undefined> {
+  const ids = { account, paymentId: productId ?? '', paymentRequestId }
+  const byIds =
+    productId || paymentRequestId
+      ? await database.read((db) => findByProviderIds(db, ids))
+      : undefined
+  if (byIds) return byIds
+  const id = reference ? paymentIdFrom(reference) : undefined
+  const byReference = id && (await database.read((db) => findPayment(db, id)))
+  return byReference && byReference.account === account ? byReference : undefined
+}
+
+async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount, row: Listed) {
+  const { transactionId, type, currency, amountMinor } = row
+  const anomaly = { account, object: transactionId, currency, amountMinor }
+  if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
+    // Without a reference of our form it may be the account owner's own business: no alert.
+    const alarm = paymentIdFrom(row.reference ?? '') !== undefined || type === 'chargeback'
+    const fields = { transactionId, type, account, alarm }
+    log.warn(fields, 'provider transaction does not match any payment')
+  }
+  const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
+  await bookListed(tx, { ...row, account, currency, minor })
+}

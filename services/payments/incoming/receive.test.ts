@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture, waitUntil, wallet } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  fixture.chain.hold = { state: 'released', until: null }
+  await fixture.control('faults', {})
+})
+
+const pairs = { IDR: ['USD/IDR', '16250', '50000'], MYR: ['USD/MYR', '421', '2000'] } as const
+async function open(currency: 'IDR' | 'MYR' = 'IDR'): Promise<string> {
+  const [pair, rate, amount] = pairs[currency]
+  const quoteId = fixture.quote(pair, rate)
+  return (await fixture.topup({ wallet, amount, method: 'qr', quoteId })).ok!.paymentId
+}
+const settlement = async () =>
+  (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
+const pay = (id: string, channel_code: string, more: object = {}) =>
+  fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
+const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
+
+describe('a paid top-up', () => {
+  test.each([
+    ['QRIS', 'IDR', false],
+    ['BCA_VIRTUAL_ACCOUNT', 'IDR', false],
+    ['MAYB2U_FPX', 'MYR', false],
+    ['DUITNOW_PAY', 'MYR', false],
+    ['CARDS', 'IDR', true],
+    ['CARDS', 'MYR', true],
+    ['DANA', 'IDR', true],
+    ['TOUCHNGO', 'MYR', true],
+    ['ALFAMART', 'IDR', true],
+    ['KREDIVO', 'IDR', true],
+  ] as const)('by %s in %s is ordered once, held: %p', async (channel, currency, held) => {
+    const id = await open(currency)
+    await pay(id, channel)
+    const row = await fixture.becomes(id, { state: 'paid' })
+    expect(row).toMatchObject({ channel, held })
+    const ausd = currency === 'IDR' ? '3076923' : '4750593'
+    const [, order, ...more] = await fixture.orders(id)
+    expect(order).toMatchObject({
+      subject: 'relay.credit',
+      payload: { refId: id, wallet, ausd, held },
+    })
+    expect(more).toEqual([])
+    await fixture.settle('credit', id)
+    const txHash = `0x${'ab'.repeat(32)}`
+    expect(await fixture.row(id)).toMatchObject({ state: held ? 'held' : 'credited', txHash })
+  })
+
+  test.each([
+    ['five times in random order', { times: 5, reorder: true }],
+    ['five times under new ids', { times: 5, newIds: true, reorder: true }],
+    ['with the capture only', { only: ['payment.capture'] }],
+    ['with the session only', { only: ['payment_session.completed'] }],
+  ])('with webhooks %s is ordered once', async (_, fault) => {
+    const id = await open()
+    await webhooks(fault)
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await waitUntil('every delivery being answered', async () => {
+      const sent = (await fixture.control('book')).webhooks as unknown as { state: string }[]
+      return sent.every(({ state }) => state !== 'pending')
+    })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
+  })
+
+  test('without a webhook is found by a recheck', async () => {
+    const id = await open()
+    await webhooks({ drop: 1 })
+    await pay(id, 'QRIS')
+    await fixture.recheck()
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit'])
+  })
+
+  test('after its checkout closed is still credited, with or without a webhook', async () => {
+    for (const drop of [0, 1]) {
+      const id = await open()
+      await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
+      await fixture.control(`sessions/${id}/expire`)
+      await fixture.becomes(id, { state: 'expired' })
+      await webhooks({ drop })
+      await pay(id, 'BCA_VIRTUAL_ACCOUNT')
+      if (drop) await fixture.recheck(5_000)
+      await fixture.becomes(id, { state: 'paid' })
+      await webhooks({ drop: 0 })
+    }
+  })
+
+  test('with one sen too little goes to review and is not credited', async () => {
+    const id = await open('MYR')
+    await fixture.control('faults', { api: { wrongAmount: 1 } })
+    await pay(id, 'DUITNOW_PAY')
+    expect(await fixture.becomes(id, { state: 'review' })).toMatchObject({
+      reason: 'amount_differs',
+      paidMinor: 1999n,
+    })
+    expect(await fixture.subjects(id)).toEqual(['payments.review'])
+  })
+
+  test('through a checkout with a lost response is credited by our reference on it', async () => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    await fixture.control('faults', {})
+    const row = (await fixture.rows()).find((candidate) => candidate.quoteId === quoteId)!
+    await pay(row.id, 'QRIS')
+    await fixture.becomes(row.id, { state: 'paid' })
+  })
+
+  test('through two checkouts is credited once, and the second payment goes to review', async () => {
+    const quoteId = fixture.quote()
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    await fixture.control('faults', {})
+    await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+    const { id } = (await fixture.rows()).find((candidate) => candidate.quoteId === quoteId)!
+    const book = (await fixture.control('book')) as unknown as {
+      sessions: { reference_id: string; payment_session_id: string }[]
+    }
+    const both = book.sessions.filter((session) => session.reference_id === id)
+    expect(both.length).toBe(2)
+    for (const session of both) await pay(session.payment_session_id, 'QRIS')
+    await waitUntil(
+      'both being counted',
+      async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
+    )
+    await fixture.list() // Reported again: it is the same payment.
+    expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
+    await fixture.settle('credit', id)
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.credit', 'payments.review'])
+    expect(await fixture.anomalies()).toContainEqual(
+      expect.objectContaining({ kind: 'paid_twice', paymentId: id, amountMinor: 50_000n }),
+    )
+  })
+})
+
+describe('a payer who leaves the checkout unpaid', () => {
+  test.each([
+    ['a declined card', 'fail'],
+    ['a card that is only authorized', 'authorize'],
+  ])('%s keeps the checkout open', async (_, what) => {
+    const id = await open()
+    await fixture.control(`sessions/${id}/${what}`, { channel_code: 'CARDS' })
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
+  })
+
+  test('lets the checkout expire, with or without a webhook', async () => {
+    const told = await open()
+    await fixture.control(`sessions/${told}/expire`)
+    await fixture.becomes(told, { state: 'expired' })
+    const untold = await open()
+    await webhooks({ drop: 1 })
+    await fixture.control(`sessions/${untold}/expire`)
+    await fixture.recheck()
+    await fixture.becomes(untold, { state: 'expired' })
+  })
+})
+
+describe('a paid settlement', () => {
+  test('is never held, whatever the channel, and ends repaid', async () => {
+    const id = await settlement()
+    await pay(id, 'CARDS')
+    await fixture.becomes(id, { state: 'paid' })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay'])
+    await fixture.settle('repay', id)
+    expect(await fixture.row(id)).toMatchObject({ state: 'repaid' })
+  })
+
+  test('goes to review if the chain finally refused it', async () => {
+    const id = await settlement()
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('repay', id, true)
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'repay_failed' })
+  })
+})
+
+describe('money after the end of its checkout', () => {
+  // Rounds of rechecks put our clock ahead of the provider's, by which money is late.
+  beforeEach(() => {
+    fixture.time.aheadMs = 0
+  })
+  const end = async () => {
+    const id = await open()
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    return id
+  }
+  const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
+
+  test('is priced once, at any rate and for any number of reports', async () => {
+    const id = await end()
+    fixture.present.set('USD/IDR', '16900')
+    await webhooks({ duplicate: 1 })
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid' })
+    fixture.present.set('USD/IDR', '18000')
+    await fixture.list()
+    await fixture.recheck()
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.row(id)).toMatchObject({ ...worth, onchainMicro: 2_958_579n })
+    const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
+    for (const { payload } of credits) expect(payload).toMatchObject({ ausd: '2958579' })
+  })
+
+  test('leaves the response to a repeated request as promised', async () => {
+    const quoteId = fixture.quote()
+    const asked = { wallet, amount: '50000', method: 'qr', quoteId }
+    const first = await fixture.topup(asked)
+    const id = first.ok!.paymentId
+    await fixture.control(`sessions/${id}/expire`)
+    await fixture.becomes(id, { state: 'expired' })
+    fixture.present.set('USD/IDR', '16900')
+    await pay(id, 'QRIS')
+    await fixture.becomes(id, { state: 'paid', ...worth })
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.topup(asked)).toEqual(first)
+  })
+
+  test('that is refunded while it waits for a rate is never credited', async () => {
+    const id = await end()
+    fixture.present.delete('USD/IDR')
+    await pay(id, 'CARDS')
+    const waiting = await fixture.becomes(id, { reason: 'awaiting_rate' })
+    expect(waiting).toMatchObject({ state: 'expired', nextCheckAt: expect.any(Date) })
+    await fixture.recheck()
+    expect(await fixture.row(id)).toMatchObject({ state: 'expired', reason: 'awaiting_rate' })
+    await fixture.control(`payments/${id}/refund`)
+    await fixture.becomes(id, { state: 'refunded', reason: 'refunded_before_credit' })
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.subjects(id)).toEqual([])
+  })
+
+  test('is found by the list, waits without a rate, and is credited once there is one', async () => {
+    const id = await end()
+    fixture.present.delete('USD/IDR')
+    await webhooks({ drop: 1 })
+    await pay(id, 'QRIS')
+    await fixture.list()
+    await fixture.becomes(id, { reason: 'awaiting_rate' })
+    fixture.present.set('USD/IDR', '16900')
+    await fixture.recheck()
+    fixture.present.set('USD/IDR', '16250')
+    expect(await fixture.row(id)).toMatchObject({ state: 'paid', reason: null, ...worth })
+  })
+})

@@ -1,0 +1,356 @@
+import type { Db, Tx } from '#shared/db/open'
+import { RateFind } from '#shared/messages/pricing'
+import { callPerson } from '../alert'
+import { askOr, type Context } from '../context'
+import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt } from '../decide'
+import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
+import { findBeside } from '../losses/charge-facts.store'
+import { countBeside, endDoubt, followReports, receiveDoubt } from '../losses/follow'
+import { recordReport } from '../losses/refund.store'
+import { backOf, type ReportOrigin, voidId } from '../losses/report'
+import { makeGood } from '../losses/reversal'
+import { endCanceled, expire, takeDecided, takeStep } from '../onchain/advance'
+import { awaitsRate, isOrderedByUs, paymentIdFrom } from '../payment'
+import {
+  findByCheckout,
+  findByProviderIds,
+  findPayment,
+  lockPayment,
+  movePayment,
+  notePayment,
+  type PaymentRow,
+} from '../payment.store'
+import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
+import { endRefunding, noteOrdered } from '../review/refund-outcome'
+import { recordAnomaly } from '../schema.store'
+import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
+
+// Single entry point for money, refunds and ended checkouts, whether found by webhook, recheck or
+// the transaction list. Everything here was fetched from the provider with our own key.
+
+/** A fetched charge with the data the transaction needs, since that makes no network calls. */
+export type PricedCharge = FetchedCharge & {
+  /** Current rate for late money; null if not late or if there is no rate. */
+  readonly presentMinorPerUsd: bigint | null
+  /** The matching payment of a succeeded charge, as read before the transaction. */
+  readonly match?: PaymentRow | undefined
+  /** Its wallet on the chain, if it may bring more than the limits have admitted. */
+  readonly owner?: Owner | undefined
+}
+
+/**
+ * Fetches the current rate for late payments. Done before the transaction, which makes no network
+ * calls; whether the rate applies is decided there, under the wallet lock.
+ */
+export async function withRate(
+  context: Context,
+  fetched: FetchedCharge | null | undefined,
+  checkout?: Checkout,
+): Promise<PricedCharge | undefined> {
+  if (!fetched) return undefined
+  const { status, charge } = fetched
+  const unpriced = { ...fetched, presentMinorPerUsd: null }
+  if (status !== 'succeeded') return unpriced
+  const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
+  const owner = match && mayExceed(match) ? await readOwner(context, match) : undefined
+  const matched = { ...unpriced, match, owner }
+  if (!match || !isLate(match, charge)) return matched
+  if (match.providerPaymentId !== null && !awaitsRate(match)) return matched
+  const rate = await askOr(context, RateFind, { pair: match.pair }, 'rate_unavailable')
+  return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+}
+
+/** A checkout and its charge; undefined where the provider has none. */
+export type FetchedCheckout = {
+  readonly checkout?: Checkout | undefined
+  readonly fetched?: PricedCharge | undefined
+}
+
+/**
+ * Fetches a checkout and its charge; an open checkout has no charge until it completes. Throws if
+ * the provider cannot be reached.
+ */
+export async function fetchCheckout(
+  context: Context,
+  account: PaymentRow['account'],
+  checkoutId: string,
+): Promise<FetchedCheckout> {
+  const { provider } = context
+  const checkout = await provider.findCheckout(account, checkoutId)
+  if (!checkout) return {}
+  const { paymentId, paymentRequestId, status } = checkout
+  const priced = async (charge: FetchedCharge | null | undefined) => ({
+    ...{ checkout, fetched: await withRate(context, charge, checkout) },
+  })
+  if (paymentId) return priced(await provider.findCharge(account, paymentId))
+  if (!paymentRequestId || status === 'open') return { checkout }
+  // A transfer may settle after its checkout has closed.
+  return priced(await provider.findChargeOfRequest(account, paymentRequestId))
+}
+
+/** Receives a fetched checkout. Returns true if the payment became `paid`. */
+export async function receiveCheckout(
+  tx: Tx,
+  context: Context,
+  account: PaymentRow['account'],
+  { checkout, fetched }: FetchedCheckout,
+): Promise<boolean> {
+  if (!checkout) return false
+  if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
+  // Already received, or not yet paid: the checkout's own status may still be news.
+  if (checkout.status === 'unknown')
+    await callPerson(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
+  const payment = await findByCheckout(tx, account, checkout.checkoutId)
+  if (!payment) return false
+  const { paymentRequestId } = checkout
+  if (paymentRequestId && payment.paymentRequestId === null)
+    await notePayment(tx, payment.id, { paymentRequestId })
+  // Voided before we saw it: there is no money, unless the provider takes that back.
+  const isVoid = checkout.status === 'completed' && fetched?.status === 'voided'
+  if (checkout.status === 'closed' || isVoid) await expire(tx, context, payment)
+  if (checkout.status === 'canceled') await endCanceled(tx, context, payment)
+  return false
+}
+
+/**
+ * Receives a charge. An unrecognised status raises an alert. A charge that we counted and that reads
+ * otherwise than succeeded may be on its way back; any other one without money changes nothing.
+ * Returns true if the payment became `paid`.
+ */
+export async function receiveCharge(
+  tx: Tx,
+  context: Context,
+  fetched: PricedCharge,
+  checkout?: Checkout,
+): Promise<boolean> {
+  const { status, charge } = fetched
+  if (status === 'succeeded') return receivePayment(tx, context, fetched, checkout)
+  await receiveDoubt(tx, context, charge.paymentId, {
+    ...{ account: charge.account, id: voidId(charge.paymentId) },
+    status: status === 'voided' ? 'succeeded' : 'unknown',
+  })
+  if (status === 'unknown') {
+    const { account, paymentId: object, currency, paidMinor: amountMinor } = charge
+    await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
+  }
+  if (status === 'pending' && charge.senderVerification === 'pending')
+    context.log.info(
+      { providerPaymentId: charge.paymentId },
+      'payment waiting for sender verification',
+    )
+  return false
+}
+
+/** A succeeded charge and, if fetched, its checkout. */
+type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
+
+async function receivePayment(
+  tx: Tx,
+  context: Context,
+  { charge, presentMinorPerUsd, match, owner }: PricedCharge,
+  checkout?: Checkout,
+): Promise<boolean> {
+  const found = match ?? (await matchPayment(tx, { charge, checkout }))
+  const payment = found && (await lockPayment(tx, found.id))
+  if (!payment) {
+    await noteUnmatched(tx, context, charge)
+    return false
+  }
+  const { reports, isBooked, isShort } = await findBeside(tx, payment, charge)
+  const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
+  const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
+  // Money with a refund on its way is held, whatever its channel.
+  const held = isHeld(charge.channelKind) || isOpen
+  const { receipt, set: admitted } =
+    'onchainMicro' in decided
+      ? await admitExcess(tx, context, payment, { receipt: decided, held, owner })
+      : { receipt: decided, set: {} }
+  if ('known' in receipt) {
+    if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
+      await callPerson(tx, context, 'sender_unverified', {
+        ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
+      })
+    await endDoubtOf(tx, context, payment, charge)
+    return false
+  }
+  if (isBooked) await bookMatched(tx, charge)
+  if ('overpaid' in receipt) {
+    await noteOverpaid(tx, context, payment, charge)
+    await endDoubtOf(tx, context, payment, charge)
+    return false
+  }
+  if ('awaitsRate' in receipt) {
+    await waitForRate(tx, context, payment, charge)
+    return false
+  }
+  const shares = await sharesOf(tx, context, payment, { receipt, held, isShort })
+  const moved = await takeStep(tx, context, payment, receipt, {
+    providerPaymentId: charge.paymentId,
+    paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+    ...{ channel: charge.channel, held, paidMinor: charge.paidMinor },
+    paidAt: charge.paidAt ?? new Date(context.clock()),
+    refundedMinor,
+    ...(receipt.next === 'review' ? {} : { refundAppliedMinor: refundedMinor }),
+    ...('onchainMicro' in receipt ? receipt.late : {}),
+    ...(awaitsRate(payment) ? { reason: null } : {}),
+    ...admitted,
+    ...shares,
+  })
+  if (moved?.state !== 'paid') return false
+  // All of it covered earlier reversals, so nothing goes on the chain.
+  if (moved.onchainMicro === 0n)
+    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  return true
+}
+
+/** A charge that reads succeeded may have read otherwise before. */
+const endDoubtOf = (tx: Tx, context: Context, payment: PaymentRow, charge: Charge) => {
+  const { paymentId: providerPaymentId } = charge
+  const id = voidId(providerPaymentId)
+  return endDoubt(tx, context, { paymentId: payment.id, providerPaymentId, id })
+}
+
+/**
+ * Parks late money that has no exchange rate yet. Whatever its state, the checkout is over; the row
+ * records the charge and is rechecked until there is a rate.
+ */
+async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
+  const { id: paymentId, state } = payment
+  const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
+  context.log.error(fields, 'late payment has no exchange rate yet')
+  if (awaitsRate(payment)) return
+  const set = {
+    ...{ providerPaymentId: charge.paymentId, channel: charge.channel },
+    paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
+  }
+  const reason = 'awaiting_rate' as const
+  if (state !== 'expired' && state !== 'replaced') {
+    await takeStep(tx, context, payment, { next: 'expired', reason }, set)
+    return
+  }
+  const quiet = { ...payment, checks: 0, reason }
+  const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
+  const waiting = await movePayment(tx, paymentId, {
+    ...{ from: [state], to: state, nextCheckAt, set: { ...set, reason } },
+  })
+  if (waiting) await bookChange(tx, payment, waiting, 'late money came')
+}
+
+/**
+ * Splits a payment into the part that covers earlier reversals and the part that goes on the chain.
+ */
+async function sharesOf(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  { receipt, held, isShort }: { receipt: Receipt; held: boolean; isShort: boolean },
+) {
+  if (!('onchainMicro' in receipt)) return {}
+  const { onchainMicro } = receipt
+  if (payment.kind !== 'topup' || held || !isShort) return { onchainMicro }
+  const recoveredMicro = await makeGood(tx, context, payment, onchainMicro)
+  if (recoveredMicro === 0n) return { onchainMicro }
+  return {
+    onchainMicro: onchainMicro - recoveredMicro,
+    recoveredMicro,
+    reason: 'made_good' as const,
+  }
+}
+
+/**
+ * Matches a charge to a payment using only data fetched from the provider, never webhook contents:
+ * the checkout it completed, our reference on it, or a provider id we already hold.
+ */
+async function matchPayment(
+  tx: Db,
+  { charge, checkout }: Evidence,
+): Promise<PaymentRow | undefined> {
+  const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
+  const byReference = async (reference: string) => {
+    const id = paymentIdFrom(reference)
+    return id ? ours(await findPayment(tx, id)) : undefined
+  }
+  const completed = checkout && leadsTo(checkout, charge) ? checkout : undefined
+  return (
+    (completed && (await findByCheckout(tx, charge.account, completed.checkoutId))) ??
+    (completed && (await byReference(completed.reference))) ??
+    (await byReference(charge.reference)) ??
+    (await findByProviderIds(tx, charge))
+  )
+}
+
+const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
+  checkout.paymentId === charge.paymentId ||
+  (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
+
+async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
+  const { account, paymentId, currency, paidMinor } = charge
+  const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
+  if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
+    log.error({ providerPaymentId: paymentId, alarm: true }, 'charge does not match any payment')
+  await bookUnmatched(tx, charge)
+}
+
+async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
+  const { account, paymentId: object, currency, paidMinor } = charge
+  const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
+  if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
+  // An inexact amount or another currency is recorded as an anomaly only.
+  const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
+  const overpaidMinor = payment.overpaidMinor + countedMinor
+  const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
+  context.log.error(fields, 'payment paid twice')
+  await notePayment(tx, payment.id, { overpaidMinor })
+  const after = { ...payment, overpaidMinor }
+  await bookChange(tx, payment, after, 'paid a second time')
+  await countBeside(tx, context, after)
+  await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
+}
+
+/** A refund, dispute or row of the list, ordered by us or not. */
+export type ReceivedRefund = FetchedRefund & {
+  readonly origin?: ReportOrigin
+  /** Of a row of the list: the refund that it names. */
+  readonly objectId?: string | null
+}
+
+/**
+ * Receives a refund or chargeback, in any status. It may arrive before the payment itself: then the
+ * payment is received first, and the refunded part is not credited.
+ */
+export async function receiveRefund(
+  tx: Tx,
+  context: Context,
+  refund: ReceivedRefund,
+  fetched: PricedCharge,
+): Promise<void> {
+  const { charge } = fetched
+  const { account } = charge
+  const matched = await matchPayment(tx, { charge })
+  const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
+  const locked = matched && (await lockPayment(tx, matched.id))
+  // Minor units of another currency mean nothing here.
+  const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
+  await recordReport(tx, {
+    id: refund.refundId,
+    paymentId: matched?.id ?? '',
+    providerPaymentId: charge.paymentId,
+    objectId: refund.objectId ?? null,
+    ...{ refundedMinor, status: refund.status, origin },
+  })
+  await noteOrdered(tx, context, refund)
+  const about = { account, object: refund.refundId }
+  if (!matched) {
+    await recordAnomaly(tx, { kind: 'object_unknown', ...about })
+    if (fetched.status === 'succeeded') await noteUnmatched(tx, context, charge)
+    return
+  }
+  const { id: paymentId } = matched
+  if (refund.status === 'unknown')
+    await callPerson(tx, context, 'status_unknown', { ...about, paymentId })
+  if (refundedMinor === null && refund.status !== 'dead')
+    await callPerson(tx, context, 'amount_unknown', { ...about, paymentId })
+  await receiveCharge(tx, context, fetched)
+  await followReports(tx, context, paymentId, { providerPaymentId: charge.paymentId, origin })
+  if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)
+}

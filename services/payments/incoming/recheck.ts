@@ -1,0 +1,223 @@
+import { findListed } from '#shared/db/listing.store'
+import type { Tx } from '#shared/db/open'
+import { failpoint } from '#shared/failpoint'
+import { idle, startLoop } from '#shared/loop'
+import type { Context } from '../context'
+import { nextCheck } from '../decide'
+import { recheckWallets } from '../losses/reversal'
+import { expire, orderEffect } from '../onchain/advance'
+import { checkHold } from '../onchain/hold'
+import { awaitsRate, isOnHold } from '../payment'
+import { lockPayment, type PaymentRow } from '../payment.store'
+import { noteRefusedLookUp } from '../providers/look-up'
+import { checkRefunds } from '../review/refund'
+import { listings } from '../schema.store'
+import { type CheckKind, isDue, leaseDue, planCheck } from './check.store'
+import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
+
+/** Maximum concurrent checks that ask the provider. */
+const runningMax = 400
+/** Checks per round that do not ask the provider: holds whose end is read, orders sent again. */
+const withoutProviderMax = 400
+
+/** Maximum wait before looking again if nothing is due. */
+const idleMaxMs = 2_000
+
+/**
+ * Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks.
+ */
+export const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
+  Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
+
+/**
+ * Rechecks payments that had no update for too long, until disposed. Rounds do not wait for each
+ * other, so that a hanging provider cannot delay a hold that is about to end.
+ */
+export function startRechecking(
+  context: Context,
+  settings: { recheckEveryMs: number; requestsPerMinute: () => number },
+): AsyncDisposable {
+  // Often enough to act before a hold ends.
+  const everyMs = Math.min(settings.recheckEveryMs, Math.max(100, context.holdMarginMs / 8))
+  const running = new Set<Promise<void>>()
+  let rounds = 0
+  const loop = startLoop({
+    name: 'recheck',
+    ...{ everyMs, idleMs: Math.max(everyMs, Math.min(2 * everyMs, idleMaxMs)) },
+    log: context.log,
+    work: () => {
+      rounds += 1
+      const checksMax = checksPerRound(settings.requestsPerMinute(), everyMs)
+      return recheckOnce(context, checksMax, { rounds, running })
+    },
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(running)
+    },
+  }
+}
+
+type Rounds = {
+  /** Number of this round: if a round may ask only once, the kinds take turns. */
+  readonly rounds?: number
+  /** If given, checks continue in it after the round. */
+  readonly running?: Set<Promise<void>>
+}
+
+/**
+ * Runs one round: leases the due payments, checks each and plans its next check. The provider is
+ * asked about at most `checksMax` of them: half are left to holds and half to all others, and either
+ * gets what the other does not need.
+ */
+export async function recheckOnce(
+  context: Context,
+  checksMax: number,
+  { rounds = 0, running }: Rounds = {},
+): Promise<typeof idle | undefined> {
+  const { database, clock, poke } = context
+  const now = new Date(clock())
+  const due = await database.read((db) => isDue(db, now))
+  if (due.wallets && (await recheckWallets(context))) poke()
+  if (!due.payments) return due.wallets ? undefined : idle
+  const asksMax = Math.min(checksMax, Math.max(1, runningMax - (running?.size ?? 0)))
+  const holds = await takeDue(context, now, 'holds', withoutProviderMax)
+  const orders = await takeDue(context, now, 'orders', withoutProviderMax)
+  const share = asksMax === 1 ? rounds % 2 : Math.floor(asksMax / 2)
+  const others = await takeDue(
+    ...([context, now, 'others'] as const),
+    asksMax - Math.min(holds.length, asksMax - share),
+  )
+  const mayAsk = budgetOf(asksMax - others.length)
+  const taken = [...holds, ...orders, ...others]
+  const checks = taken.map((payment) => checkAndPlan(context, payment, mayAsk).then(poke))
+  if (!running) await Promise.all(checks)
+  else
+    for (const one of checks) {
+      running.add(one)
+      void one.finally(() => running.delete(one))
+    }
+  return taken.length === 0 ? idle : undefined
+}
+
+/** Counts the holds for which the provider may be asked: first those that are about to end. */
+function budgetOf(asksMax: number): (isLast: boolean) => boolean {
+  let left = asksMax
+  return (isLast) => {
+    // The rest is kept for holds of this round that turn out to end soon.
+    if (left <= 0 || (!isLast && left * 2 <= asksMax)) return false
+    left -= 1
+    return true
+  }
+}
+
+async function takeDue(
+  { database, listedWithinMs }: Context,
+  now: Date,
+  kind: CheckKind,
+  rowsMax: number,
+): Promise<PaymentRow[]> {
+  if (rowsMax <= 0) return []
+  const listed =
+    kind === 'others' ? await findListed(database, listings, 'latest', listedWithinMs) : []
+  return database.transaction((tx) => leaseDue(tx, now, kind, rowsMax, listed))
+}
+
+async function checkAndPlan(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean,
+): Promise<void> {
+  const { database, clock, log, recheckAfterMs } = context
+  try {
+    const at = await check(context, payment, mayAsk)
+    const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), recheckAfterMs)
+    const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
+    await database.run((db) => planCheck(db, payment, next))
+  } catch (error) {
+    // It is checked again once the lease expires.
+    const { id: paymentId, state } = payment
+    await noteRefusedLookUp(context, payment, error).catch(() => {})
+    log.warn({ paymentId, state, err: error }, 'payment status check failed')
+  }
+}
+
+/** Checks a payment once. A returned time overrides the usual time of the next check. */
+async function check(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean,
+): Promise<Date | undefined> {
+  switch (payment.state) {
+    case 'opening':
+      await onLocked(context, payment, (tx, row) => expire(tx, context, row))
+      return
+    case 'awaiting_payment':
+    case 'expired':
+    case 'replaced':
+      await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
+      return
+    case 'paid':
+      await resend(context, payment)
+      return
+    case 'revoking':
+      // The first look only makes sure that the hold lasts longer than the revocation.
+      if (payment.checks > 1) await resend(context, payment)
+      return isOnHold(payment) ? checkHold(context, payment) : undefined
+    case 'refunding':
+      await checkRefunds(context, payment)
+      return
+    case 'held':
+    case 'repaid':
+      return isOnHold(payment) ? checkHold(context, payment, mayAsk) : undefined
+    default:
+      return
+  }
+}
+
+async function resend(context: Context, payment: PaymentRow): Promise<void> {
+  await onLocked(context, payment, (tx, row) => orderEffect(tx, row, row.checks))
+  context.log.warn({ paymentId: payment.id, state: payment.state }, 'relayer order resent')
+}
+
+/** How long after its end a checkout of ours may be missing from lookups. */
+const missingMaxMs = 3_600_000
+
+async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
+  const { database, log } = context
+  const { account, checkoutId } = payment
+  if (checkoutId === null) return
+  const found = await fetchCheckout(context, account, checkoutId)
+  if (found.fetched) failpoint('payments:payment-found')
+  if (!found.checkout) {
+    log.error({ paymentId: payment.id, alarm: true }, 'checkout not found at provider')
+    // Not yet an answer: it may still be open, or paid.
+    const { expiresAt } = payment
+    if (expiresAt && context.clock() < expiresAt.getTime() + missingMaxMs) return
+    await onLocked(context, payment, (tx, row) => expire(tx, context, row))
+    return
+  }
+  const paid = await database.transaction((tx) => receiveCheckout(tx, context, account, found))
+  if (paid) failpoint('payments:paid-committed')
+}
+
+/** Retries late money that had no exchange rate. */
+async function checkLateMoney(context: Context, payment: PaymentRow): Promise<void> {
+  const { database, provider } = context
+  const { account, providerPaymentId } = payment
+  if (!providerPaymentId) return
+  const fetched = await withRate(context, await provider.findCharge(account, providerPaymentId))
+  if (fetched) await database.transaction((tx) => receiveCharge(tx, context, fetched))
+}
+
+/** Runs `work` on the locked row unless its state has changed since it was leased. */
+const onLocked = (
+  { database }: Context,
+  { id, state }: PaymentRow,
+  work: (tx: Tx, row: PaymentRow) => Promise<void>,
+) =>
+  database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row?.state === state) await work(tx, row)
+  })

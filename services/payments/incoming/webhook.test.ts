@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Fixture, openFixture, wallet } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+describe('a webhook that contradicts the provider', () => {
+  const deliver = (event: string, data: object, deliveryId = crypto.randomUUID()) =>
+    fixture.deliver('ID', JSON.stringify({ event, data }), deliveryId)
+
+  test("security: with a session that names another user's payment changes neither payment", async () => {
+    const quotes = [fixture.quote(), fixture.quote()]
+    const ids: string[] = []
+    for (const quoteId of quotes) {
+      const answer = await fixture.topup({ wallet, amount: '50000', method: 'qr', quoteId })
+      ids.push(answer.ok!.paymentId)
+    }
+    const [mine, other] = ids as [string, string]
+    await fixture.control('faults', { webhooks: { drop: 1 } })
+    const payment = await fixture.control(`sessions/${other}/pay`, { channel_code: 'QRIS' })
+    await fixture.control('faults', { webhooks: { drop: 0 } })
+    const { checkoutId } = (await fixture.row(mine))!
+    const data = {
+      payment_session_id: checkoutId,
+      payment_id: payment.payment_id,
+      status: 'COMPLETED',
+    }
+    expect(await deliver('payment_session.completed', data)).toBe('done')
+    expect(await fixture.row(mine)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await deliver('payment.capture', { ...data, reference_id: mine })).toBe('done')
+    expect(await fixture.row(mine)).toMatchObject({ state: 'awaiting_payment' })
+    expect(await fixture.row(other)).toMatchObject({ state: 'paid' })
+  })
+
+  test.each([
+    ['with an unknown event', 'payment_sesion.compleeted', {}, 'event_unknown'],
+    ['with an unknown payment', 'payment.capture', { payment_id: 'py-0' }, 'object_unknown'],
+    ['of the dashboard', 'payment_session.completed', { id: 'ps-2020' }, 'object_unknown'],
+    ['with a path for an id', 'payment.capture', { payment_id: '../v2/payouts' }, 'event_unknown'],
+    ['with an unknown refund', 'refund.succeeded', { id: 'rfd-0' }, 'object_unknown'],
+  ] as const)('%s raises an anomaly', async (_, event, data, kind) => {
+    const before = (await fixture.anomalies()).length
+    expect(await deliver(event, data)).toBe('done')
+    const after = await fixture.anomalies()
+    expect(after.length).toBe(before + 1)
+    expect(after.map((anomaly) => anomaly.kind)).toContain(kind)
+  })
+
+  test('about a payout is left to payouts', async () => {
+    const before = (await fixture.anomalies()).length
+    expect(await deliver('payout.succeeded', { id: 'disb-1' })).toBe('done')
+    expect((await fixture.anomalies()).length).toBe(before)
+  })
+
+  test("about an operator's refund that cannot be found is retried for a while, then raises an anomaly", async () => {
+    const asked = { wallet, amount: '50000', method: 'qr', quoteId: fixture.quote() }
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('credit', id)
+    const { paymentRequestId } = (await fixture.row(id))!
+    const data = { id: 'rfd-1', payment_request_id: paymentRequestId }
+    expect(await deliver('refund.succeeded', data)).toMatchObject({ retryInMs: expect.anything() })
+    const aMinuteAgo = new Date(Date.now() - 61_000).toISOString()
+    const body = JSON.stringify({ event: 'refund.succeeded', data })
+    expect(await fixture.deliver('ID', body, crypto.randomUUID(), aMinuteAgo)).toBe('done')
+    const kept = expect.objectContaining({ kind: 'object_unknown', object: 'rfd-1' })
+    expect(await fixture.anomalies()).toContainEqual(kept)
+    expect(await fixture.row(id)).toMatchObject({ state: 'held', refundedMinor: 0n })
+  })
+})

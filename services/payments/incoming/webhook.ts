@@ -1,0 +1,177 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import type { Tx } from '#shared/db/open'
+import type { Message } from '#shared/messages/topic'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { refusesId } from '#shared/provider/problem'
+import type { Context } from '../context'
+import { paymentIdFrom } from '../payment'
+import { findByCheckout, findByProviderIds, findPayment } from '../payment.store'
+import type { FetchedCharge, FetchedRefund, Hint } from '../provider'
+import { findRefunded, noteRefusedLookUp } from '../providers/look-up'
+import { recordAnomaly } from '../schema.store'
+import {
+  type FetchedCheckout,
+  fetchCheckout,
+  receiveCharge,
+  receiveCheckout,
+  receiveRefund,
+  withRate,
+} from './receive'
+
+type Delivery = Message<typeof PaymentsWebhook>
+/** Objects fetched from the provider for a hint; undefined where it has none. */
+type Facts = FetchedCheckout & {
+  readonly refund?: FetchedRefund | undefined
+  /** True if the payment request exists and is unpaid. */
+  readonly isUnpaid?: boolean
+}
+type Read = Facts & { hint: Hint }
+
+/** Reactions to webhooks. A webhook only names what to fetch; the fetched object is what counts. */
+export const webhookReactions = (context: Context): Reaction[] => [
+  reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
+    // Payout events belong to the payouts service, which reads the same stream.
+    concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
+    // The checkout and the payment each send a webhook at the same moment.
+    orderOf: ({ body }) => {
+      const hint = context.provider.readDelivery(body)
+      return 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
+    },
+    find: async ({ account, body, receivedAt }) => {
+      const hint = context.provider.readDelivery(body)
+      const facts = await fetchFacts(context, account, hint).catch((error) =>
+        noSuchObject(context, account, hint, error),
+      )
+      const ageMs = context.clock() - Date.parse(receivedAt)
+      if (isMissing(hint, facts) && ageMs < insistMs) await insistOnOurs(context, account, hint)
+      return { hint, ...facts }
+    },
+    apply: (tx, delivery, read) => receive(tx, context, delivery, read),
+  }),
+]
+
+/** Fetches the objects with the account's own key. Throws if the provider cannot be reached. */
+async function fetchFacts(
+  context: Context,
+  account: Delivery['account'],
+  hint: Hint,
+): Promise<Facts> {
+  const { provider } = context
+  const priced = async (charge: Promise<FetchedCharge | null | undefined>) => ({
+    isUnpaid: (await charge) === null,
+    fetched: await withRate(context, await charge),
+  })
+  switch (hint.about) {
+    case 'checkout':
+      return fetchCheckout(context, account, hint.checkoutId)
+    case 'payment':
+      return priced(provider.findCharge(account, hint.paymentId))
+    case 'payment_request':
+      return priced(provider.findChargeOfRequest(account, hint.paymentRequestId))
+    case 'refund': {
+      const refund = await provider.findRefund(account, hint.refundId)
+      return refund ? { refund, ...(await priced(findRefunded(provider, account, refund))) } : {}
+    }
+    default:
+      return {}
+  }
+}
+
+async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<void> {
+  const { account } = delivery
+  const { hint, fetched, refund, checkout } = read
+  switch (hint.about) {
+    case 'payout':
+      return
+    case 'checkout':
+      if (!checkout) return noteUnknown(tx, context, delivery, hint.checkoutId)
+      await receiveCheckout(tx, context, account, read)
+      return
+    case 'payment':
+      if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
+      await receiveCharge(tx, context, fetched)
+      return
+    case 'payment_request':
+      if (fetched) await receiveCharge(tx, context, fetched)
+      else if (!read.isUnpaid) await noteUnknown(tx, context, delivery, hint.paymentRequestId)
+      return
+    case 'refund':
+      if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
+      return receiveRefund(tx, context, refund, fetched)
+    default: {
+      const { event: object } = hint
+      await recordAnomaly(tx, { kind: 'event_unknown', account, object })
+      context.log.warn({ account, event: object }, 'unknown webhook event recorded')
+    }
+  }
+}
+
+/**
+ * Handles a refused lookup. The provider refuses ids not of its own form, so such an object does
+ * not exist. For an id we hold, which came from the provider, the outcome is unknown and the error
+ * is rethrown. A refund id comes from the webhook alone, even if its payment is ours.
+ */
+async function noSuchObject(
+  context: Context,
+  account: Delivery['account'],
+  hint: Hint,
+  error: unknown,
+): Promise<Facts> {
+  const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
+  if (ours) await noteRefusedLookUp(context, ours, error)
+  if (!refusesId(error) || (ours && hint.about !== 'refund')) throw error
+  return {}
+}
+
+/** Finds our payment by the provider id in a webhook. */
+function findOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
+  return database.read(async (db) => {
+    switch (hint.about) {
+      case 'checkout':
+        return findByCheckout(db, account, hint.checkoutId)
+      case 'payment':
+        return findByProviderIds(db, { account, ...hint, paymentRequestId: null })
+      case 'payment_request':
+        return findByProviderIds(db, { account, paymentId: '', ...hint })
+      case 'refund': {
+        const { paymentId, paymentRequestId } = hint
+        if (!paymentId && !paymentRequestId) return undefined
+        return findByProviderIds(db, { account, paymentId: paymentId ?? '', paymentRequestId })
+      }
+      default:
+        return undefined
+    }
+  })
+}
+
+/** Records an object the provider does not have, as in the dashboard's sample webhooks. */
+async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
+  await recordAnomaly(tx, { kind: 'object_unknown', account, object })
+  log.warn({ account, object }, 'webhook object not found at provider')
+}
+
+/** Returns true if the lookup did not find the object of a webhook, or the charge of a refund. */
+function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: Facts): boolean {
+  if (hint.about === 'checkout') return !checkout
+  if (hint.about === 'refund') return !refund || !fetched
+  return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid
+}
+
+/** How long after its webhook an object of ours may still be missing from lookups. */
+const insistMs = 60_000
+
+/**
+ * Throws, so that the webhook is retried, if an object of our payment cannot be found yet. Later it
+ * is only recorded: if it exists after all, the transaction list or the last check of a hold finds
+ * it.
+ */
+async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
+  const payment = (await findOurs(context, account, hint)) ?? (await findNamed(context, hint))
+  if (payment) throw new Error(`${hint.about} of ${payment.id} not found yet`)
+}
+
+/** Finds the payment whose reference a webhook claims: reason enough to ask again. */
+async function findNamed({ database }: Context, hint: Hint) {
+  const id = 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
+  return id && database.read((db) => findPayment(db, id))
+}

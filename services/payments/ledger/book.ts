@@ -1,0 +1,119 @@
+import type { Beside } from '#shared/db/compiled-query'
+import type { Tx } from '#shared/db/open'
+import { providerOf } from '#shared/ledger/chart'
+import { book, bookBeside, bookTo, lockItem } from '#shared/ledger/journal.store'
+import { difference, type Position, position } from '#shared/ledger/position'
+import { countryBy } from '#shared/money/countries'
+import type { ProviderAccount } from '#shared/money/pair'
+import type { Listed } from '#shared/provider/transactions'
+import { findReports, type Reversal } from '../losses/refund.store'
+import { backOf } from '../losses/report'
+import { atLeastZero } from '../payment'
+import type { PaymentRow } from '../payment.store'
+import type { Charge } from '../provider'
+import { journal } from '../schema.store'
+import { positionOf } from './position'
+
+/**
+ * Books a change of a payment's amounts without a change of state, in the same transaction. A
+ * lifecycle step is booked by `bookStep`.
+ */
+export const bookChange = (
+  tx: Tx,
+  before: PaymentRow,
+  after: PaymentRow,
+  event: string,
+): Promise<void> =>
+  book(tx, journal, {
+    event,
+    item: after.id,
+    lines: difference(positionOf(before), positionOf(after)),
+  })
+
+/**
+ * Books a lifecycle step within the statement that updates the row. Undefined if no money moves.
+ */
+export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
+  bookBeside(journal, {
+    event: `${before.state} → ${after.state}`,
+    item: after.id,
+    lines: difference(positionOf(before), positionOf(after)),
+  })
+
+/** Returns lines for unmatched money; none if the amount is inexact or in another currency. */
+function unmatchedLines(
+  account: ProviderAccount,
+  currency: string | null,
+  minor: bigint | null,
+): Position {
+  const { currency: asset } = countryBy('account', account)
+  if (minor === null || currency !== asset) return []
+  return position([
+    { account: providerOf[account], asset, amount: minor },
+    { account: 'suspense', asset, amount: -minor },
+  ])
+}
+
+/** Books an unmatched charge, less its refunds, under its own id. */
+export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
+  const { account, paymentId: item, currency, paidMinor } = charge
+  // Locked first, so that the last of concurrent refunds counts all before it.
+  await lockItem(tx, item)
+  const reports = await findReports(tx, item)
+  const leftMinor = paidMinor === null ? null : paidMinor - backOf(reports, paidMinor).goneMinor
+  const lines = unmatchedLines(account, currency, leftMinor)
+  await bookTo(tx, journal, { event: 'money of no payment', item, lines })
+}
+
+/** Reverses the lines of an unmatched charge that turned out to belong to a payment. */
+export const bookMatched = (tx: Tx, { paymentId: item }: Charge): Promise<void> =>
+  bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
+
+type Row = Pick<Listed, 'transactionId' | 'type' | 'productId'>
+/** A payment has one item, whether its webhook or its row in the list is the first to report it. */
+const itemOf = ({ transactionId, type, productId }: Row): string =>
+  (type === 'payment' ? productId : null) ?? transactionId
+
+/** Reverses the lines of an unmatched row whose charge was found after all. */
+export const bookMatchedRow = (tx: Tx, { transactionId: item }: Row): Promise<void> =>
+  bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
+
+/** Books an unmatched row of the provider's list; a negative amount left the account. */
+export const bookListed = (
+  tx: Tx,
+  row: Row & {
+    account: ProviderAccount
+    currency: string | null
+    minor: bigint | null
+  },
+): Promise<void> =>
+  bookTo(tx, journal, {
+    event: 'money of no payment',
+    item: itemOf(row),
+    lines: unmatchedLines(row.account, row.currency, row.minor),
+  })
+
+/** Returns the journal item of the waived part of a reversal. */
+export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
+
+/**
+ * Returns lines for the waived part of a reversal, none while it may still be repaid, and for what
+ * the owner gave back of a needless repayment.
+ */
+export function givenUpLines(reversal: Reversal): Position {
+  const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
+  const waived = clearedAt === null ? 0n : atLeastZero(lostMicro - madeGoodMicro)
+  return position([
+    { account: 'waived', asset: 'AUSD', amount: waived },
+    { account: 'capital', asset: 'AUSD', amount: -givenBackMicro },
+    { account: 'clawback', asset: 'AUSD', amount: givenBackMicro - waived },
+  ])
+}
+
+/** Books the waived part of a reversal, and what was given back of it, under its own item. */
+export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
+  bookTo(tx, journal, {
+    event: reversal.clearedAt === null ? 'asked for again, or given back' : 'given up',
+    item: givenUpItem(reversal),
+    lines: givenUpLines(reversal),
+  })

@@ -1,0 +1,156 @@
+import type { Tx } from '#shared/db/open'
+import { callPerson } from '../alert'
+import type { Context } from '../context'
+import { decideRefunded, waiverOf } from '../decide'
+import { bookChange } from '../ledger/book'
+import { takeDecided } from '../onchain/advance'
+import { needsHold } from '../payment'
+import { findByProviderIds, lockPayment, notePayment, type PaymentRow } from '../payment.store'
+import { findSeconds } from '../review/review.store'
+import { anomalyId, findAnomaly } from '../schema.store'
+import {
+  endVoid,
+  findReports,
+  findReportsBeside,
+  recordReport,
+  type StoredReport,
+} from './refund.store'
+import { backOf, type ReportOrigin } from './report'
+import { noteReversal, shrinkReversal } from './reversal'
+
+/**
+ * Receives that a charge, or its row in the list, reads otherwise than succeeded, if we counted it.
+ * `succeeded`: voided, so that all of its money is gone; `unknown`: it may be.
+ */
+export async function receiveDoubt(
+  tx: Tx,
+  context: Context,
+  providerPaymentId: string,
+  doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' },
+): Promise<void> {
+  const { account, id, status } = doubt
+  const counted = await findCounted(tx, account, providerPaymentId)
+  if (!counted || !(await lockPayment(tx, counted.paymentId))) return
+  const { paymentId, paidMinor: refundedMinor } = counted
+  const report = {
+    id,
+    paymentId,
+    providerPaymentId,
+    refundedMinor,
+    status,
+    origin: 'void',
+  } as const
+  const news = await recordReport(tx, report)
+  if (!news) return
+  const about = { account, object: providerPaymentId, paymentId }
+  if (news.status === 'unknown') await callPerson(tx, context, 'charge_doubtful', about)
+  await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+}
+
+/** Finds the payment that counts a charge as its own, or as a second one. */
+async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {
+  const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
+  const own = await findByProviderIds(tx, ids)
+  if (own) return { paymentId: own.id, paidMinor: own.paidMinor ?? own.fiatMinor }
+  const second = await findAnomaly(tx, anomalyId('paid_twice', account, providerPaymentId))
+  return second?.paymentId
+    ? { paymentId: second.paymentId, paidMinor: second.amountMinor }
+    : undefined
+}
+
+/** Receives that a charge or its row reads `succeeded` again. */
+export async function endDoubt(
+  tx: Tx,
+  context: Context,
+  {
+    paymentId,
+    providerPaymentId,
+    id,
+  }: { paymentId: string; providerPaymentId: string; id: string },
+): Promise<void> {
+  if (await endVoid(tx, id))
+    await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+}
+
+/**
+ * Makes the row, and with it the freeze of its wallet, follow everything that is reported about its
+ * charge: money that left and money that came back. Returns whether more may be on its way, or
+ * undefined if the charge is not, or not yet, the one that counts.
+ */
+export async function followReports(
+  tx: Tx,
+  context: Context,
+  id: string,
+  { providerPaymentId, origin }: { providerPaymentId: string; origin?: ReportOrigin },
+): Promise<{ isOpen: boolean } | undefined> {
+  const before = await lockPayment(tx, id)
+  // Without a charge of its own nothing is decided: its reports are counted with the charge.
+  if (!before || before.providerPaymentId === null) return undefined
+  // Both are counted, because a report may have named the other charge before.
+  const payment = await countBeside(tx, context, before)
+  const found = await followOwn(tx, context, payment, origin)
+  return payment.providerPaymentId === providerPaymentId ? found : undefined
+}
+
+/** Makes the row follow what is reported about the charge that counts. */
+async function followOwn(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  origin: ReportOrigin | undefined,
+): Promise<{ isOpen: boolean }> {
+  const { id } = payment
+  const reports = await findReports(tx, payment.providerPaymentId!)
+  const { goneMinor: refundedMinor, isOpen } = backOf(
+    reports,
+    payment.paidMinor ?? payment.fiatMinor,
+  )
+  // A clean check counts only for what was reported until then.
+  if (isOpen && payment.refundsCheckedAt && needsHold(payment))
+    await notePayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
+  if (refundedMinor === payment.refundedMinor) return { isOpen }
+  const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
+  const set = { refundedMinor, ...waived }
+  await notePayment(tx, id, set)
+  const fields = { paymentId: id, state: payment.state, origin, refundedMinor: `${refundedMinor}` }
+  context.log.info(fields, 'refunded amount changed')
+  const after = { ...payment, ...set }
+  await bookChange(tx, payment, after, 'refund counted')
+  if (refundedMinor < payment.refundedMinor) {
+    const alarm = { ...fields, alarm: true }
+    context.log.error(alarm, 'refund or dispute undone, money is ours again')
+    await shrinkReversal(tx, context, after)
+  }
+  const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
+  // A payment already in review may have lost more.
+  if (!moved) await noteReversal(tx, context, after)
+  return { isOpen }
+}
+
+/** Counts the refunds of second payments, which were never credited. Returns the row as it is then. */
+export async function countBeside(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+): Promise<PaymentRow> {
+  const { id, providerPaymentId } = payment
+  if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
+  const seconds = new Map<string, StoredReport[]>()
+  for (const report of await findReportsBeside(tx, id, providerPaymentId))
+    seconds.set(report.providerPaymentId, [
+      ...(seconds.get(report.providerPaymentId) ?? []),
+      report,
+    ])
+  let overpaidRefundedMinor = 0n
+  // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
+  for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))
+    if (minor !== null && currency === payment.currency)
+      overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor
+  if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return payment
+  await notePayment(tx, id, { overpaidRefundedMinor })
+  const after = { ...payment, overpaidRefundedMinor }
+  await bookChange(tx, payment, after, 'second payment refunded')
+  await shrinkReversal(tx, context, after)
+  await noteReversal(tx, context, after)
+  return after
+}

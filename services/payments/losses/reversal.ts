@@ -1,0 +1,216 @@
+import type { Tx } from '#shared/db/open'
+import { announce } from '#shared/db/outbox.store'
+import { messageIdFor } from '#shared/ids'
+import { FreezeOrdered } from '#shared/messages/relay'
+import type { Context } from '../context'
+import { lostMicro } from '../decide'
+import { bookGivenUp } from '../ledger/book'
+import { atLeastZero } from '../payment'
+import { lockPayment, lockWallet, notePayment, type PaymentRow } from '../payment.store'
+import { outbox, recordAnomaly } from '../schema.store'
+import {
+  addMadeGood,
+  clearMissing,
+  findDueWallets,
+  findMissing,
+  findReversal,
+  findWallet,
+  hasLostHold,
+  moveGivenBack,
+  planOrder,
+  type Reversal,
+  storeFreeze,
+  storeReversal,
+  type WalletRow,
+} from './refund.store'
+
+// Payments reversed after the chain could no longer reverse them. The treasury bears the loss, and
+// the wallet is frozen until top-ups repay it or an operator waives it. Only top-ups through
+// channels that are never held repay a loss: that part of them is kept instead of credited. A held
+// payment could be reversed in turn.
+
+/** Freezes the wallet if this payment caused a new loss. The caller holds the wallet lock. */
+export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const lost = lostMicro(payment)
+  if (lost === 0n) return
+  const { id: paymentId, wallet } = payment
+  const before = await findReversal(tx, paymentId)
+  if (before && before.lostMicro >= lost) return
+  await bookGivenUp(tx, await storeReversal(tx, { paymentId, wallet, lostMicro: lost }))
+  const fields = { paymentId, wallet, lostMicro: String(lost), alarm: true }
+  context.log.error(fields, 'payment reversed after hold, wallet frozen')
+  await followFreeze(tx, context, wallet)
+}
+
+/**
+ * Reduces the loss of a payment whose money came back, and ends the freeze once the wallet owes
+ * nothing. The caller holds the wallet lock.
+ */
+export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { id: paymentId, wallet, account, state } = payment
+  const before = await findReversal(tx, paymentId)
+  // While a second payment is refunded, its own is what it was in review.
+  const lost = lostMicro(state === 'refunding' ? { ...payment, state: 'review' } : payment)
+  if (!before || before.lostMicro <= lost) return
+  const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
+  await bookGivenUp(tx, after)
+  const needlessMicro = needlesslyRepaid(after)
+  if (needlessMicro > 0n) {
+    await recordAnomaly(tx, { kind: 'repaid_needlessly', account, object: paymentId, paymentId })
+    context.log.error(
+      { paymentId, wallet, needlessMicro: String(needlessMicro), alarm: true },
+      'reversal undone after it was repaid: give it back to the wallet',
+    )
+  }
+  await followFreeze(tx, context, wallet)
+}
+
+/**
+ * Freezes the wallet of a payment whose hold has ended on the chain, or cannot be extended, before
+ * the provider has said that nothing is on its way back. It ends once the provider has, or once the
+ * payment is revoked. Once per hold: an operator may clear the wallet before.
+ */
+export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { id: paymentId, wallet, state, frozenAt } = payment
+  if (frozenAt) return
+  await notePayment(tx, paymentId, { frozenAt: new Date(context.clock()) })
+  const fields = { paymentId, wallet, state, alarm: true }
+  context.log.error(fields, 'hold could not be kept, wallet frozen')
+  await followFreeze(tx, context, wallet)
+}
+
+/** Freezes the wallet as long as it has a loss, or a hold that could not be kept. */
+export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow['wallet']) {
+  const frozen = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
+  await setFrozen(tx, context, wallet, frozen)
+}
+
+/**
+ * Repays a wallet's losses from a payment, oldest first. Returns the amount used (10⁻⁶ AUSD). The
+ * caller holds the wallet lock.
+ */
+export async function makeGood(
+  tx: Tx,
+  context: Context,
+  { id, wallet }: PaymentRow,
+  ausdMicro: bigint,
+): Promise<bigint> {
+  const missing = await findMissing(tx, wallet)
+  let left = ausdMicro
+  for (const { paymentId, lostMicro: lost, madeGoodMicro } of missing) {
+    const open = lost - madeGoodMicro
+    if (left === 0n) break
+    const taken = smaller(open, left)
+    await addMadeGood(tx, paymentId, taken)
+    left -= taken
+  }
+  const taken = ausdMicro - left
+  if (taken === 0n) return 0n
+  context.log.info(
+    { paymentId: id, wallet, takenMicro: String(taken) },
+    'payment covered an earlier reversal',
+  )
+  await followFreeze(tx, context, wallet)
+  return taken
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  if (a < b) return a
+  return b
+}
+
+const rowsMax = 50
+
+/** Resends unconfirmed orders. Returns true if any was due. */
+export async function recheckWallets(context: Context): Promise<boolean> {
+  const { database, clock, recheckAfterMs } = context
+  const now = new Date(clock())
+  const due = await database.read((db) => findDueWallets(db, now, rowsMax))
+  for (const { wallet } of due)
+    await database.transaction(async (tx) => {
+      await lockWallet(tx, wallet)
+      const row = await findWallet(tx, wallet)
+      if (!row?.retryAt || row.retryAt > now) return
+      await planOrder(tx, wallet, new Date(clock() + recheckAfterMs * 4))
+      await orderFreeze(tx, row, clock())
+    })
+  return due.length > 0
+}
+
+/**
+ * Waives a wallet's losses and ends its freeze at an operator's request, if they are still those
+ * the operator saw: `revision` of the freeze and `missing` (10⁻⁶ AUSD). A retry changes nothing.
+ */
+export async function clearWallet(
+  context: Context,
+  wallet: `0x${string}`,
+  { by, reason, ...seen }: { by: string; reason: string; revision: string; missing: string },
+): Promise<{ done: string } | { refused: string }> {
+  const outcome = await context.database.transaction(async (tx) => {
+    await lockWallet(tx, wallet)
+    const row = await findWallet(tx, wallet)
+    if (!row) return { refused: `${wallet} was never frozen` }
+    const since = row.updatedAt.toISOString()
+    if (!row.frozen) return { done: `${wallet} is not frozen; last changed at ${since}` }
+    const lost = await findMissing(tx, wallet)
+    const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
+    if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
+      return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
+    for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
+    await storeAndOrder(tx, context, wallet, false)
+    context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
+    return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }
+  })
+  context.poke()
+  return outcome
+}
+
+/** Returns what top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
+const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint =>
+  atLeastZero(madeGoodMicro - lostMicro)
+
+/**
+ * Records at an operator's request that `micro` (10⁻⁶ AUSD), which a wallet had repaid needlessly,
+ * was given back to it. If the loss comes about after all, it is due again. A retry changes nothing.
+ */
+export async function noteGivenBack(
+  context: Context,
+  paymentId: string,
+  { by, reason, micro }: { by: string; reason: string; micro: string },
+): Promise<{ done: string } | { refused: string }> {
+  return context.database.transaction(async (tx) => {
+    if (!(await lockPayment(tx, paymentId))) return { refused: `there is no payment ${paymentId}` }
+    const loss = await findReversal(tx, paymentId)
+    const needless = loss ? needlesslyRepaid(loss) : 0n
+    if (needless === 0n && loss && loss.givenBackMicro > 0n)
+      return { done: `${loss.givenBackMicro} of ${paymentId} were given back` }
+    if (!loss || needless === 0n)
+      return { refused: `nothing of ${paymentId} was repaid needlessly` }
+    if (String(needless) !== micro)
+      return { refused: `the needless repayment of ${paymentId} has changed: look again` }
+    await bookGivenUp(tx, await moveGivenBack(tx, paymentId))
+    context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
+    return { done: `${micro} of ${paymentId} were given back` }
+  })
+}
+
+async function setFrozen(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+  const known = await findWallet(tx, wallet)
+  if ((known?.frozen ?? false) !== frozen) await storeAndOrder(tx, context, wallet, frozen)
+}
+
+async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, frozen: boolean) {
+  const nowMs = context.clock()
+  const retryAt = new Date(nowMs + context.recheckAfterMs)
+  await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, retryAt }))
+}
+
+/** Orders the freeze or its end. `repeat` gives a resent order its own message id. */
+const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
+  announce(
+    tx,
+    outbox,
+    FreezeOrdered,
+    messageIdFor(FreezeOrdered, `${wallet}:${revision}`, String(repeat)),
+    { wallet, frozen, revision: String(revision) },
+  )

@@ -1,0 +1,218 @@
+import type { Tx } from '#shared/db/open'
+import {
+  type Announcement,
+  announceAll,
+  announceBeside,
+  announcement,
+} from '#shared/db/outbox.store'
+import { messageIdFor } from '#shared/ids'
+import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
+import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
+import type { Topic } from '#shared/messages/topic'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { requestId, withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
+import type { Context } from '../context'
+import { nextCheck, type Step } from '../decide'
+import { bookStep } from '../ledger/book'
+import { noteReversal } from '../losses/reversal'
+import {
+  isOnHold,
+  mayBecome,
+  type PaymentState,
+  paymentKinds,
+  refIdOf,
+  revocationOf,
+} from '../payment'
+import { type Change, movePayment, type PaymentRow } from '../payment.store'
+import { outbox } from '../schema.store'
+
+/**
+ * Takes a step in the caller's transaction: updates the row, writes its orders and events to the
+ * outbox, and logs, all under the id of the request that opened the payment. Returns undefined if
+ * another transaction moved it first. Throws if the lifecycle does not have the step.
+ */
+export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
+  withRequestId(payment.requestId ?? requestId(), () =>
+    inSpan(`${payment.kind} ${step[0].next}`, { attributes: { 'payment.id': payment.id } }, () =>
+      takeStepNow(tx, context, payment, ...step),
+    ),
+  )
+
+async function takeStepNow(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  step: { next: PaymentState; reason?: PaymentRow['reason'] },
+  set: Change = {},
+): Promise<PaymentRow | undefined> {
+  const to = step.next
+  if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
+  const changed = { ...payment, ...set, state: to, checks: 0 }
+  const after = { ...changed, reason: step.reason ?? changed.reason }
+  const quiet = { ...after, onHold: isOnHold(after) }
+  const booked = bookStep(payment, after)
+  const told = announceBeside(tx, outbox, messagesOf(after))
+  const moved = await movePayment(tx, payment.id, {
+    from: [payment.state],
+    to,
+    nextCheckAt: nextCheck(quiet, context.clock(), context.recheckAfterMs),
+    set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
+    beside: [booked, told?.statement],
+  })
+  if (!moved) return undefined
+  told?.note()
+  timeEffect(payment, moved)
+  await tell(tx, context, moved)
+  return moved
+}
+
+/** Records the duration once per transaction; a rolled-back one is recorded again on retry. */
+function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: PaymentRow) {
+  if (before.creditedAt || !creditedAt || !paidAt) return
+  const tookMs = Math.max(0, creditedAt.getTime() - paidAt.getTime())
+  effects.seconds(tookMs / 1_000, { kind, held: held ? 'yes' : 'no' })
+}
+
+const effects = timer({
+  what: 'payment_paid_to_credited',
+  help: "Time from the payment (provider's timestamp) to its effect at chain finality, in seconds.",
+  labels: { kind: paymentKinds, held: ['yes', 'no'] },
+  buckets: flowSeconds,
+})
+
+/** Takes a decided step unless it is `stay`. A payment that is applied again gets a new ref. */
+export async function takeDecided(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  step: Step,
+  set: Change = {},
+): Promise<PaymentRow | undefined> {
+  if ('stay' in step) return undefined
+  return takeStep(tx, context, payment, step, { ...set, ...changeOf(payment, step) })
+}
+
+/** Returns the changes of a step other than the state. */
+function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Change {
+  if ('remainderMicro' in step) return restartOf(payment, step.remainderMicro)
+  if ('undone' in step) return restartOf(payment, 0n)
+  if ('leftMicro' in step) return { leftMicro: step.leftMicro }
+  if (step.next === 'refunded') return { refundAppliedMinor: payment.refundedMinor }
+  return {}
+}
+
+const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: bigint): Change => ({
+  refSequence: refSequence + 1,
+  onchainMicro,
+  refundAppliedMinor: refundedMinor,
+  creditedAt: null,
+  refundsCheckedAt: null,
+  holdEndedAt: null,
+  extendedAt: null,
+  frozenAt: null,
+})
+
+/**
+ * Returns the change that ends a checkout now, so that later payments count as late. A checkout
+ * that was never shown to the user has no end.
+ */
+const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
+  expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
+
+/** Expires an unpaid checkout. A late payment is still received. */
+export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
+  await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
+}
+
+/** Marks a settlement as replaced by a newer one. A late payment is still received. */
+export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const ended = endedBy(payment, context.clock())
+  await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)
+}
+
+/**
+ * Ends a payment whose checkout is canceled at the provider. Only we cancel, and an awaiting
+ * settlement only to replace it; the call that canceled may have crashed before it updated the row.
+ */
+export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const waits = payment.state === 'awaiting_payment'
+  await (waits && payment.kind === 'settlement' ? supersede : expire)(tx, context, payment)
+}
+
+async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const { log } = context
+  const { id: paymentId, kind, state, reason } = payment
+  if (state === 'review') {
+    log.error({ paymentId, kind, reason, alarm: true }, 'payment needs manual review')
+  } else log.info({ paymentId, kind, state }, 'payment state changed')
+  await noteReversal(tx, context, payment)
+}
+
+/** Returns the events and orders that follow from the payment's state. */
+function messagesOf(payment: PaymentRow): Announcement[] {
+  switch (payment.state) {
+    case 'paid':
+      return [factOf(payment, 'paid'), ...(payment.onchainMicro > 0n ? [effectOf(payment)] : [])]
+    case 'revoking':
+      return [effectOf(payment)]
+    case 'credited':
+    case 'repaid':
+      return [factOf(payment, 'settled')]
+    case 'review':
+      return [factOf(payment, 'review')]
+    default:
+      return []
+  }
+}
+
+const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
+
+/** Returns the event about a payment for the other services. */
+function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
+  const topic = facts[fact]
+  return announcement(topic, messageIdFor(topic, payment.id), {
+    paymentId: payment.id,
+    kind: payment.kind,
+    wallet: payment.wallet,
+    fiat: payment.fiatMinor.toString(),
+    currency: payment.currency,
+    ausd: payment.ausdMicro.toString(),
+  })
+}
+
+/** Resends the order of a payment. */
+export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
+  announceAll(tx, outbox, [effectOf(payment, repeat)])
+
+/** Returns the order to the relayer, which recognises a resent order by its cause and acts once. */
+function effectOf(payment: PaymentRow, repeat = 0): Announcement {
+  const { wallet, kind } = payment
+  const refId = refIdOf(payment)
+  const ausd = payment.onchainMicro.toString()
+  const held = payment.held ?? true
+  const idOf = (topic: Topic) => messageIdFor(topic, refId, repeat)
+  if (payment.state === 'revoking') {
+    const { leftMicro } = payment
+    const id = messageIdFor(RevokeOrdered, revocationOf(payment), repeat)
+    const left = leftMicro > 0n ? { left: leftMicro.toString() } : {}
+    return announcement(RevokeOrdered, id, { refId, wallet, of: kind, ...left })
+  }
+  if (kind === 'settlement') {
+    if (!payment.paidAt) throw new Error(`settlement ${payment.id} is paid but has no paidAt`)
+    const paidAt = String(Math.floor(payment.paidAt.getTime() / 1_000))
+    const id = idOf(RepayOrdered)
+    return announcement(RepayOrdered, id, { refId, wallet, ausd, held, paidAt })
+  }
+  const id = idOf(CreditOrdered)
+  return announcement(CreditOrdered, id, { refId, wallet, ausd, held })
+}
+
+/** Orders an extension of a hold that ends at `until` (unix seconds) with its refunds unknown. */
+export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
+  const refId = refIdOf(payment)
+  const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))
+  const extension = { refId, wallet: payment.wallet, until }
+  return announceAll(tx, outbox, [announcement(ExtendOrdered, id, extension)])
+}

@@ -1,0 +1,204 @@
+import { within } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { ChainHold } from '#shared/messages/chain'
+import { askOr, type Context } from '../context'
+import { decideMatured } from '../decide'
+import { readFreshList } from '../incoming/fresh-list'
+import { receiveRowsOf } from '../incoming/provider-list'
+import { receiveCharge, receiveRefund, withRate } from '../incoming/receive'
+import { bookChange } from '../ledger/book'
+import { followReports, receiveDoubt } from '../losses/follow'
+import { findReports } from '../losses/refund.store'
+import { backOf, voidId } from '../losses/report'
+import { followFreeze, freezeForHold } from '../losses/reversal'
+import { isOnHold, needsHold, refIdOf } from '../payment'
+import { lockPayment, notePayment, type PaymentRow } from '../payment.store'
+import { noteRefusedLookUp } from '../providers/look-up'
+import { orderExtension, takeDecided } from './advance'
+
+// During a hold the chain can still reverse a payment whose money goes back. Webhooks and the
+// transaction list report that as it happens; a check looks itself once at the start and once within
+// the margin before the end. The hold ends only if the provider positively says that nothing is on
+// its way back: its charge, its refunds and the list were readable, and none of them has anything
+// open. Otherwise the hold is extended, and if it cannot be, the wallet is frozen.
+
+const afterEndMs = 1_500
+/** Equals the timeout of the provider's client. */
+const askMaxMs = 6_000
+/** The contract extends a hold by a day at most; a person is alerted after half of it. */
+const extendedAlertMs = 43_200_000
+
+/**
+ * Checks one payment on hold. `mayAsk` takes a share of the provider's budget; without one, the
+ * provider is not asked. Returns when to check again, or undefined for the usual time or if the
+ * payment has moved.
+ */
+export async function checkHold(
+  context: Context,
+  payment: PaymentRow,
+  mayAsk: (isLast: boolean) => boolean = () => true,
+): Promise<Date | undefined> {
+  const { clock, holdMarginMs, recheckAfterMs } = context
+  const startedAt = clock()
+  const after = (ms: number) => new Date(clock() + ms)
+  const hold = await askOr(context, ChainHold, { refId: refIdOf(payment) }, 'chain_unavailable')
+  if ('refused' in hold) return after(Math.min(recheckAfterMs, holdMarginMs / 4))
+  const { state, until, blockTime } = hold.ok
+  if (state === 'revoked') return undefined
+  if (state === 'none') {
+    context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
+    return undefined
+  }
+  // The chain's clock decides when a hold ends. It counts whole seconds, so up to one more may have
+  // passed.
+  const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
+  const ended = state === 'released'
+  // A revocation has been ordered: until it is final, the hold must not end.
+  const isGoing = payment.state === 'revoking'
+  if (ended && payment.refundsCheckedAt && !isGoing) {
+    await mature(context, payment)
+    return undefined
+  }
+  const last = leftMs <= holdMarginMs
+  if (!last && !ended) {
+    if (!isGoing && payment.checks <= 1 && mayAsk(false))
+      await isClear(context, payment, Math.min(askMaxMs, leftMs - holdMarginMs))
+    failpoint('payments:hold-asked')
+    return new Date(Math.max(clock(), startedAt + leftMs - holdMarginMs))
+  }
+  if (!isGoing && !mayAsk(true)) {
+    if (ended) await keepFrozen(context, payment)
+    else if (leftMs <= (holdMarginMs * 2) / 3) await extend(context, payment, until!)
+    return after(holdMarginMs / 8)
+  }
+  const deadlineMs = Math.min(askMaxMs, ended ? askMaxMs : holdMarginMs / 3)
+  const clear = !isGoing && (await isClear(context, payment, deadlineMs))
+  failpoint('payments:hold-asked')
+  if (ended) {
+    if (clear) await mature(context, payment)
+    else await keepFrozen(context, payment)
+    return clear ? undefined : after(recheckAfterMs)
+  }
+  if (!clear) {
+    await extend(context, payment, until!)
+    return after(holdMarginMs / 4)
+  }
+  await noteCleared(context, payment)
+  const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
+  // A long margin allows more than one last check.
+  return new Date(Math.min(endMs, startedAt + recheckAfterMs))
+}
+
+/**
+ * Receives everything the provider reports about a payment. Returns true only if it could all be
+ * read in time and nothing of the payment has gone back or may be on its way.
+ */
+async function isClear(
+  context: Context,
+  payment: PaymentRow,
+  deadlineMs: number,
+): Promise<boolean> {
+  try {
+    await within(receiveAll(context, payment), deadlineMs, 'refunds')
+  } catch (error) {
+    await noteRefusedLookUp(context, payment, error).catch(() => {})
+    context.log.warn({ paymentId: payment.id, err: error }, 'refund lookup failed')
+    return false
+  }
+  return context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    if (!row?.providerPaymentId) return false
+    const reports = await findReports(tx, row.providerPaymentId)
+    const { goneMinor, isOpen } = backOf(reports, row.paidMinor ?? row.fiatMinor)
+    return !isOpen && goneMinor === row.refundAppliedMinor
+  })
+}
+
+/** Reads charge, refunds and list, and receives them. Throws if one of them cannot be read. */
+async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
+  const { provider, database } = context
+  const { id, account, paymentRequestId, providerPaymentId } = payment
+  if (!providerPaymentId) throw new Error(`${id} is on hold without a charge`)
+  const charge = await provider.findCharge(account, providerPaymentId)
+  const refunds = paymentRequestId
+    ? await provider.listRefunds(account, paymentRequestId)
+    : undefined
+  const rows = await readFreshList(context, payment)
+  const fetched = await withRate(context, charge)
+  await database.transaction(async (tx) => {
+    if (fetched) await receiveCharge(tx, context, fetched)
+    else {
+      const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
+      await receiveDoubt(tx, context, providerPaymentId, about)
+    }
+    if (!fetched) return
+    for (const refund of refunds ?? [])
+      if ((refund.paymentId ?? providerPaymentId) === providerPaymentId)
+        await receiveRefund(tx, context, refund, fetched)
+  })
+  await receiveRowsOf(context, payment, rows)
+  await database.transaction((tx) => followReports(tx, context, id, { providerPaymentId }))
+}
+
+/** Returns true if nothing was revoked since the row was read. */
+const isWhole = (row: PaymentRow, { refSequence, onchainMicro }: PaymentRow): boolean =>
+  row.refSequence === refSequence && row.onchainMicro === onchainMicro
+
+async function mature(context: Context, payment: PaymentRow): Promise<void> {
+  const { id } = payment
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (!row || !isWhole(row, payment) || !isOnHold(row)) return
+    if (row.state !== 'held' && row.state !== 'repaid') return
+    const set = { holdEndedAt: new Date(context.clock()), frozenAt: null }
+    const moved = await takeDecided(tx, context, row, decideMatured(row), set)
+    if (!moved) await notePayment(tx, id, { ...set, nextCheckAt: null })
+    if (!moved) await bookChange(tx, row, { ...row, ...set }, 'hold ended')
+    context.log.info({ paymentId: id, state: row.state }, 'hold ended')
+    if (row.frozenAt) await followFreeze(tx, context, row.wallet)
+  })
+  failpoint('payments:hold-ended')
+}
+
+/**
+ * Records a clean check within the margin. A later refund is found by the list and freezes the
+ * wallet.
+ */
+async function noteCleared(context: Context, payment: PaymentRow): Promise<void> {
+  const { id } = payment
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row && isWhole(row, payment) && needsHold(row))
+      await notePayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
+  })
+  failpoint('payments:hold-cleared')
+}
+
+async function extend(
+  context: Context,
+  { id, refSequence }: PaymentRow,
+  until: string,
+): Promise<void> {
+  const now = new Date(context.clock())
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (!row || row.refSequence !== refSequence || !needsHold(row)) return
+    await orderExtension(tx, row, until)
+    const extendedAt = row.extendedAt ?? now
+    // A clean check counts only for the previous end.
+    await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })
+    const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
+    const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }
+    context.log[alarm ? 'error' : 'warn'](fields, 'hold extended, money may be going back')
+  })
+  failpoint('payments:extension-ordered')
+}
+
+/** Freezes the wallet if the hold has ended on the chain before the provider's word. */
+async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row && row.refSequence === refSequence && needsHold(row))
+      await freezeForHold(tx, context, row)
+  })
+}

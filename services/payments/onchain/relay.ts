@@ -1,0 +1,118 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import type { Tx } from '#shared/db/open'
+import { relayFailed, relaySettled } from '#shared/messages/relay'
+import type { Context } from '../context'
+import { decideFailed, decideRevoked, decideSettled, type Step } from '../decide'
+import { confirmFreeze } from '../losses/refund.store'
+import { followFreeze, freezeForHold } from '../losses/reversal'
+import { needsHold, type PaymentFacts, parseRefId, remainderFloor } from '../payment'
+import { type Change, lockPayment, notePayment } from '../payment.store'
+import { takeDecided } from './advance'
+
+/** Reactions to the relayer's reports about our orders. */
+export const relayReactions = (context: Context): Reaction[] => [
+  settled(context, 'credit', decideSettled),
+  settled(context, 'repay', decideSettled),
+  settled(context, 'revoke', decideRevoked),
+  failed(context, 'credit'),
+  failed(context, 'repay'),
+  failed(context, 'revoke'),
+  reactTo(relaySettled('extend'), {
+    // The chain has the new end, so check again now to plan by it.
+    apply: async (tx, { cause }) => {
+      const payment = await findOnHold(tx, cause)
+      if (payment) await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
+    },
+  }),
+  reactTo(relayFailed('extend'), {
+    apply: async (tx, { cause, reason }) => {
+      const payment = await findOnHold(tx, cause)
+      if (!payment) return
+      context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
+      if (reason === 'hold_not_extendable') await freezeForHold(tx, context, payment)
+      else await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
+    },
+  }),
+  reactTo(relaySettled('freeze'), {
+    apply: async (tx, { wallet, cause }) => {
+      const [, revision] = cause.split(':')
+      await confirmFreeze(tx, wallet, BigInt(revision!))
+    },
+  }),
+  reactTo(relayFailed('freeze'), {
+    apply: async (_, { cause, reason }) =>
+      context.log.error({ cause, reason, alarm: true }, 'wallet freeze or unfreeze failed'),
+  }),
+]
+
+/** Finds the payment of an extension unless its hold has ended, or its part was revoked since. */
+async function findOnHold(tx: Tx, cause: string) {
+  const ref = parseRefId(cause.split(':')[0]!)
+  const payment = ref && (await lockPayment(tx, ref.id))
+  return payment && payment.refSequence === ref.refSequence && needsHold(payment)
+    ? payment
+    : undefined
+}
+
+type Order = 'credit' | 'repay' | 'revoke'
+type Decide = (payment: PaymentFacts) => Step
+
+const settled = (context: Context, order: Order, decide: Decide) =>
+  reactTo(relaySettled(order), {
+    apply: (tx, { cause, txHash }) =>
+      advanceOf(tx, context, cause, {
+        decide,
+        set: (payment, leftMicro) =>
+          // Keep showing the hash of the credit.
+          order === 'revoke'
+            ? revokedUntil(payment, leftMicro)
+            : { txHash, creditedAt: new Date(context.clock()) },
+      }),
+  })
+
+/** Changes to a payment of which `leftMicro` is left on the chain. */
+const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
+  onchainMicro: leftMicro,
+  // An earlier check counts for nothing.
+  refundsCheckedAt: null,
+  ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
+  ...(leftMicro === 0n ? { frozenAt: null } : {}),
+})
+
+const failed = (context: Context, order: Order) =>
+  reactTo(relayFailed(order), {
+    apply: (tx, { cause }) =>
+      advanceOf(tx, context, cause, {
+        decide: (payment) => decideFailed(payment, order),
+        set: () => (order === 'revoke' ? { frozenAt: null } : {}),
+      }),
+  })
+
+/**
+ * Advances the payment named by the cause of an order. `leftMicro`: amount that a revocation leaves
+ * of it.
+ */
+async function advanceOf(
+  tx: Tx,
+  context: Context,
+  cause: string,
+  {
+    decide,
+    set: setOf,
+  }: { decide: Decide; set: (payment: PaymentFacts, leftMicro: bigint) => Change },
+): Promise<void> {
+  const [refId = '', left = '0'] = cause.split(':')
+  const ref = parseRefId(refId)
+  const leftMicro = BigInt(left)
+  const payment = ref && (await lockPayment(tx, ref.id))
+  if (!payment) {
+    const fields = { paymentId: cause, alarm: true }
+    context.log.error(fields, 'relayer report for unknown payment')
+    return
+  }
+  // A repeated report, about a ref or a part that was revoked since.
+  if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return
+  const set = setOf(payment, leftMicro)
+  await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
+  if (payment.frozenAt) await followFreeze(tx, context, payment.wallet)
+}

@@ -1,0 +1,122 @@
+import { and, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
+import { findOldest } from '#shared/db/oldest.store'
+import type { Database, Db } from '#shared/db/open'
+import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import { prepared } from '#shared/db/prepared'
+import { limitedStates } from '#shared/overdue'
+import { isMissing, reversals } from '../losses/refund.store'
+import { limits, type PaymentState } from '../payment'
+import { isOpen, type PaymentRow, payments } from '../payment.store'
+
+// Queries of the payments table for users and operators.
+
+const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
+const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
+const { held, creditedAt, holdEndedAt } = payments
+/**
+ * AUSD (10⁻⁶) still owed for a reversed payment: 0 once repaid or waived, null if never reversed.
+ */
+const missingMicro = sql<string | null>`case when ${state} = 'review' then (
+  select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
+    else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
+/** Columns of an activity entry. */
+const listed = {
+  ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
+  ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
+  ...{ held, creditedAt, holdEndedAt },
+}
+export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
+  readonly missingMicro: string | null
+}
+
+/** Condition of visible payments: a row with neither checkout nor money is a failed attempt. */
+const shown = and(
+  eq(payments.wallet, sql.placeholder('wallet')),
+  ne(state, 'opening'),
+  or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
+)
+/**
+ * Condition of payments in flight. `isOpen` is implied, but lets Postgres use the partial index.
+ */
+const inFlight = and(
+  isOpen(payments),
+  or(
+    and(eq(state, 'awaiting_payment'), gt(expiresAt, sql.placeholder('now'))),
+    inArray(state, ['paid', 'revoking', 'refunding']),
+    and(eq(state, 'review'), isNull(txHash)),
+    eq(reason, 'awaiting_rate'),
+  ),
+)
+const inFlightMax = 100
+const newest = newestFirst(createdAt, id)
+
+const activity = prepared((db) => {
+  const rows = (isOfPage: boolean) =>
+    db
+      .select({ ...listed, missingMicro, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` })
+      .from(payments)
+  const page = rows(true)
+    .where(and(shown, newest.afterCursor))
+    .orderBy(...newest.order)
+    .limit(sql.placeholder('limit'))
+  const open = rows(false)
+    .where(and(shown, inFlight))
+    .orderBy(...newest.order)
+    .limit(inFlightMax)
+  return unionAll(page, open).prepare('activity')
+})
+
+/** Lists one page of a wallet's payments and all that may be in flight at `now`, newest first. */
+export async function listActivity(
+  database: Database,
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+  now: Date,
+): Promise<{ page: ListedPayment[]; open: ListedPayment[] }> {
+  const values = { wallet, limit, now: now.toISOString(), ...cursorValues(before) }
+  const rows = await database.read((db) => activity(db).execute(values))
+  const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
+  return { page: of(true), open: of(false) }
+}
+
+/** Returns the condition of payments that wait for something. */
+const awaited = () => {
+  const { state, reason, held, holdEndedAt } = payments
+  return and(
+    isOpen(payments),
+    inArray(state, limitedStates(limits)),
+    sql`(${state} not in ('expired', 'replaced') or ${reason} = 'awaiting_rate')`,
+    sql`(${state} <> 'repaid' or (${held} and ${holdEndedAt} is null))`,
+  )
+}
+
+/** Finds the longest-waiting payment in each state; an open checkout waits from its end. */
+export const oldestPayments = (db: Db) => {
+  const { id, state, updatedAt, expiresAt } = payments
+  const since = sql`case when ${state} = 'awaiting_payment'
+    then greatest(${updatedAt}, ${expiresAt}) else ${updatedAt} end`
+  return findOldest<PaymentState>(db, {
+    table: payments,
+    ...{ state, id, since },
+    awaited: awaited(),
+  })
+}
+
+/** Counts payments by stage. In flight: the money has arrived, its effect is not final. */
+export async function countPayments(db: Db) {
+  const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
+  const [counts] = await db
+    .select({
+      inFlight: sql<number>`count(*) filter (where ${state} in ('paid', 'revoking'))::int`,
+      oldestInFlightMs: sql<
+        number | null
+      >`(extract(epoch from now() - min(${updatedAt}) filter (where ${state} in ('paid', 'revoking'))) * 1000)::float8`,
+      awaitingPayment: sql<number>`count(*) filter (where ${state} = 'awaiting_payment')::int`,
+      onHold: sql<number>`count(*) filter (where ${held} and ${creditedAt} is not null and ${holdEndedAt} is null and ${state} in ('held', 'repaid'))::int`,
+      inReview: sql<number>`count(*) filter (where ${state} = 'review')::int`,
+      refunding: sql<number>`count(*) filter (where ${state} = 'refunding')::int`,
+    })
+    .from(payments)
+    .where(isOpen(payments))
+  return counts!
+}

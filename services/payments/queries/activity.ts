@@ -1,0 +1,114 @@
+import { strict as assert } from 'node:assert'
+import { answering } from '#shared/bus/serve'
+import { countDead } from '#shared/db/dead-letter.store'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { outboxLag } from '#shared/db/outbox.store'
+import type { ActivityEntry } from '#shared/messages/activity'
+import { PaymentsActivity } from '#shared/messages/payments'
+import { agesOf } from '#shared/overdue'
+import { ok } from '#shared/refusals'
+import type { Context } from '../context'
+import { countFrozen, sumMissing } from '../losses/refund.store'
+import { awaitsRate, limits } from '../payment'
+import type { PaymentProvider } from '../provider'
+import { deadLetters, listings, outbox } from '../schema.store'
+import { coverFigures } from '../treasury/treasury'
+import { countPayments, type ListedPayment, listActivity, oldestPayments } from './activity.store'
+import { wordsFor } from './user-messages'
+
+/** Answers with one page of a wallet's payments, newest first, and all that are in flight. */
+export const answerActivity = ({ database, clock, provider }: Context) =>
+  answering(PaymentsActivity, async (asked) => {
+    const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
+    const { page, open } = await listActivity(database, asked, new Date(as.nowMs))
+    return ok({
+      items: page.map((row) => entryOf(row, as)),
+      inFlight: open.map((row) => entryOf(row, as)).filter(({ inFlight }) => inFlight),
+    })
+  })
+
+/**
+ * Converts a payment to an activity entry. A checkout past its end shows as expired immediately.
+ */
+function entryOf(
+  payment: ListedPayment,
+  { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
+): ActivityEntry {
+  const { expiresAt, checkoutUrl, state, channel } = payment
+  // The query excludes payments that are still opening.
+  assert(state !== 'opening')
+  const payable = state === 'awaiting_payment' && expiresAt !== null && expiresAt.getTime() > nowMs
+  const status = state === 'awaiting_payment' && !payable ? 'expired' : state
+  return {
+    id: payment.id,
+    kind: payment.kind,
+    status,
+    inFlight: payable || awaitsEnd(payment),
+    ...wordsFor(payment, status),
+    pair: payment.pair,
+    fiat: payment.fiatMinor.toString(),
+    ausd: payment.ausdMicro.toString(),
+    ...(payment.method ? { method: payment.method } : {}),
+    ...(channel ? { channel: kindOfChannel(channel), channelCode: channel } : {}),
+    ...(payable && checkoutUrl ? { checkoutUrl } : {}),
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+    ...(payment.txHash ? { txHash: payment.txHash } : {}),
+    createdAt: payment.createdAt.toISOString(),
+    updatedAt: payment.updatedAt.toISOString(),
+  }
+}
+
+/**
+ * Returns true if money has arrived but its effect is not final on the chain or at the provider.
+ */
+const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
+  awaitsRate({ reason }) ||
+  state === 'paid' ||
+  state === 'revoking' ||
+  state === 'refunding' ||
+  (state === 'review' && !txHash && reason !== 'paid_twice')
+
+/** Returns the figures for `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+export async function readStats({ database, treasury, clock }: Context) {
+  const [
+    lag,
+    dead,
+    frozenWallets,
+    missingMicro,
+    listAgeMs,
+    latestListAgeMs,
+    counted,
+    oldest,
+    cover,
+  ] = await Promise.all([
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    database.read(countFrozen),
+    database.read(sumMissing),
+    listingAgeMs(database, listings),
+    listingAgeMs(database, listings, 'latest'),
+    database.read(countPayments),
+    database.read(oldestPayments),
+    coverFigures({ database, clock }, treasury),
+  ])
+  const { oldestInFlightMs, ...counts } = counted
+  return {
+    outboxWaiting: lag.waiting,
+    outboxOldestMs: lag.oldestMs,
+    deadLetters: dead,
+    frozenWallets,
+    missingMicro,
+    /**
+     * Age of the last complete readings of the provider's list, last days and last minutes; or
+     * null.
+     */
+    listAgeMs,
+    latestListAgeMs,
+    ...counts,
+    /** Absent before the first reading of the treasury. */
+    ...(cover ? { cover } : {}),
+    /** Age of the oldest waiting payment by state. */
+    oldestMs: agesOf(limits, oldest),
+    oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
+  }
+}

@@ -1,0 +1,24 @@
+import { answerErasure } from '#shared/bus/erasing'
+import { answerPause } from '#shared/bus/pausing'
+import { type Answering, answering } from '#shared/bus/serve'
+import { LossGivenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
+import { personErasures } from '#shared/messages/person'
+import { ok } from '#shared/refusals'
+import type { Context } from '../context'
+import { clearWallet, noteGivenBack } from '../losses/reversal'
+import { pauses } from '../schema.store'
+import { erasure } from './erase'
+import { answerResolutions } from './resolve'
+
+/** Operator commands of this service. */
+export const answerDeeds = (context: Context): Answering[] => [
+  answerResolutions(context),
+  answering(WalletClear, async ({ wallet, ...asked }) =>
+    ok(await clearWallet(context, wallet, asked)),
+  ),
+  answering(LossGivenBack, async ({ paymentId, ...asked }) =>
+    ok(await noteGivenBack(context, paymentId, asked)),
+  ),
+  answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
+  answerErasure(context, personErasures.payments, erasure),
+]

@@ -1,0 +1,29 @@
+import type { Tx } from '#shared/db/open'
+import type { Context } from '../context'
+import { takeDecided } from '../onchain/advance'
+import { lockPayment } from '../payment.store'
+import type { FetchedRefund } from '../provider'
+import { decideRefunding } from './resolution'
+import { findOrders, noteOrder } from './review.store'
+
+/** Records the outcome of a refund if we ordered it. */
+export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
+  const { reference, refundId, status } = refund
+  if (reference === null) return
+  const state = status === 'succeeded' ? status : status === 'dead' ? 'failed' : 'open'
+  const noted = await noteOrder(tx, reference, { state, refundId })
+  if (noted?.state === 'failed')
+    log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
+}
+
+/** Ends `refunding` once none of the payment's refunds is open. */
+export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {
+  const payment = await lockPayment(tx, paymentId)
+  if (payment?.state !== 'refunding') return
+  const orders = await findOrders(tx, paymentId)
+  const step = decideRefunding(
+    payment,
+    orders.map(({ state }) => state),
+  )
+  await takeDecided(tx, context, payment, step)
+}

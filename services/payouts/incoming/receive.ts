@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm'
+import { fromNow } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { PayoutPaid } from '#shared/messages/payouts'
+import { flowSeconds, timer } from '#shared/metrics/measures'
+import { requestId, withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
+import { type Cashout, findCashout, lockCashout, noteCashout } from '../cashout.store'
+import type { Context } from '../context'
+import {
+  type CashoutFacts,
+  decisive,
+  hasFailed,
+  isFollowed,
+  mayBeIts,
+  receivePayoutStatus,
+  type Step,
+} from '../decide'
+import { bookFitting, bookOdd } from '../ledger/book'
+import { announceFact, startReturn, takeStep } from '../onchain/advance'
+import { type Evidence, type PayoutApi, type PayoutStatus, payoutApis } from '../provider'
+import { type AnomalyKind, recordAnomaly } from '../schema.store'
+
+/**
+ * Receives a fetched payout. Single entry point for webhooks, payment attempts, rechecks and the
+ * transaction list.
+ */
+export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
+  const cashout = await lockCashout(tx, evidence.referenceId)
+  if (!cashout) {
+    await reportOddity(tx, context, 'payout_unknown', evidence)
+    await bookOdd(tx, evidence)
+    return { stay: true }
+  }
+  const words = { attributes: { 'payout.id': cashout.id } }
+  return withRequestId(cashout.requestId ?? requestId(), () =>
+    inSpan(`cashout ${evidence.status} at the bank`, words, () =>
+      receiveOfKnown(tx, context, cashout, evidence),
+    ),
+  )
+}
+
+/**
+ * Finds the provider's payouts with our reference. A row that knows of no attempt may come from a
+ * backup, from a time with another version of the API, so every version is asked. Throws unless each
+ * response is conclusive.
+ */
+export async function findPayouts(
+  context: Context,
+  cashout: Cashout,
+): Promise<readonly Evidence[]> {
+  const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis
+  const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
+  return (await Promise.all(apis.map(find))).flat()
+}
+
+/**
+ * Returns the decisive payouts among those named. If all failed and the row has not followed one yet,
+ * another with our reference may still reach the bank, so all of them are fetched.
+ */
+export async function decisiveOf(
+  context: Context,
+  named: readonly Evidence[],
+): Promise<readonly Evidence[]> {
+  const [first] = named
+  if (!first || !named.every(hasFailed)) return decisive(named)
+  const own = await context.database.read((db) => findCashout(db, first.referenceId))
+  // Regardless of its state, which may be `paying` by the time the evidence is received.
+  if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named
+  const found = await findPayouts(context, own)
+  const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
+  return decisive([...named, ...found.filter((one) => !isNamed(one))])
+}
+
+/** Returns the facts about a cash-out on which decisions are made. */
+export const factsOf = ({ provider }: Context, cashout: Cashout): CashoutFacts & Cashout => {
+  const { providerStatus } = cashout
+  return {
+    ...cashout,
+    lastStatus: providerStatus === null ? null : provider.statusOf(providerStatus),
+  }
+}
+
+async function receiveOfKnown(
+  tx: Tx,
+  context: Context,
+  cashout: Cashout,
+  evidence: Evidence,
+): Promise<Step> {
+  const facts = factsOf(context, cashout)
+  const { lastStatus } = facts
+  const step = receivePayoutStatus(facts, evidence)
+  const { payoutId, word, failureCode } = evidence
+  const { id } = cashout
+  if ('odd' in step) {
+    await reportOddity(tx, context, step.odd, evidence, id)
+    await bookOdd(tx, evidence, cashout)
+    // Whatever it is, nothing may be ordered beside it.
+    if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {
+      const isNew = cashout.providerPayoutId !== payoutId
+      const differs = step.odd === 'payout_differs'
+      const providerStatus = differs ? (isNew ? null : cashout.providerStatus) : word
+      await noteCashout(tx, id, { providerPayoutId: payoutId, providerStatus })
+    }
+    return step
+  }
+  await bookFitting(tx, evidence)
+  await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
+  if ('stay' in step) return step
+  if (step.next === 'paid') await becomePaid(tx, context, cashout)
+  else
+    await startReturn(tx, context, cashout, {
+      reason: step.reason,
+      failureCode: failureCode ?? word,
+    })
+  return step
+}
+
+async function becomePaid(
+  tx: Tx,
+  { recheckAfterMs, log }: Context,
+  before: Cashout,
+): Promise<void> {
+  const { id } = before
+  const change = { paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
+  const paid = await takeStep(tx, before, 'paid', change)
+  if (!paid) return
+  await announceFact(tx, PayoutPaid, paid)
+  payments.seconds((paid.paidAt!.getTime() - paid.createdAt.getTime()) / 1_000, {})
+  log.info({ payoutId: id }, 'cash-out paid')
+}
+
+const payments = timer({
+  what: 'cashout_created_to_paid',
+  help: "Time from the cash-out request to the provider's confirmation of payment, in seconds.",
+  labels: {},
+  buckets: flowSeconds,
+})
+
+/** Returns the new status, unless an outdated response would overwrite a final one. */
+const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
+  last === 'reversed' || (status === 'pending' && state !== 'paying')
+    ? {}
+    : { providerStatus: word }
+
+async function reportOddity(
+  tx: Tx,
+  { log }: Context,
+  kind: AnomalyKind,
+  evidence: Evidence,
+  payoutId?: string,
+): Promise<void> {
+  const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
+  const object = evidence.payoutId
+  const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
+  if (first)
+    log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
+}

@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#test/support/wait'
+import { moveCashout } from '../cashout.store'
+import { payAgain } from '../paying/pay'
+import { type Detour, type Fixture, openFixture } from '../test-support'
+import { receiveEvidence } from './receive'
+
+let fixture: Fixture
+afterEach(() => fixture?.[Symbol.asyncDispose]())
+
+describe('a paid cash-out whose row is restored from a backup', () => {
+  test.each(['taking', 'taken'] as const)(
+    'as %s is not paid again, although the provider has forgotten its key',
+    async (state) => {
+      fixture = await openFixture({ webhooks: false })
+      const id = await fixture.taken()
+      await fixture.until(id, 'paid')
+      let orders = 0
+      const forgetful: Detour = (call) => {
+        if (call.method !== 'POST') return undefined
+        orders++
+        return Response.json({ error_code: 'SERVER_ERROR', message: '' }, { status: 500 })
+      }
+      await fixture.detoured(forgetful, async () => {
+        await fixture.putBack(id, state)
+        // The relayer reports the take from before the restore again.
+        if (state === 'taking') await fixture.relayed('take', id)
+        await fixture.until(id, 'paid')
+      })
+      expect(orders).toBe(0)
+      expect(await fixture.transfers(id)).toHaveLength(1)
+    },
+  )
+})
+
+describe('a restored cash-out with an existing payout but no order in its row', () => {
+  const isOrder = (call: Request) => call.method === 'POST' && call.url.includes('/payouts')
+  /** Counts the orders that reach the provider while the work is done. */
+  const ordersDuring = async (work: () => Promise<unknown>): Promise<number> => {
+    let orders = 0
+    const count: Detour = (call) => {
+      if (isOrder(call)) orders += 1
+      return undefined
+    }
+    await fixture.detoured(count, work)
+    return orders
+  }
+  const delivery = (word: string, payoutId: string) =>
+    JSON.stringify({ event: `payout.${word}`, data: { id: payoutId } })
+  /** A cash-out that was paid, or refused by the bank, and is put back into an earlier state. */
+  const restored = async (
+    state: Parameters<Fixture['putBack']>[1],
+    { accountNumber = '1234567890', end = 'paid' } = {},
+  ) => {
+    const id = await fixture.taken({ bank: { accountNumber } })
+    const payoutId = (await fixture.until(id, end)).providerPayoutId!
+    await fixture.putBack(id, state)
+    return { id, payoutId }
+  }
+  const kindsOf = async (id: string) =>
+    (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
+
+  test.each([
+    ['v2', 'v3'],
+    ['v3', 'v2'],
+  ] as const)('is looked up in %s even if new payouts use %s', async (before, after) => {
+    fixture = await openFixture({ webhooks: false, payoutsApi: before, recheckAfterMs: 600_000 })
+    const id = await fixture.taken()
+    await fixture.due(id)
+    await waitUntil('an order', async () => (await fixture.transfers(id)).length === 1)
+    const [order] = await fixture.transfers(id)
+    // It may have succeeded by itself.
+    await fixture.control(`payouts/${order!.id}/succeed`, {}).catch(() => {})
+    await fixture.putBack(id, 'taking')
+    await fixture.relayed('take', id)
+    await fixture.database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: null }))
+    const context = { ...fixture.context, provider: fixture.providerBy(after) }
+    const orders = await ordersDuring(async () => payAgain(context, await fixture.row(id)))
+    expect(orders).toBe(0)
+    expect(await fixture.row(id)).toMatchObject({ state: 'paid', attempts: 0 })
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test.each(['failed', 'opening'] as const)(
+    'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
+    async (state) => {
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored(state)
+      const at = { word: 'ACCEPTED', status: 'pending', referenceId: id, payoutId } as const
+      const amount = { amountMinor: 81_250n, currency: 'IDR', failureCode: null, reason: null }
+      const tell = (change: object) =>
+        fixture.database.transaction((tx) =>
+          receiveEvidence(tx, fixture.context, { ...at, ...amount, ...change }),
+        )
+      await tell({})
+      await fixture.relayed('take', id)
+      expect((await fixture.row(id)).state).not.toBe('returning')
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+      expect(fixture.alarms(id).map(({ msg }) => msg)).toContain('AUSD kept, as its payout exists')
+      await tell({ word: 'FAILED', status: 'refused' })
+      await fixture.relayed('take', id)
+      expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'taken_late' })
+    },
+  )
+
+  test.each(['SUCCEEDED', 'ACCEPTED', 'A_NEW_WORD'])(
+    'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
+    async (status) => {
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored('taking')
+      const other: Detour = async (call, onward) =>
+        call.url.endsWith(payoutId)
+          ? Response.json({ ...((await (await onward()).json()) as object), status })
+          : undefined
+      const told = () => fixture.deliver('ID', delivery('updated', payoutId), crypto.randomUUID())
+      await fixture.detoured(other, told)
+      expect(await fixture.row(id)).toMatchObject({ providerPayoutId: payoutId })
+      expect(await kindsOf(id)).toEqual(['payout_unexpected'])
+      const none: Detour = (call) =>
+        call.url.includes('reference_id=')
+          ? Response.json({ has_more: false, data: [] })
+          : isOrder(call)
+            ? expect.unreachable()
+            : undefined
+      await fixture.detoured(none, async () => {
+        await fixture.relayed('take', id)
+        await fixture.until(id, 'paid')
+      })
+      expect(await fixture.transfers(id)).toHaveLength(1)
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+    },
+  )
+
+  test('is returned, not ordered, after a webhook reported its payout failed', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const refused = { accountNumber: '999999', end: 'returning' }
+    const { id, payoutId } = await restored('taking', refused)
+    await fixture.deliver('ID', delivery('failed', payoutId), crypto.randomUUID())
+    expect(await fixture.row(id)).toMatchObject({ state: 'taking', providerPayoutId: payoutId })
+    const orders = await ordersDuring(async () => {
+      await fixture.relayed('take', id)
+      await fixture.until(id, 'returning')
+    })
+    expect(orders).toBe(0)
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test('follows the payout that reached the bank if another one failed', async () => {
+    fixture = await openFixture({ webhooks: false })
+    const { id, payoutId } = await restored('taking', { accountNumber: '999999', end: 'returning' })
+    await fixture.deliver('ID', delivery('failed', payoutId), crypto.randomUUID())
+    const details = { account_number: '1234567890', account_holder_name: 'Sari Dewi' }
+    const order = { reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' }
+    const key = { 'Idempotency-key': crypto.randomUUID() }
+    await fixture.provide('/v2/payouts', { ...order, channel_properties: details }, key)
+    await fixture.relayed('take', id)
+    const paid = await fixture.until(id, 'paid')
+    expect(paid.providerPayoutId).not.toBe(payoutId)
+    // From before the row was put back.
+    expect(await fixture.orders(id, 'relay.return')).toHaveLength(1)
+  })
+
+  test("keeps the payout found in the provider's list", async () => {
+    fixture = await openFixture({ webhooks: false })
+    const { id, payoutId } = await restored('taking')
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject({ state: 'taking', providerPayoutId: payoutId })
+  })
+})
+
+describe('a cash-out paid recently', () => {
+  test.each([
+    ['ahead of', 600_000],
+    ['behind', -600_000],
+  ])(
+    "is watched for a reversal by the database's clock when the process's clock is %s it",
+    async (_, aheadMs) => {
+      fixture = await openFixture({ webhooks: false, reversalWatchMs: 60_000, aheadMs })
+      const id = await fixture.taken()
+      const { providerPayoutId } = await fixture.until(id, 'paid')
+      await fixture.control(`payouts/${providerPayoutId}/reverse`, {})
+      const row = await fixture.until(id, 'returning')
+      expect(row).toMatchObject({ reason: 'bank_reversed' })
+    },
+  )
+})

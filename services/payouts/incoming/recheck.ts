@@ -1,0 +1,120 @@
+import type { Tx } from '#shared/db/open'
+import { type Loop, startLoop } from '#shared/loop'
+import { withRequestId } from '#shared/request-id'
+import { inSpan } from '#shared/tracing/spans'
+import { type Cashout, type DueCashout, endChecks, leaseDue } from '../cashout.store'
+import type { Context } from '../context'
+import { isWorthAsking } from '../decide'
+import { expire, repeatReturn, repeatTake } from '../onchain/advance'
+import { checkPaid, noteRefusal, payAgain, payTaken } from '../paying/pay'
+
+/** Maximum concurrent checks per process. */
+const workingMax = 16
+
+/**
+ * Processes every cash-out whose check is due: newly taken ones immediately, others at growing
+ * intervals. `poke` starts a round now. Rounds do not wait for each other.
+ */
+export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
+  const working = new Set<Promise<void>>()
+  const round = async (): Promise<boolean> => {
+    const free = workingMax - working.size
+    if (free === 0) return false
+    const due = await context.database.run((db) => leaseDue(db, free, context.recheckAfterMs))
+    for (const cashout of due) {
+      const work = underItsRequest(context, cashout).finally(() => {
+        working.delete(work)
+        if (working.size === workingMax - 1) loop.poke()
+      })
+      working.add(work)
+    }
+    return due.length > 0
+  }
+  const loop = startLoop({
+    name: 'recheck',
+    everyMs: settings.recheckEveryMs,
+    log: context.log,
+    work: async (signal) => {
+      let more = true
+      while (more && !signal.aborted) more = await round()
+    },
+  })
+  return {
+    poke: loop.poke,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(working)
+    },
+  }
+}
+
+const underItsRequest = (context: Context, cashout: DueCashout): Promise<void> =>
+  withRequestId(cashout.requestId ?? undefined, () =>
+    inSpan(`cashout ${cashout.state} checked`, { attributes: { 'payout.id': cashout.id } }, () =>
+      checkOrLog(context, cashout),
+    ),
+  )
+
+async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> {
+  const { id, state, checks } = cashout
+  const { log } = context
+  const quiet = checks > 1 && state !== 'failed' && state !== 'paid'
+  if (quiet) log.warn({ payoutId: id, state, checks }, 'no update on cash-out, rechecking')
+  try {
+    await check(context, cashout).catch(async (error) => {
+      await noteRefusal(context, cashout, error)
+      throw error
+    })
+  } catch (error) {
+    log.warn({ payoutId: id, state, err: error }, 'cash-out status check failed')
+  }
+}
+
+async function check(context: Context, cashout: DueCashout): Promise<void> {
+  switch (cashout.state) {
+    case 'opening':
+      return expire(context, cashout.id)
+    case 'taking':
+      return orderAgain(context, cashout, repeatTake)
+    case 'taken':
+      return payTaken(context, cashout, { isLate: isLate(cashout) })
+    case 'paying':
+      return payAgain(context, cashout)
+    case 'returning':
+      return orderAgain(context, cashout, repeatReturn)
+    case 'paid':
+      return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
+    case 'failed':
+      // The relayer watches the authorization; resending recovers a lost report of an arrival.
+      return isWorthAsking(cashout, cashout.leasedAt.getTime())
+        ? orderAgain(context, cashout, repeatTake)
+        : rest(context, cashout)
+    case 'returned':
+    case 'expired':
+      return rest(context, cashout)
+  }
+}
+
+/** Age from which a taken cash-out is looked up before it is paid; it is normally paid in seconds. */
+const lateMs = 60_000
+
+/** Goes by the creation, which no step of ours renews: a row from a backup may have been paid. */
+const isLate = ({ createdAt, leasedAt }: DueCashout) =>
+  leasedAt.getTime() - createdAt.getTime() > lateMs
+
+const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
+  leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
+
+/** Resends an order. The relayer knows the payout, acts once and reports the outcome again. */
+async function orderAgain(
+  { database, poke }: Context,
+  cashout: Cashout,
+  repeat: (tx: Tx, cashout: Cashout) => Promise<void>,
+): Promise<void> {
+  await database.transaction((tx) => repeat(tx, cashout))
+  poke()
+}
+
+async function rest({ database }: Context, cashout: Cashout): Promise<void> {
+  await database.run((db) => endChecks(db, cashout))
+}

@@ -1,0 +1,56 @@
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { PaymentsWebhook } from '#shared/messages/webhooks'
+import { refusesId } from '#shared/provider/problem'
+import { findPaidAs } from '../cashout.store'
+import type { Context } from '../context'
+import { noteRefusal } from '../paying/pay'
+import type { Evidence } from '../provider'
+import { type Anomaly, recordAnomaly } from '../schema.store'
+import { decisiveOf, receiveEvidence } from './receive'
+
+type Found = { evidence: readonly Evidence[] } | { anomaly: Anomaly } | undefined
+
+/** Reactions to webhooks about payouts; payments reads the others. */
+export const webhookReactions = (context: Context): Reaction[] => [
+  reactTo(PaymentsWebhook, {
+    concerns: ({ body }) => context.provider.readDelivery(body).about !== 'other',
+    find: async ({ account, deliveryId, body }): Promise<Found> => {
+      const hint = context.provider.readDelivery(body)
+      if (hint.about === 'other') return undefined
+      const event = hint.about === 'payout' ? hint.payoutId : hint.event
+      // Only the Indonesian account makes payouts, and only its key can fetch them.
+      if (account !== 'ID')
+        return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
+      if (hint.about === 'odd_payout')
+        return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
+      const evidence = await context.provider
+        .find(hint.payoutId)
+        .catch((error) => noSuchPayout(context, hint.payoutId, error))
+      if (evidence) return { evidence: await decisiveOf(context, [evidence]) }
+      return { anomaly: { kind: 'payout_unknown', object: hint.payoutId, says: 'not found' } }
+    },
+    apply: async (tx, _, found: Found) => {
+      if (!found) return
+      if ('anomaly' in found) {
+        const { anomaly } = found
+        if (await recordAnomaly(tx, anomaly))
+          context.log.warn({ anomaly }, 'unexpected payout webhook')
+        return
+      }
+      for (const evidence of found.evidence) await receiveEvidence(tx, context, evidence)
+    },
+  }),
+]
+
+/**
+ * Handles a refused lookup. The provider refuses ids not of its own form, so such a payout does not
+ * exist. For an id we hold the outcome is unknown: an alert is raised and the error rethrown.
+ */
+async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
+  const own = refusesId(error)
+    ? await context.database.read((db) => findPaidAs(db, payoutId))
+    : undefined
+  if (own) await noteRefusal(context, own, error)
+  if (own || !refusesId(error)) throw error
+  return undefined
+}

@@ -1,0 +1,86 @@
+import { toUnixSeconds } from '#shared/clock'
+import { fromNow } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { announce } from '#shared/db/outbox.store'
+import { messageIdFor } from '#shared/ids'
+import type { PayoutPaid, PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
+import { ReturnOrdered, TakeOrdered } from '#shared/messages/relay'
+import type { Topic } from '#shared/messages/topic'
+import type { CashoutState, Reason } from '../cashout'
+import { type Cashout, moveCashout } from '../cashout.store'
+import type { Context } from '../context'
+import { bookStep } from '../ledger/book'
+import { outbox } from '../schema.store'
+
+// Everything here runs in the caller's transaction: the row, its event and the resulting order are
+// committed together.
+
+/** Returns the message id of a resent order. The relayer knows the payout and acts once. */
+const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
+  messageIdFor(topic, id, `${state}:${checks}`)
+
+/** Announces an event of a cash-out. */
+export function announceFact(
+  tx: Tx,
+  topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
+  { id, wallet, fiatMinor, ausdMicro }: Cashout,
+): Promise<void> {
+  const amounts = { fiat: fiatMinor.toString(), ausd: ausdMicro.toString() }
+  return announce(tx, outbox, topic, messageIdFor(topic, id), { payoutId: id, wallet, ...amounts })
+}
+
+type Taking = Pick<Cashout, 'id' | 'authorization' | 'createdAt'>
+const takeOf = ({ id, authorization, createdAt }: Taking) => ({
+  ...{ payoutId: id, authorization },
+  receivedAt: String(toUnixSeconds(createdAt.getTime())),
+})
+
+/** Orders the transfer of the AUSD to the treasury. */
+export const orderTake = (tx: Tx, cashout: Taking) =>
+  announce(tx, outbox, TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout))
+
+export const repeatTake = (tx: Tx, cashout: Cashout) =>
+  announce(tx, outbox, TakeOrdered, repeatIdOf(TakeOrdered, cashout), takeOf(cashout))
+
+const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
+  payoutId: id,
+  wallet,
+  ausd: ausdMicro.toString(),
+})
+
+/** Takes a step and books it. Returns undefined if it was already taken. `before` is locked. */
+export async function takeStep(
+  tx: Tx,
+  before: Cashout,
+  next: CashoutState,
+  changes: Parameters<typeof moveCashout>[3],
+): Promise<Cashout | undefined> {
+  const after = await moveCashout(tx, before.id, next, changes)
+  if (after) await bookStep(tx, before, after)
+  return after
+}
+
+/** Ends a cash-out that was not accepted. Does nothing if it was. */
+export async function expire({ database, log }: Context, id: string): Promise<void> {
+  const ended = await database.run((db) => moveCashout(db, id, 'expired', { nextCheckAt: null }))
+  if (ended) log.info({ payoutId: id }, 'cash-out expired before it was accepted')
+}
+
+/** Orders the return of the AUSD, once. Returns false if already ordered. `before` is locked. */
+export async function startReturn(
+  tx: Tx,
+  { recheckAfterMs, log }: Context,
+  before: Cashout,
+  because: { reason: Reason; failureCode: string | null },
+): Promise<boolean> {
+  const { id } = before
+  const nextCheckAt = fromNow(recheckAfterMs)
+  const cashout = await takeStep(tx, before, 'returning', { ...because, nextCheckAt })
+  if (!cashout) return false
+  await announce(tx, outbox, ReturnOrdered, messageIdFor(ReturnOrdered, id), returnOf(cashout))
+  log.info({ payoutId: id, ...because }, 'return ordered')
+  return true
+}
+
+export const repeatReturn = (tx: Tx, cashout: Cashout) =>
+  announce(tx, outbox, ReturnOrdered, repeatIdOf(ReturnOrdered, cashout), returnOf(cashout))

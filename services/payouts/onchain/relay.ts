@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm'
+import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { fromNow } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
+import { relayFailed, relaySettled } from '#shared/messages/relay'
+import { takeReasonFrom } from '../cashout'
+import { lockCashout, moveCashout, noteCashout } from '../cashout.store'
+import type { Context } from '../context'
+import { mayArriveLate, mayBePaid, receiveTaken } from '../decide'
+import { factsOf } from '../incoming/receive'
+import { recordAnomaly } from '../schema.store'
+import { announceFact, startReturn, takeStep } from './advance'
+
+/** Reactions to the relayer's reports about our orders, at finality. */
+export const relayReactions = (context: Context): Reaction[] => [
+  reactTo(relaySettled('take'), {
+    apply: (tx, { cause, txHash }) => taken(tx, context, cause, txHash),
+  }),
+  reactTo(relayFailed('take'), {
+    apply: (tx, { cause, reason }) => takeFailed(tx, context, cause, reason),
+  }),
+  reactTo(relaySettled('return'), {
+    apply: (tx, { cause, txHash }) => returned(tx, context, cause, txHash),
+  }),
+  reactTo(relayFailed('return'), {
+    apply: (tx, { cause, reason }) => returnFailed(tx, context, cause, reason),
+  }),
+]
+
+/**
+ * Handles AUSD that arrived in the treasury: the bank is paid, or the AUSD returned if the cash-out
+ * has already failed. A taken cash-out is due immediately; `recheck.ts` is woken after the commit
+ * and pays.
+ */
+async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
+  const { log } = context
+  const cashout = await lockCashout(tx, id)
+  if (!cashout)
+    return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
+  const step = receiveTaken(cashout.state)
+  if ('stay' in step) return
+  if (step.next === 'returning' && mayBePaid(factsOf(context, cashout))) {
+    const { state } = cashout
+    log.error({ payoutId: id, txHash, state, alarm: true }, 'AUSD kept, as its payout exists')
+    return
+  }
+  await announceFact(tx, PayoutTaken, cashout)
+  if (step.next === 'taken') {
+    await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
+    return log.info({ payoutId: id, txHash }, 'cash-out AUSD taken')
+  }
+  log.warn({ payoutId: id, txHash }, 'AUSD arrived after cash-out failed')
+  await noteCashout(tx, id, { takeTxHash: txHash })
+  await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
+}
+
+async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {
+  const { recheckAfterMs, log } = context
+  const reason = takeReasonFrom(word)
+  const nextCheckAt = mayArriveLate(reason) ? fromNow(recheckAfterMs) : null
+  const failed = await moveCashout(tx, id, 'failed', { reason, nextCheckAt })
+  if (failed) log.info({ payoutId: id, reason, word }, 'cash-out failed, no AUSD taken')
+}
+
+async function returned(
+  tx: Tx,
+  { log }: Context,
+  id: string,
+  txHash: string | null,
+): Promise<void> {
+  const change = { returnTxHash: txHash, nextCheckAt: null }
+  const before = await lockCashout(tx, id)
+  const cashout = before && (await takeStep(tx, before, 'returned', change))
+  if (!cashout) return
+  await announceFact(tx, PayoutReturned, cashout)
+  log.info({ payoutId: id, txHash }, 'cash-out AUSD returned')
+}
+
+async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
+  const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
+  const first = await recordAnomaly(tx, anomaly)
+  // It stays `returning`: we still owe the AUSD, and a retry would fail in the same way.
+  await noteCashout(tx, id, { nextCheckAt: null })
+  if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
+}

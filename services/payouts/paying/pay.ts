@@ -1,0 +1,193 @@
+import { fromNow } from '#shared/db/columns'
+import { failpoint } from '#shared/failpoint'
+import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
+import {
+  apiOf,
+  type Cashout,
+  countAttempt,
+  findCashout,
+  lockCashout,
+  moveCashout,
+} from '../cashout.store'
+import type { Context } from '../context'
+import { aboutOf, believeRefusal, decisive } from '../decide'
+import { decisiveOf, findPayouts, receiveEvidence } from '../incoming/receive'
+import { startReturn } from '../onchain/advance'
+import type { Evidence, PayoutOrder } from '../provider'
+import { type AnomalyKind, recordAnomaly } from '../schema.store'
+
+/**
+ * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so
+ * that after any crash we know that a call may have been made. Throws on an unclear response: the
+ * row stays `paying` and is retried later under the same key.
+ *
+ * One that is late is looked up first: its row may come from a backup, and the provider does not
+ * document how long it remembers a key.
+ */
+export async function payTaken(
+  context: Context,
+  cashout: Cashout,
+  { isLate = false } = {},
+): Promise<void> {
+  failpoint('payouts:taken')
+  const started = await startPaying(context, cashout)
+  if (!started) return
+  const pay = isLate || started.providerPayoutId !== null ? payAgain : attempt
+  await pay(context, started)
+}
+
+/** Moves the cash-out to `paying`. Returns undefined if another instance already did. */
+async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashout) {
+  const nextCheckAt = fromNow(recheckAfterMs)
+  const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
+  if (started) failpoint('payouts:paying-stored')
+  return started
+}
+
+/**
+ * Looks up the payout, then retries if there is none: a key may be forgotten, a reference is not.
+ */
+export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
+  const { providerPayoutId } = cashout
+  if (providerPayoutId !== null) {
+    const evidence = await context.provider.find(providerPayoutId)
+    failpoint('payouts:payout-found')
+    if (!evidence) return callPerson(context, cashout, 'payout_lost', providerPayoutId)
+    return learnAll(context, await decisiveOf(context, [evidence]))
+  }
+  if (!(await lookUp(context, cashout))) await attempt(context, cashout)
+}
+
+/** Receives the provider's payouts with our reference. Returns false if it has none. */
+async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
+  const found = await findPayouts(context, cashout)
+  failpoint('payouts:payout-looked-up')
+  await learnAll(context, decisive(found))
+  return found.length > 0
+}
+
+type Attempt = {
+  readonly cashout: Cashout
+  /** Time since the previous attempt by any instance; infinite if there was none. */
+  readonly sincePreviousMs: number
+}
+
+/**
+ * Counts an attempt before it is made. Returns undefined if there is nothing to pay, or if a payout
+ * became known since the look-up.
+ */
+export const beginAttempt = (
+  { database, provider }: Context,
+  id: string,
+): Promise<Attempt | undefined> =>
+  database.transaction(async (tx) => {
+    const before = await lockCashout(tx, id)
+    if (before?.state !== 'paying') return undefined
+    if (before.providerPayoutId !== null) return undefined
+    const cashout = await countAttempt(tx, before, provider.api)
+    const sincePreviousMs = before.attemptedAt
+      ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
+      : Number.POSITIVE_INFINITY
+    return { cashout, sincePreviousMs }
+  })
+
+async function attempt(context: Context, before: Cashout): Promise<void> {
+  const order = orderOf(context, before)
+  const counted = await beginAttempt(context, before.id)
+  if (!counted) return
+  failpoint('payouts:before-provider')
+  const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
+  failpoint('payouts:provider-answered')
+  if ('refused' in answer) return refused(context, counted, answer.refused)
+  if (answer.ok.referenceId !== before.id) throw new Error('the provider returned another payout')
+  await learnAll(context, await decisiveOf(context, [answer.ok]))
+}
+
+async function refused(
+  context: Context,
+  { cashout, sincePreviousMs }: Attempt,
+  { code, meaning }: { code: string; meaning: ProviderMeaning },
+): Promise<void> {
+  const about = aboutOf(meaning)
+  if (about === 'later') return
+  if (about === 'nothing') return callPerson(context, cashout, 'provider_refuses', code)
+  if (await lookUp(context, cashout)) return
+  if (about === 'conflict') return callPerson(context, cashout, 'key_taken', code)
+  const { attempts } = cashout
+  if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return
+  await giveBack(context, cashout, code)
+}
+
+/** Orders the return unless another attempt was counted since, which may be accepted. */
+async function giveBack(context: Context, { id, attempts }: Cashout, code: string): Promise<void> {
+  const because = { reason: 'provider_refused', failureCode: code } as const
+  const started = await context.database.transaction(async (tx) => {
+    const current = await lockCashout(tx, id)
+    return current?.attempts === attempts && startReturn(tx, context, current, because)
+  })
+  if (!started) return
+  context.poke()
+  failpoint('payouts:return-ordered')
+}
+
+/** Records an anomaly for manual review and raises an alert the first time. */
+async function callPerson(
+  { database, log }: Context,
+  { id }: Cashout,
+  kind: AnomalyKind,
+  says: string,
+): Promise<void> {
+  const anomaly = { kind, object: id, payoutId: id, says }
+  const first = await database.run((db) => recordAnomaly(db, anomaly))
+  if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
+}
+
+/** Raises an alert for a refused lookup, which leaves the payout's state unknown. */
+export async function noteRefusal(
+  context: Context,
+  cashout: Cashout,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof ProviderUnknown) || !error.refusal) return
+  await callPerson(context, cashout, 'provider_refuses', error.refusal.code)
+}
+
+async function learnAll(context: Context, found: readonly Evidence[]): Promise<void> {
+  for (const evidence of found) await learn(context, evidence)
+}
+
+async function learn(context: Context, evidence: Evidence): Promise<void> {
+  const step = await context.database.transaction((tx) => receiveEvidence(tx, context, evidence))
+  context.poke()
+  failpoint('payouts:status-committed')
+  if ('next' in step && step.next === 'returning') failpoint('payouts:return-ordered')
+}
+
+/**
+ * Builds the order, always the same for a row. Throws if the key of its bank details is missing.
+ */
+function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
+  const sealed = { keyId: cashout.bankDetailsKeyId, box: cashout.bankDetails }
+  const details = safe.open(sealed, cashout.id)
+  return {
+    id: cashout.id,
+    fiatMinor: cashout.fiatMinor,
+    channelCode: cashout.channelCode,
+    ...details,
+    promised: {
+      wallet: cashout.wallet,
+      quote_id: cashout.quoteId,
+      request_fingerprint: cashout.requestFingerprint,
+      rate: cashout.rateMinorPerUsd.toString(),
+      ...(cashout.spreadBps > 0 ? { spread: String(cashout.spreadBps) } : {}),
+      ausd: cashout.ausdMicro.toString(),
+      authorization_nonce: cashout.authorizationNonce,
+    },
+  }
+}
+
+/** Checks whether a paid transfer was reversed. */
+export async function checkPaid(context: Context, cashout: Cashout): Promise<void> {
+  const current = await context.database.read((db) => findCashout(db, cashout.id))
+  if (current?.state === 'paid') await payAgain(context, current)
+}

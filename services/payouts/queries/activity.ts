@@ -1,0 +1,68 @@
+import { type Answering, answering } from '#shared/bus/serve'
+import { countDead } from '#shared/db/dead-letter.store'
+import { listingAgeMs } from '#shared/db/listing.store'
+import { outboxLag } from '#shared/db/outbox.store'
+import type { ActivityEntry } from '#shared/messages/activity'
+import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
+import { agesOf } from '#shared/overdue'
+import { ok } from '#shared/refusals'
+import { inFlightStates, limits, type ShownState, wordsFor } from '../cashout'
+import { type Cashout, countStates, listActivity, oldestCashouts } from '../cashout.store'
+import type { Context } from '../context'
+import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
+import { coverFigures } from '../treasury/balance'
+import { sumOwed } from '../treasury/promise.store'
+
+/** Answers with a page of a wallet's cash-outs and all that are in progress. */
+export const answerActivity = ({ database }: Context): Answering =>
+  answering(PayoutsActivity, async (asked) => {
+    const { page, open } = await listActivity(database, asked)
+    return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
+  })
+
+/** Answers with the treasury AUSD owed to cash-outs. */
+export const answerOwed = ({ database }: Context): Answering =>
+  answering(PayoutsOwed, async ({ since }) => {
+    const micro = await database.read((db) => sumOwed(db, new Date(since)))
+    return ok({ ausd: micro.toString() })
+  })
+
+function entryOf(cashout: Cashout): ActivityEntry {
+  const state = cashout.state as ShownState
+  const txHash = cashout.returnTxHash ?? cashout.takeTxHash
+  return {
+    id: cashout.id,
+    kind: 'cashout',
+    status: state,
+    inFlight: inFlightStates.includes(state),
+    ...(cashout.reason && { reason: cashout.reason }),
+    ...wordsFor({ ...cashout, state }),
+    pair: 'USD/IDR',
+    fiat: cashout.fiatMinor.toString(),
+    ausd: cashout.ausdMicro.toString(),
+    channel: 'bank',
+    ...(cashout.channelCode && { channelCode: cashout.channelCode }),
+    ...(txHash && { txHash }),
+    createdAt: cashout.createdAt.toISOString(),
+    updatedAt: cashout.updatedAt.toISOString(),
+  }
+}
+
+/** Returns the figures for `nats micro stats payouts`. */
+export async function readStats(context: Context) {
+  const { database } = context
+  const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([
+    countStates(database),
+    outboxLag(database, outbox),
+    countDead(database, deadLetters),
+    countAnomalies(database),
+    listingAgeMs(database, listings),
+    database.read(oldestCashouts),
+    coverFigures(context, context.balance),
+  ])
+  const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
+  const oldestMs = agesOf(limits, oldest)
+  /** Absent before the first reading of the balance. */
+  const covered = cover ? { cover } : {}
+  return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs, ...covered }
+}

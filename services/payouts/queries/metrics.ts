@@ -1,0 +1,59 @@
+import { each, gauge, type Reading, seconds } from '#shared/metrics/readings'
+import { messagingReadings, stateReadings } from '#shared/metrics/standing'
+import { inFlightStates, limits } from '../cashout'
+import type { Context } from '../context'
+import { readStats } from './activity'
+
+type Figures = Awaited<ReturnType<typeof readStats>>
+
+/** Returns the figures for `nats micro stats` and `/metrics`. */
+export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
+
+/** Zero for each state, so that an empty one is shown. */
+const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
+
+/** Converts the figures to `/metrics` readings; rupiah have no smaller unit. */
+const readings = (figures: Figures): Reading[] => [
+  ...messagingReadings({
+    ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
+    dead: figures.deadLetters,
+  }),
+  ...stateReadings(limits, figures.oldestMs),
+  ...each({ ...noneIn, ...figures.states }, 'state', (count, labels) =>
+    gauge('cashouts', 'Cash-outs in progress, by state.', count, labels),
+  ),
+  seconds(
+    'cashouts_in_flight_oldest_age',
+    'Age of the oldest cash-out in progress, in seconds; 0 if none.',
+    figures.oldestInFlightMs,
+  ),
+  gauge('payout_anomalies', 'Recorded payout anomalies.', figures.anomalies),
+  seconds(
+    'provider_list_age',
+    "Age of the last complete reading of the provider's transaction list, in seconds.",
+    figures.listAgeMs,
+    {
+      list: 'whole',
+    },
+  ),
+  gauge(
+    'provider_balance_minor',
+    'Balance at the provider, in rupiah.',
+    figures.cover?.balanceMinor,
+  ),
+  gauge(
+    'provider_unpaid_minor',
+    'Provider balance committed to unpaid cash-outs, in rupiah.',
+    figures.cover?.unpaidMinor,
+  ),
+  gauge(
+    'provider_free_minor',
+    'Uncommitted provider balance, available for new cash-outs, in rupiah.',
+    figures.cover?.freeMinor,
+  ),
+  seconds(
+    'provider_reading_age',
+    'Age of the last provider balance reading, in seconds.',
+    figures.cover?.balanceAgeMs,
+  ),
+]

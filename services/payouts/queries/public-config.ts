@@ -1,0 +1,36 @@
+import { type Answering, answering } from '#shared/bus/serve'
+import { PayoutsTerms } from '#shared/messages/payouts'
+import { countryBy } from '#shared/money/countries'
+import { ok, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
+import type { Channel } from '../provider'
+import { windowMinSeconds } from '../request/open'
+
+/** Answers with the published limits and banks, from the same rules that enforce them. */
+export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Answering =>
+  answering(PayoutsTerms, async () => {
+    const banks = await channels.all().catch(() => undefined)
+    if (!banks) return refuse('provider_unavailable') // Already logged where the list is fetched.
+    const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')
+    return ok({
+      ...{ pair, currency: 'IDR' as const, min: `${cashoutMinMinor}` },
+      dayAusdMax: dayMicroMax.toString(),
+      validBeforeSecondsMin: Number(windowMinSeconds),
+      banks: banks.map((bank) => termsOf(bank, accountLengths)).sort(byName),
+    })
+  })
+
+function termsOf(bank: Channel, lengths: AccountLengths) {
+  const [digitsMin, digitsMax] = accountDigits(bank, lengths)
+  const isMore = bank.maxMinor > payoutMaxMinor
+  const max = isMore ? payoutMaxMinor : bank.maxMinor
+  return {
+    ...{ code: bank.code, name: bank.name },
+    ...{ min: `${bank.minMinor}`, max: `${max}`, increment: `${bank.incrementMinor}` },
+    accountNumber: { digitsMin, digitsMax, pattern: `^[0-9]{${digitsMin},${digitsMax}}$` },
+  }
+}
+
+const byName = (left: { name: string }, right: { name: string }) =>
+  left.name < right.name ? -1 : Number(left.name > right.name)

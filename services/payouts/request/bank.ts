@@ -1,0 +1,126 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import type { Channel, PayoutProvider } from '../provider'
+
+export type Channels = {
+  /**
+   * Returns undefined if the provider does not pay this bank. Throws if no list was ever fetched.
+   */
+  readonly find: (code: string) => Promise<Channel | undefined>
+  /** Returns all banks the provider pays. Throws if no list was ever fetched. */
+  readonly all: () => Promise<readonly Channel[]>
+}
+
+/** Retry interval after a failed fetch. */
+const retryMs = 5_000
+
+/** Caches the provider's bank list. A stale list is used while it is refreshed. */
+export function openChannels(options: {
+  provider: Pick<PayoutProvider, 'listChannels'>
+  refreshMs: number
+  clock: Clock
+  log: Log
+}): Channels {
+  const { provider, refreshMs, clock, log } = options
+  let byCode: ReadonlyMap<string, Channel> | undefined
+  let dueAtMs = 0
+  let fetching: Promise<void> | undefined
+
+  const refresh = async () => {
+    try {
+      const list = await provider.listChannels()
+      if (list.length === 0) throw new Error('the list of banks is empty')
+      byCode = new Map(list.map((channel) => [channel.code, channel]))
+      dueAtMs = clock() + refreshMs
+    } catch (error) {
+      dueAtMs = clock() + retryMs
+      log.warn({ err: error, listed: byCode?.size ?? 0 }, 'bank list fetch failed')
+      throw error
+    } finally {
+      fetching = undefined
+    }
+  }
+  const listed = async () => {
+    if (!byCode || clock() >= dueAtMs) {
+      fetching ??= refresh()
+      if (byCode)
+        fetching.catch(() => {}) // Use the stale list.
+      else await fetching
+    }
+    return byCode
+  }
+  return {
+    find: async (code) => (await listed())?.get(code),
+    all: async () => [...((await listed())?.values() ?? [])],
+  }
+}
+
+/** Bank account of the payee: personal data, in memory only while a transfer is ordered. */
+export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
+
+/** A bank account without its holder. */
+export type BankAccount = { readonly channelCode: string; readonly accountNumber: string }
+
+/** Encrypted bank details (AES-256-GCM) and the id of their key. */
+export type SealedDetails = { readonly keyId: string; readonly box: string }
+
+export type DetailsKey = { readonly id: string; readonly key: Buffer }
+
+export type DetailsSafe = {
+  readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
+  /**
+   * Returns keyed hashes of a bank account, one for each key. The first is stored with the row, so
+   * that payouts to an account can be counted without its number; the others find rows from before
+   * a rotation.
+   */
+  readonly marksOf: (account: BankAccount) => readonly string[]
+  /** Throws if the key is missing, or the box was altered or belongs to another payout. */
+  readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
+}
+
+const cipher = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Opens the safe. The first key encrypts, all decrypt; to rotate, prepend a new key. */
+export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
+  const first = keys[0]
+  if (!first) throw new Error('no key for bank details')
+  const byId = new Map(keys.map(({ id, key }) => [id, key]))
+  return {
+    seal: (details, payoutId) => ({ keyId: first.id, box: seal(details, payoutId, first.key) }),
+    marksOf: (account) => keys.map(({ key }) => markOf(account, key)),
+    open: ({ keyId, box }, payoutId) => {
+      const key = byId.get(keyId)
+      if (!key) throw new Error(`the key ${keyId} for bank details is not configured`)
+      return unseal(box, payoutId, key)
+    },
+  }
+}
+
+/** Leading zeros are left out: some banks take an account number with or without them. */
+function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): string {
+  const account = `bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`
+  return createHmac('sha256', key).update(account).digest('base64url')
+}
+
+/** Encrypts bank details, with the payout id authenticated, so that a box fits only its own row. */
+function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
+  const nonce = randomBytes(nonceBytes)
+  const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))
+  const text = JSON.stringify({ accountNumber, accountHolderName })
+  const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()])
+  return Buffer.concat([nonce, sealed, sealing.getAuthTag()]).toString('base64')
+}
+
+function unseal(box: string, payoutId: string, key: Buffer): BankDetails {
+  const bytes = Buffer.from(box, 'base64')
+  const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+  opening.setAAD(Buffer.from(payoutId)).setAuthTag(bytes.subarray(-tagBytes))
+  const sealed = bytes.subarray(nonceBytes, -tagBytes)
+  const text = Buffer.concat([opening.update(sealed), opening.final()]).toString('utf8')
+  return JSON.parse(text) as BankDetails
+}

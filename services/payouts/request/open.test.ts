@@ -1,0 +1,357 @@
+import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { type Ask, Unavailable } from '#shared/bus/ask'
+import { AuthorizationCheck } from '#shared/messages/chain'
+import { type RefusalCode, refuse } from '#shared/refusals'
+import { type Fixture, openFixture, unlimited } from '../test-support'
+import { openDetailsSafe } from './bank'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
+const other = '0x1111111111111111111111111111111111111111'
+
+/** Everything wrong at once, mended from the top: each row shows the first rule still broken. */
+const mendings: [RefusalCode, (fixture: Fixture) => object][] = [
+  ['wallet_not_from', () => ({})],
+  ['to_not_treasury', () => ({ wallet: undefined })],
+  ['value_zero', () => ({ authorization: { to: undefined } })],
+  ['valid_after_not_reached', () => ({ authorization: { value: '615384' } })],
+  ['valid_before_too_near', () => ({ authorization: { validAfter: '0' } })],
+  ['quote_unknown', () => ({ authorization: { validBefore: inSeconds(301) } })],
+  ['quote_not_idr', (fixture) => ({ quoteId: fixture.quote('USD/MYR', '421') })],
+  ['payout_below_minimum', (fixture) => ({ quoteId: fixture.quote() })],
+  ['bank_unknown', () => ({ authorization: { value: '20000000000' } })],
+  ['payout_above_maximum', () => ({ bank: { channelCode: 'ID_JAGO' } })],
+  ['signature_invalid', () => ({ authorization: { value: '5000000' } })],
+]
+
+type Wrong = { wallet?: string; quoteId?: string; authorization: object; bank: object }
+const everythingWrong = (): Wrong => ({
+  wallet: other,
+  quoteId: crypto.randomUUID(),
+  authorization: { to: other, value: '0', validAfter: inSeconds(60), validBefore: inSeconds(290) },
+  bank: { channelCode: 'ID_NOWHERE', accountNumber: '123456' },
+})
+const clean = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+describe('a cash-out is refused for its first fault in this order', () => {
+  test.each(mendings.map(([code], step) => [step + 1, code] as const))(
+    '%p: %s',
+    async (step, code) => {
+      const wrong = everythingWrong()
+      for (const [, mend] of mendings.slice(0, step)) {
+        const { authorization, bank, ...rest } = mend(fixture) as Partial<Wrong>
+        Object.assign(wrong, rest)
+        wrong.authorization = clean({ ...wrong.authorization, ...authorization })
+        wrong.bank = { ...wrong.bank, ...bank }
+      }
+      const before = (await fixture.rows()).length
+      fixture.chain.refused = 'signature_invalid'
+      const asked = fixture.request(clean(wrong))
+      expect(await fixture.create(asked)).toEqual({ refused: code })
+      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
+      expect(await fixture.rows()).toHaveLength(before)
+      delete fixture.chain.refused
+    },
+  )
+
+  test.each(['balance_too_low', 'nonce_used', 'chain_unavailable'] as const)(
+    "and for the chain's refusal %s",
+    async (code) => {
+      fixture.chain.refused = code
+      const asked = fixture.request()
+      expect(await fixture.create(asked)).toEqual({ refused: code })
+      delete fixture.chain.refused
+      expect(await fixture.create(asked)).toHaveProperty('ok') // The quote was not used up.
+    },
+  )
+
+  const ofWallet = [
+    [403, 'wallet_frozen'],
+    [429, 'gas_budget_spent'],
+  ] as const
+  test.each(ofWallet)(
+    '%i %s, after all faults with 400; the quote stays unused',
+    async (_, refused) => {
+      fixture.chain.refused = refused
+      for (const [wrong, code] of [
+        [{ authorization: { to: other } }, 'to_not_treasury'],
+        [{ quoteId: crypto.randomUUID() }, 'quote_unknown'],
+        [{ authorization: { value: '1' } }, 'payout_below_minimum'],
+        [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
+      ] as const)
+        expect(await fixture.create(fixture.request(wrong))).toEqual({ refused: code })
+      const asked = fixture.request()
+      const before = (await fixture.rows()).length
+      expect(await fixture.create(asked)).toEqual({ refused })
+      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
+      expect(await fixture.rows()).toHaveLength(before)
+      delete fixture.chain.refused
+      expect(await fixture.create(asked)).toHaveProperty('ok') // Made good, or tomorrow: the same quote serves.
+    },
+  )
+
+  test('while cash-outs are paused, with the start of the pause; an accepted one continues', async () => {
+    const before = fixture.request()
+    const accepted = await fixture.create(before)
+    expect((await fixture.pause('paused')).ok.done).toMatch(/^payouts paused since \S+$/)
+    expect((await fixture.pause('paused')).ok.done).toContain(', by sari: ticket 7')
+    const asked = fixture.request()
+    const rows = (await fixture.rows()).length
+    const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
+    expect(await fixture.create(asked)).toEqual({ refused: 'cashouts_paused', since })
+    expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
+    expect(await fixture.rows()).toHaveLength(rows)
+    expect(await fixture.create(before)).toEqual(accepted)
+    await fixture.pause('running')
+    expect(await fixture.create(asked)).toHaveProperty('ok')
+  })
+
+  test.each(['wallet_frozen', 'balance_too_low', 'nonce_used'] as const)(
+    'as a conflict if its authorization is already used by a payout, not as %s',
+    async (refused) => {
+      const asked = fixture.request()
+      await fixture.create(asked)
+      fixture.chain.refused = refused
+      const again = { ...asked, quoteId: fixture.quote() }
+      expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
+      delete fixture.chain.refused
+    },
+  )
+
+  test('but not if it was accepted before the wallet was frozen', async () => {
+    const asked = fixture.request()
+    const first = await fixture.create(asked)
+    fixture.chain.refused = 'wallet_frozen'
+    expect(await fixture.create(asked)).toEqual(first)
+    delete fixture.chain.refused
+  })
+
+  test('for an expired quote, and for a quote already taken', async () => {
+    const [expired, used] = [fixture.request(), fixture.request()]
+    fixture.quotes.get(expired.quoteId)!.over = true
+    fixture.quotes.get(used.quoteId)!.requestFingerprint = 'somebody'
+    expect(await fixture.create(expired)).toEqual({ refused: 'quote_expired' })
+    expect(await fixture.create(used)).toEqual({ refused: 'quote_used' })
+  })
+
+  test('when chain-relayer does not respond', async () => {
+    const ask = ((question, ...rest) => {
+      if (question.subject === AuthorizationCheck.subject) throw new Unavailable('not there')
+      return fixture.ask(question, ...rest)
+    }) as Fixture['ask']
+    expect(await fixture.create(fixture.request(), { ask })).toEqual({
+      refused: 'chain_unavailable',
+    })
+  })
+
+  test('when the list of banks was never fetched', async () => {
+    const noList = () => Promise.reject(new Error('no list'))
+    const channels = { find: noList, all: noList }
+    expect(await fixture.create(fixture.request(), { channels })).toEqual({
+      refused: 'provider_unavailable',
+    })
+  })
+
+  test.each([
+    ['lenient', '123456', undefined],
+    ['strict', '123456', 'bank_account_format'],
+    ['strict', '1234567890', undefined],
+  ] as const)(
+    'with %s length checks, account %s at BCA: %p',
+    async (accountLengths, accountNumber, code) => {
+      const asked = fixture.request({ bank: { accountNumber } })
+      expect((await fixture.create(asked, { accountLengths })).refused).toBe(code)
+    },
+  )
+})
+
+describe('an accepted cash-out', () => {
+  test('is stored with its order in one transaction, priced down, without the bank account in the response', async () => {
+    const quoteId = fixture.quote('USD/IDR', '16250')
+    const asked = fixture.request({
+      quoteId,
+      authorization: { value: '1000001', validBefore: inSeconds(310) },
+      bank: { accountHolderName: '  Sari Dewi ' },
+    })
+    const { ok } = await fixture.create(asked)
+    expect(ok).toMatchObject({ ausd: '1000001', fiat: '16250' })
+    const row = await fixture.row(ok!.payoutId)
+    expect(row).toMatchObject({ state: 'taking', fiatMinor: 16_250n, bankDetailsKeyId: 'a' })
+    expect(JSON.stringify({ ...row, ausdMicro: 0, fiatMinor: 0, rateMinorPerUsd: 0 })).not.toMatch(
+      /1234567890|Sari/,
+    )
+    expect(await fixture.sent(ok!.payoutId)).toEqual(['relay.take'])
+  })
+
+  test('has the same response for a retry of wallet and body in any spelling, also concurrently', async () => {
+    const asked = fixture.request()
+    const first = await fixture.create(asked)
+    const upper = { ...asked, quoteId: asked.quoteId.toUpperCase() }
+    const repeats = await Promise.all([upper, asked, asked].map((again) => fixture.create(again)))
+    for (const repeat of repeats) expect(repeat).toEqual(first)
+    const together = fixture.request()
+    const answers = await Promise.all(
+      [together, together, together].map((one) => fixture.create(one)),
+    )
+    expect(new Set(answers.map((answer) => answer.ok?.payoutId)).size).toBe(1)
+  })
+
+  test("security: is checked against the database's time, not the clock of the process", async () => {
+    const ends = { authorization: { validBefore: inSeconds(60) } }
+    const begins = { authorization: { validAfter: inSeconds(600) } }
+    const { now } = Date
+    for (const [aheadMs, change, refused] of [
+      [-3_600_000, ends, 'valid_before_too_near'],
+      [3_600_000, begins, 'valid_after_not_reached'],
+    ] as const) {
+      const asked = fixture.request(change)
+      const clock = spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
+      try {
+        expect(await fixture.create(asked)).toEqual({ refused })
+      } finally {
+        clock.mockRestore()
+      }
+    }
+  })
+
+  test('has the same response after its quote and its authorization have expired', async () => {
+    const asked = fixture.request()
+    const first = await fixture.create(asked)
+    fixture.quotes.delete(asked.quoteId)
+    expect(await fixture.create(asked, { clock: () => Date.now() + 7_200_000 })).toEqual(first)
+  })
+
+  test.each([
+    ['another wallet', { wallet: other }],
+    ['another body', { bank: { accountNumber: '999999' } }],
+  ])('keeps its quote from %s', async (_, change) => {
+    const asked = fixture.request()
+    await fixture.create(asked)
+    const theirs = fixture.request({ ...change, quoteId: asked.quoteId })
+    expect(await fixture.create(theirs)).toEqual({ refused: 'quote_used' })
+  })
+
+  test('keeps its authorization from a second quote, which stays unused', async () => {
+    const asked = fixture.request()
+    await fixture.create(asked)
+    const again = { ...asked, quoteId: fixture.quote() }
+    expect(await fixture.create(again)).toEqual({ refused: 'authorization_conflict' })
+    expect(fixture.quotes.get(again.quoteId)?.requestFingerprint).toBeUndefined()
+  })
+})
+
+test('an accepted cash-out takes its quote, which no top-up can take', async () => {
+  const asked = fixture.request()
+  expect(await fixture.create(asked)).toHaveProperty('ok')
+  expect(fixture.quotes.get(asked.quoteId)!.requestFingerprint).toBeDefined()
+})
+
+test('security: of ten concurrent cash-outs, with a limit of two a day, two are accepted', async () => {
+  const person = `0x${'7'.repeat(40)}`
+  const asked = Array.from({ length: 10 }, (_, at) =>
+    fixture.request({
+      ...{ wallet: person, authorization: { from: person } },
+      bank: { accountNumber: `77000${at}` },
+    }),
+  )
+  const limit = { dayMicroMax: 10_000_000n }
+  const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+  for (const [at, { ok, refused }] of answers.entries()) {
+    if (ok) continue
+    expect(refused).toBe('day_limit_reached')
+    expect(fixture.quotes.get(asked[at]!.quoteId)!.requestFingerprint).toBeUndefined()
+  }
+})
+
+describe('security: the daily limits also hold for a bank account', () => {
+  const to = (accountNumber: string, wallet: string, channelCode = 'ID_BCA') =>
+    fixture.request({
+      ...{ wallet, authorization: { from: wallet }, bank: { accountNumber, channelCode } },
+    })
+  const walletOf = (at: number) => `0x${String(at).repeat(40)}`
+  const limit = { dayMicroMax: 10_000_000n }
+
+  test('with four concurrent wallets: two are paid to one account, and others to another', async () => {
+    const asked = [1, 2, 3, 4].map((at) => to('8800001', walletOf(at)))
+    const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+    expect(answers.filter(({ refused }) => refused === 'day_limit_reached')).toHaveLength(2)
+    expect(await fixture.create(to('0008800001', walletOf(5)), limit)).toEqual({
+      refused: 'day_limit_reached',
+    })
+    expect(await fixture.create(to('8800002', walletOf(5)), limit)).toHaveProperty('ok')
+    expect(await fixture.create(to('8800001', walletOf(5), 'ID_BNI'), limit)).toHaveProperty('ok')
+  })
+
+  test('after a rotation of the keys, while the account number stays sealed', async () => {
+    const keys = [1, 2].map((fill) => ({ id: `k${fill}`, key: Buffer.alloc(32, fill) }))
+    const before = { ...limit, safe: openDetailsSafe([keys[0]!]) }
+    const after = { ...limit, safe: openDetailsSafe([keys[1]!, keys[0]!]) }
+    for (const at of [1, 2]) {
+      const { payoutId } = (await fixture.create(to('8800003', walletOf(at)), before)).ok!
+      expect((await fixture.row(payoutId)).accountMark).toMatch(/^[\w-]{43}$/)
+    }
+    expect(await fixture.create(to('8800003', walletOf(3)), after)).toEqual({
+      refused: 'day_limit_reached',
+    })
+  })
+
+  test('without counting a failed cash-out', async () => {
+    const one = { dayMicroMax: 5_000_000n }
+    const [first, second] = ['c', 'd'].map((digit) => to('8800004', `0x${digit.repeat(40)}`))
+    const { payoutId } = (await fixture.create(first!, one)).ok!
+    await fixture.relayed('take', payoutId, 'balance_too_low')
+    expect(await fixture.create(second!, one)).toHaveProperty('ok')
+  })
+})
+
+describe('security: one wallet balance', () => {
+  const person = `0x${'6'.repeat(40)}`
+  const request = () => fixture.request({ wallet: person, authorization: { from: person } })
+  afterEach(() => Object.assign(fixture.chain, unlimited))
+
+  test('serves one of twenty concurrent cash-outs', async () => {
+    fixture.chain.free = '5000000'
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.create(request())))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers.filter(({ refused }) => refused === 'balance_too_low')).toHaveLength(19)
+  })
+
+  test('is not reduced twice by a take that the relayer already counts', async () => {
+    const wallet = `0x${'e'.repeat(40)}`
+    const of = () => fixture.request({ wallet, authorization: { from: wallet } })
+    fixture.chain.free = '10000000'
+    const first = of()
+    expect(await fixture.create(first)).toHaveProperty('ok')
+    fixture.chain.free = '5000000'
+    expect(await fixture.create(of())).toEqual({ refused: 'balance_too_low' })
+    fixture.chain.counted = [first.authorization.nonce]
+    expect(await fixture.create(of())).toHaveProperty('ok')
+  })
+})
+
+test('a repeated cash-out that is delayed until the first was taken gets the response of the first', async () => {
+  const asked = fixture.request()
+  const isHeld = Promise.withResolvers<void>()
+  const first = Promise.withResolvers<void>()
+  const ask: Ask = async (question, request, deadlineMs) => {
+    if (question.subject === AuthorizationCheck.subject) {
+      isHeld.resolve()
+      await first.promise
+      return refuse('nonce_used')
+    }
+    return fixture.context.ask(question, request, deadlineMs)
+  }
+  const held = fixture.create(asked, { ask })
+  await isHeld.promise
+  const answer = await fixture.create(asked)
+  first.resolve()
+  expect(await held).toEqual(answer)
+})

@@ -1,0 +1,332 @@
+import { createHash } from 'node:crypto'
+import { askOr } from '#shared/bus/ask'
+import { answerPause } from '#shared/bus/pausing'
+import { type Answering, answering } from '#shared/bus/serve'
+import { canonical } from '#shared/chain/erc3009'
+import { toUnixSeconds } from '#shared/clock'
+import { fromNow } from '#shared/db/columns'
+import type { Tx } from '#shared/db/open'
+import { within } from '#shared/deadline'
+import { failpoint } from '#shared/failpoint'
+import { uuidFor } from '#shared/ids'
+import { AuthorizationCheck } from '#shared/messages/chain'
+import { CashoutCreate, PayoutsPause } from '#shared/messages/payouts'
+import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
+import type { AnswerOf } from '#shared/messages/topic'
+import { type Answer, ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
+import { requestId } from '#shared/request-id'
+import { type CashoutRequest, openingMaxMs } from '../cashout'
+import {
+  type Cashout,
+  findCashout,
+  findRivals,
+  insertCashout,
+  lockAccount,
+  lockWallet,
+  moveCashout,
+  type NewCashout,
+  sumTaking,
+  sumToday,
+  sumTodayTo,
+} from '../cashout.store'
+import type { Context } from '../context'
+import { checkBank, priceFloor } from '../decide'
+import { expire, orderTake } from '../onchain/advance'
+import { pauses } from '../schema.store'
+import type { Balance } from '../treasury/balance'
+import { isCovered } from '../treasury/reserve'
+
+type CreateAnswer = AnswerOf<typeof CashoutCreate>
+
+/** Timeout of each call before a cash-out is stored, so that a hang is answered within 2 s. */
+const askMs = 1_700
+
+/**
+ * Accepts cash-outs: runs all checks, stores the row, takes the quote, and orders the AUSD. A row
+ * counts from the moment it is stored, and its age bounds that of its rate. A refusal before that
+ * changes nothing; one of the quote itself ends the row, as does time.
+ */
+export const answerCashouts = (context: Context): Answering =>
+  answering(CashoutCreate, async (raw) => {
+    const asked = normalized(raw)
+    const requestFingerprint = fingerprintOf(asked)
+    const known = await answerFromRivals(context, asked, requestFingerprint)
+    if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
+    const checked = await check(context, asked, requestFingerprint)
+    // A concurrent retry may have succeeded and caused this refusal.
+    const first =
+      'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
+    if (first && 'ok' in first) return first
+    // Faults of the request are reported before those of the wallet.
+    if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
+    if (known) return known // The authorization is already used by another cash-out.
+    if ('refused' in checked) return checked
+    const stored = await store(context, asked, { ...checked, requestFingerprint })
+    if ('refused' in stored) return stored
+    if (stored.ok !== 'known') return accept(context, stored.ok)
+    // A concurrent request with the same quote or authorization won.
+    return (await answerFromRivals(context, asked, requestFingerprint)) ?? refuse('quote_used')
+  })
+
+/** Lets an operator pause and resume new cash-outs. */
+export const answerPayoutsPause = (context: Context): Answering =>
+  answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
+
+/** Refusals no change of the request can fix; reported after all others. */
+const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
+/** Refusals that the cash-out already using this authorization may itself have caused. */
+const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
+
+/**
+ * Returns the response if this quote or authorization already has a row; a retry goes on with its
+ * row wherever a crash stopped it.
+ */
+async function answerFromRivals(
+  context: Context,
+  { quoteId, authorization }: CashoutRequest,
+  requestFingerprint: string,
+): Promise<CreateAnswer | undefined> {
+  const { from, nonce } = authorization
+  const finding = context.database.read((db) => findRivals(db, quoteId, from, nonce))
+  const rivals = await within(finding, askMs, 'the database')
+  const same = rivals.find((row) => row.quoteId === quoteId)
+  if (same)
+    return same.requestFingerprint === requestFingerprint
+      ? resume(context, same)
+      : refuse('quote_used')
+  return rivals.length > 0 ? refuse('authorization_conflict') : undefined
+}
+
+/** Price of a cash-out at its quote, and the relayer's figures for its wallet. */
+type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
+type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
+
+/** Runs all checks in the order in which they are reported. */
+async function check(
+  context: Context,
+  asked: CashoutRequest,
+  requestFingerprint: string,
+): Promise<Terms | Refusal> {
+  const nowSeconds = BigInt(toUnixSeconds(context.clock()))
+  const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
+  if (refused) return refuse(refused)
+  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, requestFingerprint }, askMs)
+  if ('refused' in quote) return quote
+  const price = priceFloor(BigInt(asked.authorization.value), quote.ok)
+  if ('refused' in price) return price
+  const bank = await checkChannel(context, asked, price.fiatMinor)
+  if (bank) return refuse(bank)
+  const chain = await checkOnChain(context, asked)
+  if ('refused' in chain && !ofWallet.has(chain.refused)) return chain
+  if (BigInt(asked.authorization.value) > context.dayMicroMax)
+    return refuse('amount_above_day_limit')
+  if ('refused' in chain) return chain
+  const { rate, spreadBps } = quote.ok
+  return { ...price, rate: BigInt(rate), spreadBps, holding: chain.ok }
+}
+
+async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
+  const found = await context.channels.find(asked.bank.channelCode).then(
+    (channel) => ({ channel }),
+    () => undefined,
+  )
+  if (!found) return 'provider_unavailable' // Already logged where the list is fetched.
+  return checkBank(asked.bank, fiatMinor, found.channel, context.accountLengths)
+}
+
+const checkOnChain = ({ ask }: Context, { authorization }: CashoutRequest) =>
+  askOr(ask, AuthorizationCheck, { authorization }, 'chain_unavailable', askMs)
+
+/** Minimum age of a reading of the balance before an insufficient one is read again. */
+const askAgainMs = 5_000
+
+/** Stores the row if everything else allows it. Reads an insufficient balance once more. */
+async function store(
+  context: Context,
+  asked: CashoutRequest,
+  terms: Terms & { requestFingerprint: string },
+): Promise<Answer<Cashout | 'known'>> {
+  const { balance, clock } = context
+  const known = await balance.current()
+  if (!known) return refuse('provider_unavailable')
+  const stored = await storeWithin(context, asked, terms, known)
+  const isShort = 'refused' in stored && stored.refused === 'payouts_short'
+  if (!isShort || clock() - known.readAt.getTime() < askAgainMs) return stored
+  await balance.refresh()
+  const newer = balance.last()
+  return newer ? storeWithin(context, asked, terms, newer) : stored
+}
+
+/**
+ * Counts the wallet's open takes and its total of the day, that of the bank account over all
+ * wallets, and all unpaid cash-outs, and stores the row under the locks of these: concurrent
+ * requests are counted one after another.
+ */
+async function storeWithin(
+  context: Context,
+  asked: CashoutRequest,
+  terms: Terms & { requestFingerprint: string },
+  balance: Balance,
+): Promise<Answer<Cashout | 'known'>> {
+  const { quoteId, authorization, bank } = asked
+  const marks = context.safe.marksOf(bank)
+  const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
+  const stored = await context.database.transaction(
+    async (tx): Promise<Answer<Cashout | 'known'>> => {
+      await lockWallet(tx, asked.wallet)
+      const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
+      if (rivals.length > 0) return ok('known')
+      const ausdMicro = BigInt(authorization.value)
+      const refused =
+        (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
+        (await limitAccount(tx, context, { marks, ausdMicro }))
+      if (refused) return refused
+      if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
+      return ok((await insertCashout(tx, row)) ?? 'known')
+    },
+  )
+  if ('ok' in stored && stored.ok !== 'known') failpoint('payouts:row-stored')
+  return stored
+}
+
+/** Returns why the wallet gets no further cash-out of this amount now. Its lock is held. */
+async function limitWallet(
+  tx: Tx,
+  { givenBackMax, dayMicroMax }: Context,
+  { wallet, ausdMicro, free, counted }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
+): Promise<Refusal | undefined> {
+  // One balance serves one cash-out, however many are requested before the first take is ordered.
+  const takingMicro = await sumTaking(tx, wallet, counted)
+  if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
+  const today = await sumToday(tx, wallet)
+  if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
+  // After one refusal, those in progress may be refused too.
+  const refused = today.givenBack && today.givenBack + today.inProgress
+  if (refused >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
+  return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
+}
+
+/** Returns why the bank account gets no further cash-out of this amount now. */
+async function limitAccount(
+  tx: Tx,
+  { givenBackMax, dayMicroMax }: Context,
+  { marks, ausdMicro }: { marks: readonly string[]; ausdMicro: bigint },
+): Promise<Refusal | undefined> {
+  await lockAccount(tx, marks[0]!)
+  const today = await sumTodayTo(tx, marks)
+  if (today.givenBack >= givenBackMax.toAccount) return refuse('cashouts_refused_too_many')
+  if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')
+  return undefined
+}
+
+function rowOf(
+  { safe }: Context,
+  { wallet, quoteId, authorization, bank }: CashoutRequest,
+  terms: Terms & { requestFingerprint: string; accountMark: string },
+): NewCashout {
+  const id = uuidFor('payout', quoteId)
+  const sealed = safe.seal(bank, id)
+  return {
+    id,
+    wallet,
+    state: 'opening',
+    rateMinorPerUsd: terms.rate,
+    spreadBps: terms.spreadBps,
+    ausdMicro: BigInt(authorization.value),
+    fiatMinor: terms.fiatMinor,
+    quoteId,
+    requestFingerprint: terms.requestFingerprint,
+    requestId: requestId() ?? null,
+    authorizer: authorization.from,
+    authorizationNonce: authorization.nonce,
+    authorization,
+    channelCode: bank.channelCode,
+    bankDetails: sealed.box,
+    bankDetailsKeyId: sealed.keyId,
+    accountMark: terms.accountMark,
+    nextCheckAt: fromNow(openingMaxMs),
+  }
+}
+
+/** Goes on with the row of an earlier request, which may still be answered. */
+async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
+  const isOld = context.clock() - row.createdAt.getTime() > openingMaxMs
+  if (row.state === 'opening' && !isOld) return accept(context, row)
+  if (row.state === 'opening' || row.state === 'expired') return refuse('quote_expired')
+  return ok(answerOf(row))
+}
+
+/**
+ * Takes the quote of a stored cash-out and orders its AUSD. Both may be repeated. A cash-out whose
+ * quote is refused is over; one whose pricing did not answer waits for the retry.
+ */
+async function accept(
+  context: Context,
+  { id, quoteId, requestFingerprint }: Cashout,
+): Promise<CreateAnswer> {
+  const { ask, database, recheckAfterMs, log } = context
+  const asked = { quoteId, requestFingerprint }
+  const taken = await askOr(ask, QuoteTake, asked, 'rate_unavailable', askMs)
+  if ('refused' in taken) {
+    if (taken.refused !== 'rate_unavailable') await expire(context, id)
+    return taken
+  }
+  failpoint('payouts:quote-taken')
+  const accepted = await database.transaction(async (tx) => {
+    const row = await moveCashout(tx, id, 'taking', { nextCheckAt: fromNow(recheckAfterMs) })
+    if (row) await orderTake(tx, row)
+    return row
+  })
+  if (!accepted) {
+    // A concurrent request with the same body accepted it, or it has expired.
+    const row = await database.read((db) => findCashout(db, id))
+    return row && row.state !== 'expired' ? ok(answerOf(row)) : refuse('quote_expired')
+  }
+  failpoint('payouts:take-ordered')
+  context.poke()
+  log.info({ payoutId: id, wallet: accepted.wallet, quoteId }, 'cash-out accepted')
+  return ok(answerOf(accepted))
+}
+
+const answerOf = ({
+  id,
+  ausdMicro,
+  fiatMinor,
+}: Pick<Cashout, 'id' | 'ausdMicro' | 'fiatMinor'>) => ({
+  payoutId: id,
+  ausd: ausdMicro.toString(),
+  fiat: fiatMinor.toString(),
+})
+
+/** Normalises a request, so that a retry with leading zeros or outer blanks is the same request. */
+const normalized = (request: CashoutRequest): CashoutRequest => ({
+  ...request,
+  authorization: canonical(request.authorization),
+  bank: { ...request.bank, accountHolderName: request.bank.accountHolderName.trim() },
+})
+
+/** Returns the fingerprint that takes the quote: a hash of purpose, wallet and normalised body. */
+function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {
+  const parts = [
+    ...[wallet, quoteId, a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, a.signature],
+    ...[b.channelCode, b.accountNumber, b.accountHolderName],
+  ]
+  return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
+}
+
+/** Minimum remaining validity of an authorization, so that it reaches the chain in time. */
+export const windowMinSeconds = 300n
+
+/** Returns the first rule the authorization breaks. */
+function checkAuthorization(
+  { wallet, authorization }: CashoutRequest,
+  known: { treasury: string; nowSeconds: bigint },
+): RefusalCode | undefined {
+  if (authorization.from !== wallet) return 'wallet_not_from'
+  if (authorization.to !== known.treasury) return 'to_not_treasury'
+  if (BigInt(authorization.value) === 0n) return 'value_zero'
+  if (BigInt(authorization.validAfter) > known.nowSeconds) return 'valid_after_not_reached'
+  if (BigInt(authorization.validBefore) < known.nowSeconds + windowMinSeconds)
+    return 'valid_before_too_near'
+  return undefined
+}

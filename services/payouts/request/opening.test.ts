@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { openingMaxMs } from '../cashout'
+import { cashouts } from '../cashout.store'
+import { type Fixture, openFixture, unlimited } from '../test-support'
+
+// A cash-out that is stored and not accepted: its quote was not taken, or the answer was lost.
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture({ recheckAfterMs: 60_000 })
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+type Asked = ReturnType<Fixture['request']>
+const rowOf = async ({ quoteId }: Asked) =>
+  (await fixture.rows()).find((row) => row.quoteId === quoteId)
+const wallet = (digit: string) => `0x${digit.repeat(40)}`
+const requestOf = (from: string) =>
+  fixture.request({
+    wallet: from,
+    authorization: { from },
+    bank: { accountNumber: from.slice(2, 12).replace(/\D/g, '7') },
+  })
+
+/** Pricing fails before it takes the quote, or after. */
+async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Promise<Asked> {
+  fixture.quotes.get(asked.quoteId)![fault] = true
+  expect(await fixture.create(asked)).toEqual({ refused: 'rate_unavailable' })
+  expect(await rowOf(asked)).toMatchObject({ state: 'opening', nextCheckAt: expect.any(Date) })
+  delete fixture.quotes.get(asked.quoteId)![fault]
+  return asked
+}
+/** Makes a row this old, and its check due if it is older than a minute. */
+const age = (asked: Asked, ms: number) =>
+  fixture.database.run((db) =>
+    db
+      .update(cashouts)
+      .set({
+        createdAt: sql`now() - ${ms} * interval '1 millisecond'`,
+        ...(ms > openingMaxMs ? { nextCheckAt: sql`now()` } : {}),
+      })
+      .where(eq(cashouts.quoteId, asked.quoteId)),
+  )
+
+describe('a cash-out that is stored but not accepted', () => {
+  test.each(['breaks', 'lost'] as const)(
+    'is accepted by its retry, once, if pricing %s at first',
+    async (fault) => {
+      const asked = await stored(fault)
+      const { id } = (await rowOf(asked))!
+      expect(await fixture.sent(id)).toEqual([])
+      const answers = await Promise.all([asked, asked, asked].map((one) => fixture.create(one)))
+      for (const answer of answers) expect(answer).toMatchObject({ ok: { payoutId: id } })
+      expect(await rowOf(asked)).toMatchObject({ state: 'taking' })
+      expect(await fixture.orders(id, 'relay.take')).toHaveLength(1)
+    },
+  )
+
+  test('is refused after a minute, whether or not it has ended yet', async () => {
+    const asked = await stored('lost')
+    await age(asked, openingMaxMs - 10_000)
+    const younger = await stored('lost')
+    await age(younger, openingMaxMs + 10_000)
+    expect(await fixture.create(younger)).toEqual({ refused: 'quote_expired' })
+    expect(await fixture.create(asked)).toHaveProperty('ok')
+  })
+
+  test('expires automatically, and its signed transfer is usable with another quote', async () => {
+    const asked = await stored('lost')
+    await age(asked, openingMaxMs + 1)
+    const { id } = (await rowOf(asked))!
+    await fixture.until(id, 'expired')
+    expect(await fixture.create(asked)).toEqual({ refused: 'quote_expired' })
+    expect(await fixture.create({ ...asked, quoteId: fixture.quote() })).toHaveProperty('ok')
+    expect(await fixture.sent(id)).toEqual([])
+  })
+
+  test('ends at once if its quote is refused', async () => {
+    const asked = fixture.request()
+    fixture.quotes.get(asked.quoteId)!.expiresOnTake = true
+    expect(await fixture.create(asked)).toEqual({ refused: 'quote_expired' })
+    expect(await rowOf(asked)).toMatchObject({ state: 'expired', nextCheckAt: null })
+    expect(await fixture.create({ ...asked, quoteId: fixture.quote() })).toHaveProperty('ok')
+  })
+
+  test('counts for its wallet until it expires, and is not in the activity', async () => {
+    const asked = await stored('lost', requestOf(wallet('3')))
+    const limit = { dayMicroMax: 5_000_000n }
+    const other = requestOf(wallet('3'))
+    expect(await fixture.create(other, limit)).toEqual({ refused: 'day_limit_reached' })
+    fixture.chain.free = '5000000'
+    expect(await fixture.create(other)).toEqual({ refused: 'balance_too_low' })
+    const listed = { wallet: wallet('3'), limit: 10 }
+    expect(await fixture.activity(listed as never)).toEqual({ ok: { items: [], inFlight: [] } })
+    await age(asked, openingMaxMs + 1)
+    await fixture.until((await rowOf(asked))!.id, 'expired')
+    expect(await fixture.activity(listed as never)).toEqual({ ok: { items: [], inFlight: [] } })
+    expect(await fixture.create(other, limit)).toHaveProperty('ok')
+    Object.assign(fixture.chain, unlimited)
+  })
+
+  test('returns AUSD that arrives for it, as after a restore', async () => {
+    const asked = await stored('lost')
+    const { id } = (await rowOf(asked))!
+    await fixture.relayed('take', id)
+    expect(await fixture.until(id, 'returning')).toMatchObject({ reason: 'taken_late' })
+    expect(await fixture.sent(id)).toContain('relay.return')
+  })
+})

@@ -1,0 +1,32 @@
+import { each, gauge, type Reading, seconds } from '#shared/metrics/readings'
+import type { RateBoard } from './rate-cache'
+
+type Figures = ReturnType<RateBoard['figures']>
+
+/** Returns the metrics of pricing for `/metrics`; quotes never use these rates. */
+export const readings = (figures: Figures): Reading[] => [
+  ...each(figures, 'pair', (figure, labels) =>
+    gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
+  ),
+  ...each(figures, 'pair', (figure, labels) =>
+    seconds(
+      'rate_age',
+      "Age of the rate by the source's own date.",
+      'rate' in figure ? figure.ageMs : null,
+      labels,
+    ),
+  ),
+  ...each(figures, 'pair', (figure, labels) =>
+    gauge(
+      'rate_minor_per_usd',
+      'Quoted rate, in minor units of the local currency per US dollar.',
+      'rate' in figure ? Number(figure.rate) : null,
+      labels,
+    ),
+  ),
+  ...each(figures, 'pair', (figure, labels) => {
+    const bps = 'rate' in figure ? figure.deviationBps : null
+    const help = 'Difference between the rate sources, as a ratio.'
+    return gauge('rate_deviation_ratio', help, bps === null ? null : bps / 10_000, labels)
+  }),
+]
