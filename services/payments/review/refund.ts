@@ -4,6 +4,8 @@ import { money } from '#shared/money/money'
 import type { ProviderMeaning, ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveRefund, withRate } from '../incoming/receive'
+import { findReports } from '../losses/refund.store'
+import { backOf } from '../losses/report'
 import type { PaymentRow } from '../payment.store'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { endRefunding } from './refund-outcome'
@@ -38,14 +40,17 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   )
   const ours = ofCharge?.find((one) => one.reference === reference)
   if (ours) return learn(context, ours, fetched)
-  const others = ofCharge?.filter(({ status }) => status === 'succeeded') ?? []
-  for (const one of others) await learn(context, one, fetched)
-  const backMinor = others.reduce((sum, one) => sum + (one.refundedMinor ?? 0n), 0n)
-  // It was refunded in the provider's dashboard in the meantime.
-  if (paidMinor !== null && paidMinor - backMinor < minor)
-    return giveUp(context, order, 'REFUNDED_MEANWHILE')
+  // A refund that was reported before exists, even if it is missing here.
+  if (order.refundId) return
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
-  if (!isUnknown) await request(context, order, fetched, paymentRequestId)
+  if (isUnknown) return
+  for (const one of ofCharge ?? []) await learn(context, one, fetched)
+  const reports = await context.database.read((db) => findReports(db, providerPaymentId))
+  const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
+  // It was refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
+  if (isOpen || (paidMinor ?? minor) - goneMinor < minor)
+    return giveUp(context, order, 'REFUNDED_MEANWHILE')
+  await request(context, order, fetched, paymentRequestId)
 }
 
 async function request(

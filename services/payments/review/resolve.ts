@@ -111,8 +111,7 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   const counted = creditOf(payment)
   if ('not' in counted) return { refused: counted.not }
   const reports = await findReports(tx, payment.providerPaymentId!)
-  if (backOf(reports, payment.paidMinor!).isOpen)
-    return { refused: 'a refund or dispute of it is still open: wait for its outcome' }
+  if (backOf(reports, payment.paidMinor!).isOpen) return stillOpen
   const { rateMinorPerUsd, currency } = payment
   const price = { ...counted, rateMinorPerUsd, currency }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
@@ -139,6 +138,9 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
+/** A charge whose dispute is lost is paid back to its payer, whatever was refunded before. */
+const stillOpen = { refused: 'a refund or dispute of it is still open: wait for its outcome' }
+
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
   counted.promisedMicro ?? (late ? (payment.promisedMicro ?? payment.ausdMicro) : null)
 
@@ -146,21 +148,29 @@ const refund: Deed = async (tx, context, payment) => {
   const { id, account, currency, providerPaymentId } = payment
   const ownMinor = ownMinorToRefund(payment)
   if (typeof ownMinor !== 'bigint') return { refused: ownMinor.not }
-  const charges = [{ providerPaymentId: providerPaymentId!, minor: ownMinor, isSecond: false }]
+  const own = await findReports(tx, providerPaymentId!)
+  const charges = [
+    {
+      ...{ providerPaymentId: providerPaymentId!, minor: ownMinor, isSecond: false },
+      isOpen: backOf(own, payment.paidMinor ?? payment.fiatMinor).isOpen,
+    },
+  ]
   for (const second of await findSeconds(tx, id)) {
     if (second.minor === null || second.currency !== currency)
       return {
         refused: `${second.providerPaymentId} has no exact amount in ${currency}: refund it in the provider's dashboard, then accept the payment`,
       }
     const reports = await findReports(tx, second.providerPaymentId)
-    const minor = second.minor - backOf(reports, second.minor).goneMinor
-    charges.push({ providerPaymentId: second.providerPaymentId, minor, isSecond: true })
+    const { goneMinor, isOpen } = backOf(reports, second.minor)
+    const minor = second.minor - goneMinor
+    charges.push({ providerPaymentId: second.providerPaymentId, minor, isSecond: true, isOpen })
   }
   const owed = charges.filter(({ minor }) => minor > 0n)
+  if (owed.some(({ isOpen }) => isOpen)) return stillOpen
   if (owed.length === 0)
     return { refused: 'nothing to refund: the money was applied or refunded already' }
   const before = await countOrders(tx, id)
-  const orders = owed.map((charge, at) => ({
+  const orders = owed.map(({ isOpen: _, ...charge }, at) => ({
     ...{ ...charge, paymentId: id, account, currency },
     reference: orderedReference(id, before + at + 1),
   }))

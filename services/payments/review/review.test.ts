@@ -192,6 +192,39 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toEqual([])
   })
 
+  test('security: is refused while a dispute is open, because the provider would pay both', async () => {
+    for (const id of [await differing('CARDS'), await paidTwice()]) {
+      await fixture.list()
+      const { providerPaymentId } = (await fixture.row(id))!
+      const { payments } = (await fixture.control('book')) as unknown as {
+        payments: { payment_id: string; reference_id: string }[]
+      }
+      const owed = payments.filter(({ reference_id: reference }) => reference.startsWith(id))
+      const charge = owed.find((one) => one.payment_id !== providerPaymentId) ?? owed[0]!
+      const disputed = { status: 'PENDING', names: 'payment' }
+      const dispute = await fixture.control(`payments/${charge.payment_id}/chargeback`, disputed)
+      await fixture.list()
+      expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain('dispute of it')
+      await fixture.control(`chargebacks/${dispute.id}`, { status: 'REVERSED' })
+      await fixture.list()
+      expect((await fixture.resolve(id, 'refund')).ok!.done).toBeDefined()
+    }
+  })
+
+  test.each(['PENDING', 'SUCCESS'])(
+    'security: is not made if a dispute is %s by then',
+    async (status) => {
+      const id = await differing('CARDS')
+      await fixture.resolve(id, 'refund')
+      await fixture.control(`payments/${id}/chargeback`, { status })
+      await fixture.list()
+      await fixture.recheck()
+      await fixture.becomesEither(id, ['review', 'refunded'])
+      expect(await atProvider(id)).toEqual([])
+      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'failed' }])
+    },
+  )
+
   test('of a second payment leaves the first unchanged', async () => {
     const id = await paidTwice()
     await fixture.resolve(id, 'refund')

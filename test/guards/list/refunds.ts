@@ -213,7 +213,7 @@ export const refundGuards: readonly Guard[] = [
       edit(at('review/refund.ts'), 'if (ours) return learn(context, ours, fetched)', ''),
       edit(
         at('review/refund.ts'),
-        'if (paidMinor !== null && paidMinor - backMinor < minor)',
+        'if (isOpen || (paidMinor ?? minor) - goneMinor < minor)',
         'if (0)',
       ),
     ],
@@ -226,7 +226,7 @@ export const refundGuards: readonly Guard[] = [
   {
     guard: 'a refund without a response is not requested again before it would be listed',
     kind: 'look-up',
-    edits: [edit(at('review/refund.ts'), 'if (!isUnknown) await request', 'await request')],
+    edits: [edit(at('review/refund.ts'), 'if (isUnknown) return', '')],
     test: {
       file: at('review/review.test.ts'),
       name: 'with an unknown result is not requested again while the provider cannot be read',
