@@ -6,7 +6,7 @@ import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt 
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
 import { findBeside } from '../losses/charge-facts.store'
 import { countBeside, endDoubt, followReports, receiveDoubt } from '../losses/follow'
-import { recordReport } from '../losses/refund.store'
+import { findReportsById, recordReport } from '../losses/refund.store'
 import { backOf, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCanceled, expire, takeDecided, takeStep } from '../onchain/advance'
@@ -339,6 +339,7 @@ export async function receiveRefund(
     ...{ refundedMinor, status: refund.status, origin },
   })
   await noteOrdered(tx, context, refund)
+  const [before] = await findReportsById(tx, [refund.refundId])
   const about = { account, object: refund.refundId }
   if (!matched) {
     await recordAnomaly(tx, { kind: 'object_unknown', ...about })
@@ -346,6 +347,8 @@ export async function receiveRefund(
     return
   }
   const { id: paymentId } = matched
+  if (before && before.paymentId !== matched?.id)
+    await followReports(tx, context, before.paymentId, { ...before, origin })
   if (refund.status === 'unknown')
     await callPerson(tx, context, 'status_unknown', { ...about, paymentId })
   if (refundedMinor === null && refund.status !== 'dead')

@@ -206,6 +206,26 @@ describe('a refund is counted once', () => {
     expect((await fixture.row(id))!.refundedMinor).toBe(25_000n)
   })
 
+  test('against the charge that it names last, also if that is of another payment', async () => {
+    const [first, second] = [await given('QRIS'), await given('QRIS')]
+    const report = async (id: string) => {
+      const { providerPaymentId } = (await fixture.row(id))!
+      const fetched = (await fixture.provider.findCharge('ID', providerPaymentId!))!
+      const made: ReceivedRefund = {
+        ...{ refundId: `rfd-${first}`, status: 'succeeded', reference: null, currency: 'IDR' },
+        ...{ paymentId: providerPaymentId, paymentRequestId: null, refundedMinor: 50_000n },
+      }
+      const priced = { ...fetched, presentMinorPerUsd: null }
+      await fixture.database.transaction((tx) => receiveRefund(tx, fixture.context, made, priced))
+    }
+    await report(first)
+    expect(await isFrozen(first)).toBe(true)
+    await report(second)
+    expect(await fixture.row(first)).toMatchObject({ state: 'credited', refundedMinor: 0n })
+    expect(await fixture.row(second)).toMatchObject({ state: 'review', refundedMinor: 50_000n })
+    expect([await isFrozen(first), await isFrozen(second)]).toEqual([false, true])
+  })
+
   test('if it is known before its charge is decided, and the books are even', async () => {
     const id = await given('QRIS')
     const { providerPaymentId, paymentRequestId } = (await fixture.row(id))!

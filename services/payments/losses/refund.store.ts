@@ -52,7 +52,10 @@ export async function recordReport(
 ): Promise<StoredReport | undefined> {
   const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
   const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
-  const paymentId = sql`coalesce(nullif(${refunds.paymentId}, ''), excluded.payment_id)`
+  // One that names another charge than before is about that charge's payment alone.
+  const isOfSame = sql`${refunds.providerPaymentId} = excluded.provider_payment_id`
+  const paymentId = sql`case when ${isOfSame} and ${refunds.paymentId} <> '' then ${refunds.paymentId}
+    else excluded.payment_id end`
   const objectId = sql`coalesce(excluded.object_id, ${refunds.objectId})`
   const rows = await tx
     .insert(refunds)

@@ -22,10 +22,11 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   if (!known) return refunds.set(report.id, report)
   const isStale =
     known.status === 'succeeded' && (report.status === 'pending' || report.status === 'unknown')
+  const isOfSame = known.providerPaymentId === report.providerPaymentId
   const next = {
     ...{ ...known, refundedMinor: report.refundedMinor },
     ...{ status: isStale ? known.status : report.status },
-    ...{ paymentId: known.paymentId || report.paymentId },
+    paymentId: (isOfSame && known.paymentId) || report.paymentId,
     ...{ objectId: report.objectId ?? known.objectId },
     ...{ providerPaymentId: report.providerPaymentId },
   }
