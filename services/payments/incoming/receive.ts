@@ -331,6 +331,7 @@ export async function receiveRefund(
   const locked = matched && (await lockPayment(tx, matched.id))
   // Minor units of another currency mean nothing here.
   const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
+  const [before] = await findReportsById(tx, [refund.refundId])
   await recordReport(tx, {
     id: refund.refundId,
     paymentId: matched?.id ?? '',
@@ -338,8 +339,9 @@ export async function receiveRefund(
     objectId: refund.objectId ?? null,
     ...{ refundedMinor, status: refund.status, origin },
   })
+  if (before && before.paymentId !== matched?.id)
+    await followReports(tx, context, before.paymentId, { ...before, origin })
   await noteOrdered(tx, context, refund)
-  const [before] = await findReportsById(tx, [refund.refundId])
   const about = { account, object: refund.refundId }
   if (!matched) {
     await recordAnomaly(tx, { kind: 'object_unknown', ...about })
@@ -347,8 +349,6 @@ export async function receiveRefund(
     return
   }
   const { id: paymentId } = matched
-  if (before && before.paymentId !== matched?.id)
-    await followReports(tx, context, before.paymentId, { ...before, origin })
   if (refund.status === 'unknown')
     await callPerson(tx, context, 'status_unknown', { ...about, paymentId })
   if (refundedMinor === null && refund.status !== 'dead')
