@@ -97,6 +97,21 @@ describe('a debt that is due, or older than a day', () => {
   })
 })
 
+test('security: several checkouts for one old debt, paid at the same moment, repay it once', async () => {
+  const wallet = newWallet()
+  const ids: string[] = []
+  for (const drawn of ['3000000', '3000001', '3000002']) {
+    Object.assign(fixture.chain, { drawn })
+    ids.push(await opened(wallet))
+  }
+  limits(1n, 1n)
+  for (const id of ids) await pay(id, 'BCA_VIRTUAL_ACCOUNT')
+  for (const id of ids) await fixture.becomesEither(id, ['paid', 'review'])
+  const rows = await Promise.all(ids.map(fixture.row))
+  const refused = rows.filter((row) => row!.state === 'review')
+  expect(refused.map((row) => row!.reason)).toEqual(['excess_refused', 'excess_refused'])
+})
+
 describe('security: a debt that is repaid before its checkout is paid', () => {
   const shrunk = async (drawn: string, channel = 'QRIS') => {
     const wallet = newWallet()

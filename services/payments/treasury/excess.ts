@@ -3,10 +3,10 @@ import type { Tx } from '#shared/db/open'
 import { ChainAccount } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import type { Receipt } from '../decide'
-import { awaitsRate, remainderFloor } from '../payment'
+import { atLeastZero, awaitsRate, remainderFloor } from '../payment'
 import type { Change, PaymentRow } from '../payment.store'
 import { limitTopup } from '../price'
-import { sumTopups } from './limits.store'
+import { sumRepaying, sumTopups } from './limits.store'
 import { isCovered } from './reserve'
 
 // A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
@@ -18,6 +18,7 @@ export type Owner = {
   readonly drawnMicro: bigint
   readonly verified: boolean
   readonly frozen: boolean
+  readonly readAt: Date
 }
 
 type Admitted = Pick<PaymentRow, 'state' | 'topupMicro'>
@@ -37,11 +38,12 @@ export async function readOwner(
   context: Context,
   { wallet }: Pick<PaymentRow, 'wallet'>,
 ): Promise<Owner> {
+  const readAt = new Date(context.clock())
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account)
     throw new Unavailable('the debt cannot be read: the chain is unavailable')
   const { drawn, verified, frozen } = account.ok
-  return { drawnMicro: BigInt(drawn), verified, frozen }
+  return { drawnMicro: BigInt(drawn), verified, frozen, readAt }
 }
 
 type Paid = Extract<Receipt, { next: 'paid' }>
@@ -60,9 +62,12 @@ export async function admitExcess(
   if (!mayExceed(payment)) return { receipt, set: {} }
   // The row has changed since it was read.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
-  const overMicro =
-    receipt.onchainMicro > owner.drawnMicro ? receipt.onchainMicro - owner.drawnMicro : 0n
-  const topupMicro = overMicro > payment.topupMicro ? overMicro : payment.topupMicro
+  // Each unit of debt is repaid once, however many checkouts were opened for it.
+  const repayingMicro = await sumRepaying(tx, payment.wallet, owner.readAt)
+  const overMicro = atLeastZero(
+    receipt.onchainMicro - atLeastZero(owner.drawnMicro - repayingMicro),
+  )
+  const topupMicro = payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
   const moreMicro = topupMicro - admittedMicro(payment)
   if (moreMicro <= 0n) return { receipt, set: {} }
   if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner })))

@@ -58,6 +58,25 @@ export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<n
   return rows[0]!.count
 }
 
+/**
+ * Sums what a wallet's settlements are repaying: those paid and not on the chain yet, and those that
+ * reached it since `readAt` (10⁻⁶ AUSD).
+ */
+export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): Promise<bigint> {
+  const { kind, state, creditedAt, onchainMicro } = payments
+  const rows = await db
+    .select({ micro: sql<string>`coalesce(sum(${onchainMicro}), 0)::text` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(kind, 'settlement'),
+        or(eq(state, 'paid'), gte(creditedAt, readAt)),
+      ),
+    )
+  return BigInt(rows[0]!.micro)
+}
+
 /** Returns when the wallet's last settlement reached the chain; null if none did. */
 export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
   const rows = await db

@@ -111,6 +111,13 @@ export const lastRepaidAt: StandIn<Limits['lastRepaidAt']> = async (db, wallet) 
   return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
+export const sumRepaying: StandIn<Limits['sumRepaying']> = async (db, wallet, readAt) =>
+  rowsOf(db)
+    .payments.by('wallet', wallet)
+    .filter(({ kind }) => kind === 'settlement')
+    .filter(({ state, creditedAt }) => state === 'paid' || (creditedAt && creditedAt >= readAt))
+    .reduce((sum, { onchainMicro }) => sum + onchainMicro, 0n)
+
 export const findByProviderIds: StandIn<Payments['findByProviderIds']> = async (db, ids) => {
   const { payments } = rowsOf(db)
   const { account, paymentId, paymentRequestId } = ids
