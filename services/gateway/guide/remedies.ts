@@ -12,7 +12,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   forbidden: 'The message gives the reason. A new session does not help.',
   not_found: 'No such route. Check the path and the method.',
   too_large:
-    'The limit is 64 KiB, far above any valid body. Bodies over 1 MiB get a 413 without a body or a code.',
+    'The limits are 64 KiB and 1,024 chunks, far above any valid body. Bodies over 1 MiB get a 413 without a body or a code.',
   unsupported_encoding: 'Send the body without compression.',
   too_many_requests: 'Wait for `Retry-After` seconds, then send the same request again.',
   internal:
