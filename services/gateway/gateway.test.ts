@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'
@@ -25,12 +25,12 @@ beforeAll(async () => {
   const record = async () => ({ ok: { history, blockNumber: '1' } })
   services.push(
     await answerAs(backbone, 'chain-relayer', [
-      answering(ChainAccount, async ({ wallet }) => ({ ok: { ...account, wallet } })),
+      handler(ChainAccount, async ({ wallet }) => ({ ok: { ...account, wallet } })),
     ]),
-    await answerAs(backbone, 'payments', [answering(PaymentsActivity, empty)]),
-    await answerAs(backbone, 'payouts', [answering(CashoutCreate, poor)]),
+    await answerAs(backbone, 'payments', [handler(PaymentsActivity, empty)]),
+    await answerAs(backbone, 'payouts', [handler(CashoutCreate, poor)]),
   )
-  reader = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, record)])
+  reader = await answerAs(backbone, 'indexer-reader', [handler(IndexerRecord, record)])
   gateway = await startGateway(backbone)
 })
 afterAll(async () => {
@@ -131,7 +131,7 @@ describe('the gateway over HTTP', () => {
     expect(whole).toMatchObject({ history })
     await reader[Symbol.asyncDispose]()
     const hang = () => new Promise<never>(() => {})
-    await using _ = await answerAs(backbone, 'indexer-reader', [answering(IndexerRecord, hang)])
+    await using _ = await answerAs(backbone, 'indexer-reader', [handler(IndexerRecord, hang)])
     const took: number[] = []
     for (let attempt = 0; attempt < 5; attempt++) {
       const started = performance.now()
@@ -151,7 +151,7 @@ test('readiness names missing dependencies until all of them respond', async () 
     return before.status === 503 && `${missing}` === 'pricing,indexer-reader'
   })
   const rate = async () => ({ refused: 'rate_unavailable' as const })
-  await using _pricing = await answerAs(backbone, 'pricing', [answering(QuoteCreate, rate)])
+  await using _pricing = await answerAs(backbone, 'pricing', [handler(QuoteCreate, rate)])
   await using _reader = await answerAs(backbone, 'indexer-reader', [])
   await waitUntil('readiness', async () => (await ops('/ready')).status === 200)
   const up = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'].map(

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { IndexerDebt } from '#shared/messages/indexer'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
@@ -28,8 +28,8 @@ export function answerDebt({
   origin,
   lagMaxMs,
   clock,
-}: Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>): Answering {
-  return answering(IndexerDebt, async ({ wallet }) => {
+}: Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>): Handler {
+  return handler(IndexerDebt, async ({ wallet }) => {
     const debtAfter = sql`coalesce(${events.args}->>'drawnAfter', ${events.args}->>'stillOwed')::numeric`
     const own = sql`${events.generation} = ${cursors.generation} and ${events.wallet} = ${wallet}
       and ${events.name} = any(${sql.param(ofDebt)})`

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Address } from 'viem'
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { IndexerRecord, type RecordCycle, type RecordHistory } from '#shared/messages/indexer'
 import { batched } from '#shared/reads/reads'
 import { ok, refuse } from '#shared/refusals'
@@ -13,11 +13,11 @@ import { loadRecords } from './record.store'
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
 /** Answers from one snapshot of the serving generation; refuses with `indexer_lags` if it lags. */
-export function answerRecord(context: AnswerContext): Answering {
+export function answerRecord(context: AnswerContext): Handler {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
   const boundMemory = openMemoryBound()
-  return answering(IndexerRecord, async ({ wallet }) => {
+  return handler(IndexerRecord, async ({ wallet }) => {
     const loaded = await load(wallet)
     boundMemory(1)
     if (!loaded || !mayAnswer(loaded.cursor, lagMaxMs, clock())) return refuse('indexer_lags')

@@ -4,7 +4,7 @@ import type { PaymentRow } from './payment.store'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /** Records an anomaly for manual review and raises an alert the first time. */
-export async function callPerson(
+export async function raiseAlert(
   tx: Tx,
   { log }: Context,
   kind: Extract<

@@ -11,7 +11,7 @@ import {
   type PaymentState,
   type Reason,
   remainderFloor,
-  wasGiven,
+  wasCredited,
 } from './payment'
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
@@ -176,7 +176,7 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
 /** Decides about a payment in review because of a refund that did not take place after all. */
 function decideHealed(payment: PaymentFacts): Step {
   const { state, reason, kind, overpaidMinor } = payment
-  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasGiven(payment))
+  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasCredited(payment))
     return { stay: true }
   if (overpaidMinor > 0n) return { stay: true }
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }

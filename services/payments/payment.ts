@@ -182,7 +182,7 @@ export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
 /**
  * Returns true if the payment took effect: on the chain, or all of it covered earlier reversals.
  */
-export const wasGiven = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
+export const wasCredited = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
   creditedAt !== null || (recoveredMicro > 0n && onchainMicro === 0n)
 type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'recoveredMicro' | 'onchainMicro'>
 

@@ -1,7 +1,7 @@
 import { eq, lte } from 'drizzle-orm'
 import { Unavailable } from '#shared/bus/ask'
 import { type HandlingContext, handle } from '#shared/bus/handling'
-import type { Answering } from '#shared/bus/serve'
+import type { Handler } from '#shared/bus/serve'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import type { RelayKind } from '#shared/messages/relay'
@@ -201,7 +201,7 @@ export async function openFixture() {
         wallet: of,
       },
     })
-  const answerOf = ({ answer }: Answering) => {
+  const answerOf = ({ answer }: Handler) => {
     const ask = answer as (request: unknown) => Promise<Answered>
     return (request: unknown) => untilUnlocked(() => ask(request))
   }

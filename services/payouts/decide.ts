@@ -198,7 +198,7 @@ const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
  * is in use, `later` is temporary, and `nothing` is about our key, address or account, or
  * unrecognised.
  */
-export function aboutOf(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
+export function refusalScope(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
   if (refusesOrder.has(meaning)) return 'order'
   if (meaning === 'conflict') return 'conflict'
   return meaning === 'try_later' ? 'later' : 'nothing'
@@ -222,7 +222,7 @@ export const conclusiveAfterMs = 60_000
  * follow closely on an attempt of unknown outcome, which may still be processed.
  */
 export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
-  if (aboutOf(meaning) !== 'order' || found > 0) return false
+  if (refusalScope(meaning) !== 'order' || found > 0) return false
   return attempts === 1 || sincePreviousMs >= conclusiveAfterMs
 }
 

@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { failpoint } from '#shared/failpoint'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
 import { type Pair, pairs } from '#shared/money/pair'
@@ -18,27 +18,27 @@ import { findTaking, insertTaking } from './taking.store'
 export function answerQuotes(
   context: Context,
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },
-): Answering[] {
+): Handler[] {
   return [
-    answering(PricingTerms, async () =>
+    handler(PricingTerms, async () =>
       ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) }),
     ),
-    answering(QuoteCreate, async ({ pair }) => {
+    handler(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       const { minorPerUsd, spreadBps } = verdict
       return ok(wire(mint({ pair, minorPerUsd, spreadBps })))
     }),
-    answering(RateFind, async ({ pair }) => {
+    handler(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       return ok({ pair, rate: verdict.minorPerUsd.toString() })
     }),
-    answering(QuoteFind, async ({ quoteId, requestFingerprint }) => {
+    handler(QuoteFind, async ({ quoteId, requestFingerprint }) => {
       const found = await findFor(context, requestFingerprint, quoteOf(context, quoteId))
       return 'refused' in found ? found : ok(wireWhole(found.ok))
     }),
-    answering(QuoteTake, async ({ quoteId, requestFingerprint }) => {
+    handler(QuoteTake, async ({ quoteId, requestFingerprint }) => {
       const taken = await take(context, requestFingerprint, quoteOf(context, quoteId))
       failpoint('pricing:quote-taken')
       return 'refused' in taken ? taken : ok(wireWhole(taken.ok))

@@ -154,7 +154,7 @@ async function send(
         headers: headersOf([questionIdHeader, first.id], ...carried),
         timeoutMs,
       })
-    return await orElsewhere(bus, question, { first, again }, patience)
+    return await hedge(bus, question, { first, again }, patience)
   } catch (error) {
     if (error instanceof NobodyThere)
       throw new Unavailable(`${question.owner} is not running`, { cause: error })
@@ -186,7 +186,7 @@ const presenceMs = 150
  * request, however slowly, no other is asked, so that a slow system does not get double load. If
  * none does, the instance that took it is frozen or gone, and a free one is asked.
  */
-async function orElsewhere(
+async function hedge(
   bus: Bus,
   { owner, subject }: Question,
   { first, again }: Sending,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { asker, Unavailable } from '#shared/bus/ask'
 import { countCopies } from '#shared/bus/copies'
 import { openBus } from '#shared/bus/open'
-import { answering, serve } from '#shared/bus/serve'
+import { handler, serve } from '#shared/bus/serve'
 import { Overdue, pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { QuoteFind } from '#shared/messages/pricing'
@@ -25,7 +25,7 @@ const unknown = { refused: 'quote_unknown' } as const
 async function openCopy(answersAfterMs = 0) {
   const bus = await open('pricing')
   let asked = 0
-  const find = answering(QuoteFind, async () => {
+  const find = handler(QuoteFind, async () => {
     asked++
     await pause(answersAfterMs)
     return unknown

@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import type { Erasure } from '#shared/db/erasure'
 import { lockNamed } from '#shared/db/lock'
 import type { Database, Tx } from '#shared/db/open'
@@ -21,8 +21,8 @@ export const answerErasure = (
     tx: Tx,
     asked: { deed: string; wallet: `0x${string}` },
   ) => Promise<unknown> = async () => {},
-): Answering =>
-  answering(question, async ({ wallet, check, deed }) => {
+): Handler =>
+  handler(question, async ({ wallet, check, deed }) => {
     const open = await database.transaction(async (tx) => {
       await lockNamed(tx, lock(wallet))
       const found = await tx.execute<{ why: string }>(onItsWay(wallet))

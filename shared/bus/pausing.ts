@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import type { Database } from '#shared/db/open'
 import { type PauseTable, setPause } from '#shared/db/pause.store'
 import type { Log } from '#shared/log'
@@ -19,8 +19,8 @@ export const answerPause = (
     what: string
     changed?: () => void
   },
-): Answering =>
-  answering(question, async ({ by, reason, to, revision }) => {
+): Handler =>
+  handler(question, async ({ by, reason, to, revision }) => {
     const outcome = await database.run((db) =>
       setPause(db, table, { what, by, reason, to, revision }),
     )

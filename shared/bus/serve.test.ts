@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { asker } from '#shared/bus/ask'
 import { openBus } from '#shared/bus/open'
-import { answering, serve } from '#shared/bus/serve'
+import { handler, serve } from '#shared/bus/serve'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { QuoteFind } from '#shared/messages/pricing'
@@ -21,7 +21,7 @@ const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
 
 test('an instance that shuts down answers its requests and accepts no more', async () => {
   let begun = 0
-  const slow = answering(QuoteFind, async () => {
+  const slow = handler(QuoteFind, async () => {
     begun++
     await pause(200)
     return { refused: 'quote_unknown' }

@@ -26,13 +26,13 @@ import { requestIdHeader, withRequestId } from '#shared/request-id'
 import { readerOf } from '#shared/schema'
 import { inSpan, traceHeader } from '#shared/tracing/spans'
 
-export type Answering = { question: Question; answer: (request: unknown) => Promise<unknown> }
+export type Handler = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
 /** Binds a question to its handler. A request that does not match the schema throws `Malformed`. */
-export const answering = <Q extends Question>(
+export const handler = <Q extends Question>(
   question: Q,
   answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
-): Answering => ({
+): Handler => ({
   question,
   answer: async (request) => {
     const read = readerOf(question.request)(request)
@@ -49,7 +49,7 @@ export type Served<F extends object = Record<string, unknown>> = {
   bus: Bus
   name: ServiceName
   description: string
-  answers: readonly Answering[]
+  answers: readonly Handler[]
   /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
   stats: () => Promise<F>
   /** The same figures as `/metrics` readings. */
@@ -68,11 +68,11 @@ function answersToOperators({
   database,
   messaging,
   log,
-}: Pick<Served, 'name' | 'database' | 'messaging' | 'log'>): Answering[] {
+}: Pick<Served, 'name' | 'database' | 'messaging' | 'log'>): Handler[] {
   if (!database || !messaging || !Object.hasOwn(deadLetterDecisions, name)) return []
   const reader = name as keyof typeof deadLetterDecisions
   const decide = decideDeadLetter(reader, { database, messaging, log })
-  return [answering(deadLetterDecisions[reader], decide)]
+  return [handler(deadLetterDecisions[reader], decide)]
 }
 
 /** Returns the handler that reads the rows about a wallet, for every service with such rows. */
@@ -80,11 +80,11 @@ function answersAboutPeople({
   name,
   database,
   unseal,
-}: Pick<Served, 'name' | 'database' | 'unseal'>): Answering[] {
+}: Pick<Served, 'name' | 'database' | 'unseal'>): Handler[] {
   if (!database || !Object.hasOwn(personReads, name)) return []
   const read = openPersonReader(database, name, unseal)
   return [
-    answering(personReads[name as keyof typeof personReads], async ({ wallet, after }) =>
+    handler(personReads[name as keyof typeof personReads], async ({ wallet, after }) =>
       ok(await read({ wallet, ...(after && { after }) })),
     ),
   ]
@@ -154,11 +154,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   }
 }
 
-async function respond(
-  { log }: Pick<Served, 'log'>,
-  { question, answer }: Answering,
-  message: Msg,
-) {
+async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handler, message: Msg) {
   const { subject } = question
   const startedMs = performance.now()
   const tell = (outcome: Outcome) => answers.since(startedMs, { question: subject, outcome })
@@ -185,7 +181,7 @@ type Outcome = (typeof outcomes)[number]
 
 const answers = timer({
   what: 'answer_duration',
-  help: 'Duration of handling a NATS request in the answering service, in seconds.',
+  help: 'Duration of handling a NATS request in the handler service, in seconds.',
   labels: { question: { atMost: 40 }, outcome: outcomes },
   buckets: quickSeconds,
 })

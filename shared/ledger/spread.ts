@@ -7,7 +7,7 @@ const basis = 10_000n
  * Returns the spread kept from a payer: the additional 10⁻⁶ AUSD at the rate before the spread,
  * rounded down.
  */
-export const keptFloor = (worthMicro: bigint, spreadBps: number): bigint =>
+export const spreadIncomeFloor = (worthMicro: bigint, spreadBps: number): bigint =>
   (worthMicro * BigInt(spreadBps)) / basis
 
 /**

@@ -1,7 +1,7 @@
 import type { TransactionSql } from 'postgres'
 import { providerOf } from '#shared/ledger/chart'
 import { difference, type Line, type Position, position, unbalanced } from '#shared/ledger/position'
-import { givenFloor, keptFloor } from '#shared/ledger/spread'
+import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 
@@ -42,7 +42,7 @@ export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow
     const leftMinor = BigInt(row.paid_minor ?? row.fiat_minor) - refundedMinor
     const exchangedMinor = refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
     const worthMicro = (BigInt(row.ausd_micro) * exchangedMinor) / fiatMinor
-    const keptMicro = keptFloor(worthMicro, spread_bps)
+    const keptMicro = spreadIncomeFloor(worthMicro, spread_bps)
     if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])
     await bookAs(tx, 'payments', row.id, [
       { account: providerOf[account], asset: currency, amount: leftMinor },

@@ -2,7 +2,7 @@ import { findChannel } from '../channels/channels'
 import { type Context, nowText } from '../context'
 import { newId, randomHex } from '../ids'
 import type { Payment, PaymentRequest, Session } from '../records'
-import { tell } from '../webhooks/payment-event'
+import { deliverEvent } from '../webhooks/payment-event'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
@@ -59,7 +59,9 @@ export function captureRequest(
   })
   closeRequest(context, request, 'SUCCEEDED', payment)
   const session = context.book.get('sessions', request.sessionId)
-  const tellings = [() => tell(context, payment.account, 'payment.capture', paymentBody(payment))]
+  const tellings = [
+    () => deliverEvent(context, payment.account, 'payment.capture', paymentBody(payment)),
+  ]
   if (session?.status === 'ACTIVE') {
     const completed = completeSession(context, session, payment)
     tellings.push(() => tellSession(context, completed))
@@ -76,7 +78,7 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
     status: 'AUTHORIZED',
   })
   closeRequest(context, request, 'AUTHORIZED', payment)
-  tell(context, payment.account, 'payment.authorization', paymentBody(payment))
+  deliverEvent(context, payment.account, 'payment.authorization', paymentBody(payment))
   const session = context.book.get('sessions', request.sessionId)
   // As documented, manual capture completes the session here, before any money has moved.
   if (session?.status === 'ACTIVE' && request.captureMethod === 'MANUAL') {
@@ -97,7 +99,7 @@ export function failRequest(
     failureCode,
   })
   closeRequest(context, request, 'FAILED', payment)
-  tell(context, payment.account, 'payment.failure', paymentBody(payment))
+  deliverEvent(context, payment.account, 'payment.failure', paymentBody(payment))
   return payment
 }
 
@@ -112,7 +114,7 @@ export function expireSession(context: Context, session: Session): Session {
     (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')
   ) {
     const closed = context.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
-    tell(context, session.account, 'payment_request.expiry', paymentRequestBody(closed))
+    deliverEvent(context, session.account, 'payment_request.expiry', paymentRequestBody(closed))
   }
   return expired
 }
@@ -124,13 +126,13 @@ export function expirePayment(context: Context, payment: Payment): Payment {
     status: 'EXPIRED',
     updatedAt: nowText(),
   })
-  tell(context, payment.account, 'payment.expiry', paymentBody(expired))
+  deliverEvent(context, payment.account, 'payment.expiry', paymentBody(expired))
   return expired
 }
 
 function tellSession(context: Context, session: Session): void {
   const event = `payment_session.${session.status.toLowerCase()}`
-  tell(context, session.account, event, sessionEventBody(session, context.publicUrl))
+  deliverEvent(context, session.account, event, sessionEventBody(session, context.publicUrl))
 }
 
 function completeSession(context: Context, session: Session, payment: Payment): Session {

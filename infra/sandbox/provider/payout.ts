@@ -4,7 +4,7 @@ import { cashMinor } from '../balance'
 import { banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
-import { tell } from '../webhooks/payment-event'
+import { deliverEvent } from '../webhooks/payment-event'
 import { nextStep } from './payout-plan'
 
 const arrivalMs = 15 * 60_000
@@ -84,7 +84,7 @@ export function movePayout(
   if (status === 'SUCCEEDED' || status === 'FAILED' || status === 'REVERSED') {
     const isV3 = moved.version === 3
     const event = `${isV3 ? 'v3_payout' : 'payout'}.${status.toLowerCase()}`
-    tell(context, moved.account, event, isV3 ? payoutV3Body(moved) : payoutEventBody(moved))
+    deliverEvent(context, moved.account, event, isV3 ? payoutV3Body(moved) : payoutEventBody(moved))
   }
   planPayout(context, moved)
   return moved

@@ -5,7 +5,7 @@ import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payment, Refund } from '../records'
 import type { Book } from '../state'
-import { tell } from '../webhooks/payment-event'
+import { deliverEvent } from '../webhooks/payment-event'
 
 const methodTypes = new Map([
   ['CARDS', 'CARD'],
@@ -81,7 +81,7 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
     failureCode,
     updatedAt: nowText(),
   })
-  tell(context, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
+  deliverEvent(context, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
   return ended
 }
 

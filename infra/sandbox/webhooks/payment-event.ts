@@ -5,7 +5,7 @@ import { type Context, nowText } from '../context'
  * Sends an event of the payment provider to the gateway. As observed, payment events have
  * api_version v3 and payout events v2; the samples of session and refund events have none.
  */
-export function tell(
+export function deliverEvent(
   { webhooks }: Context,
   account: Account,
   event: string,

@@ -1,7 +1,7 @@
 import { BaseError, type Hex, hashMessage } from 'viem'
 import { answerErasure } from '#shared/bus/erasing'
 import { answerPause } from '#shared/bus/pausing'
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { canonical, type GivenAuthorization, unwrapped } from '#shared/chain/erc3009'
 import { countDead } from '#shared/db/dead-letter.store'
 import { outboxLag } from '#shared/db/outbox.store'
@@ -31,32 +31,30 @@ export const answersOf = (
   isAccepted = openContractSignatures({ node: context.node, ethCallsPerSecond: 10 }),
   readTreasury = treasuryReader(context),
   readTerms = termsReader(context),
-): Answering[] => [
-  answering(questions.ChainTerms, () =>
-    unlessUnreadable(context, async () => ok(await readTerms())),
-  ),
-  answering(questions.ChainAccount, ({ wallet }) =>
+): Handler[] => [
+  handler(questions.ChainTerms, () => unlessUnreadable(context, async () => ok(await readTerms()))),
+  handler(questions.ChainAccount, ({ wallet }) =>
     unlessUnreadable(context, async () => ok(await context.account(wallet))),
   ),
-  answering(questions.ChainHold, ({ refId }) =>
+  handler(questions.ChainHold, ({ refId }) =>
     unlessUnreadable(context, async () => {
       const hold = await readHold(context, refId)
       return hold ? ok(hold) : refuse('chain_unavailable')
     }),
   ),
-  answering(questions.ChainRef, ({ refId }) =>
+  handler(questions.ChainRef, ({ refId }) =>
     unlessUnreadable(context, async () => {
       const state = await readRef(context, refId)
       return state ? ok({ state }) : refuse('chain_unavailable')
     }),
   ),
-  answering(questions.ChainTreasury, () =>
+  handler(questions.ChainTreasury, () =>
     unlessUnreadable(context, async () => {
       const treasury = await readTreasury()
       return treasury ? ok(treasury) : refuse('chain_unavailable')
     }),
   ),
-  answering(questions.AuthorizationCheck, ({ authorization }) =>
+  handler(questions.AuthorizationCheck, ({ authorization }) =>
     unlessUnreadable(context, async () => {
       const signed = canonical(authorization)
       const { database, settings } = context
@@ -70,7 +68,7 @@ export const answersOf = (
       return ok({ free: String(facts.freeMicro), counted })
     }),
   ),
-  answering(questions.SignatureCheck, ({ wallet, text, signature }) =>
+  handler(questions.SignatureCheck, ({ wallet, text, signature }) =>
     unlessUnreadable(context, async () => {
       if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(signature)) return ok({ valid: false })
       const signer = wallet.toLowerCase() as Hex
@@ -78,7 +76,7 @@ export const answersOf = (
       return ok({ valid: await isAccepted(asked) })
     }),
   ),
-  answering(questions.SendCreate, ({ wallet, authorization }) =>
+  handler(questions.SendCreate, ({ wallet, authorization }) =>
     unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization))),
   ),
   answerPause(context, {
@@ -87,7 +85,7 @@ export const answersOf = (
   }),
   answerGivebacks(context),
   answerErasure(context, personErasures['chain-relayer'], erasure),
-  answering(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
+  handler(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
 ]
 
 /** Refuses with `chain_unavailable` if the chain cannot be read; rethrows other errors. */

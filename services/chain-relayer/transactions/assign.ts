@@ -180,7 +180,7 @@ async function assign(
     return error instanceof LostLane ? 'lane lost' : 'nothing stored'
   }
   if (stored) failpoint('chain-relayer:transaction-stored')
-  for (const [operation, cover] of covers) await putOff(context, operation, cover)
+  for (const [operation, cover] of covers) await postpone(context, operation, cover)
   return stored ? 'stored' : 'nothing stored'
 }
 
@@ -189,7 +189,7 @@ const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Ope
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
 /** Fails or postpones an operation that its wallet or its gas budget cannot cover. */
-async function putOff(context: Context, operation: Operation, cover: Cover): Promise<void> {
+async function postpone(context: Context, operation: Operation, cover: Cover): Promise<void> {
   if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
   if (cover === 'later')
     await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))

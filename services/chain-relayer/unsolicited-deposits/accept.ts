@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import type { Db } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { idle, type Loop, startLoop } from '#shared/loop'
@@ -40,8 +40,8 @@ async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
 }
 
 /** Answers giveback requests of operators: stores each once, to be decided later. */
-export const answerGivebacks = (context: Context): Answering =>
-  answering(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
+export const answerGivebacks = (context: Context): Handler =>
+  handler(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
     const asked = { txHash, logIndex, askedBy, reason }
     const known = await context.database.transaction((tx) => noteRequest(tx, asked))
     if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })

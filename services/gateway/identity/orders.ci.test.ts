@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { asker } from '#shared/bus/ask'
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { waitUntil } from '#test/support/wait'
@@ -26,7 +26,7 @@ const meanwhile = new Map<string, () => Promise<unknown>>()
 beforeAll(async () => {
   backbone = await startBackbone()
   relayer = await answerAs(backbone, 'chain-relayer', [
-    answering(ChainAccount, async ({ wallet }) => {
+    handler(ChainAccount, async ({ wallet }) => {
       await meanwhile.get(wallet)?.()
       const { verified, native } = onChain.get(wallet) ?? { verified: false, native: '0' }
       return { ok: { ...account, wallet, verified, balance: { ausd: '0', native } } }

@@ -4,7 +4,7 @@ import { asker } from '#shared/bus/ask'
 import { type Bus, openBus } from '#shared/bus/open'
 import { relayOutbox } from '#shared/bus/outbox-relay'
 import { publish } from '#shared/bus/publish'
-import { type Answering, serve } from '#shared/bus/serve'
+import { type Handler, serve } from '#shared/bus/serve'
 import { systemClock as clock } from '#shared/clock'
 import { openDatabase } from '#shared/db/open'
 import { openPersonReader } from '#shared/db/person'
@@ -91,11 +91,7 @@ export async function startGateway(
 }
 
 /** Responds in place of another service, with that service's NATS permissions. */
-export async function answerAs(
-  backbone: Backbone,
-  name: ServiceName,
-  answers: readonly Answering[],
-) {
+export async function answerAs(backbone: Backbone, name: ServiceName, answers: readonly Handler[]) {
   const bus = await backbone.busAs(name)
   const served = await serve({
     bus,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import type { Tx } from '#shared/db/open'
 import { pause, within } from '#shared/deadline'
 import { failpoint } from '#shared/failpoint'
@@ -66,7 +66,7 @@ type PaymentRequest = {
  * limits (including a pause), treasury cover.
  */
 export const answerTopups = (context: Context) =>
-  answering(TopupCreate, ({ wallet, amount, method, quoteId }) => {
+  handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
     return openPayment(context, {
       kind: 'topup',
@@ -120,7 +120,7 @@ const isFrozen = async (
  * part of a debt that is not ripe, which its owner may repay himself before paying.
  */
 export const answerSettlements = (context: Context) =>
-  answering(SettlementCreate, ({ wallet, quoteId }) => {
+  handler(SettlementCreate, ({ wallet, quoteId }) => {
     let readAt = new Date(0)
     return openPayment(context, {
       kind: 'settlement',

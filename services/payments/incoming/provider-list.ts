@@ -10,7 +10,7 @@ import {
 } from '#shared/provider/listing'
 import { noneOfItsForm } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { callPerson } from '../alert'
+import { raiseAlert } from '../alert'
 import type { Context } from '../context'
 import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
@@ -178,7 +178,7 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
       if (!owner && !fetched) return noteUnmatched(tx, context, account, row)
       const isOld = owner && clock() - owner.createdAt.getTime() > doubtMaxMs
       if (isOld)
-        await callPerson(tx, context, 'charge_doubtful', {
+        await raiseAlert(tx, context, 'charge_doubtful', {
           ...{ account, object: transactionId, paymentId: owner.id },
         })
     })
@@ -216,7 +216,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
     // Which of the two is right decides a person; until then the money counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
-      await callPerson(tx, context, 'status_unknown', { account, object: row.transactionId })
+      await raiseAlert(tx, context, 'status_unknown', { account, object: row.transactionId })
   })
 }
 
@@ -254,7 +254,7 @@ async function noteMissing(context: Context, account: ProviderAccount, row: List
   await context.database.transaction(async (tx) => {
     if (!owner && row.status === 'succeeded') return noteUnmatched(tx, context, account, row)
     const about = { account, object: row.transactionId }
-    if (owner) await callPerson(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
+    if (owner) await raiseAlert(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
   })
 }
 
@@ -318,7 +318,7 @@ async function noteAmbiguous(
 ) {
   const paymentId = fetched.match?.id
   if (!paymentId || (await findSeconds(tx, paymentId)).length === 0) return
-  await callPerson(tx, context, 'charge_ambiguous', {
+  await raiseAlert(tx, context, 'charge_ambiguous', {
     ...{ account, object: row.transactionId, paymentId },
   })
 }

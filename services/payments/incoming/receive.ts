@@ -1,6 +1,6 @@
 import type { Db, Tx } from '#shared/db/open'
 import { RateFind } from '#shared/messages/pricing'
-import { callPerson } from '../alert'
+import { raiseAlert } from '../alert'
 import { askOr, type Context } from '../context'
 import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt } from '../decide'
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
@@ -99,7 +99,7 @@ export async function receiveCheckout(
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
   // Already received, or not yet paid: the checkout's own status may still be news.
   if (checkout.status === 'unknown')
-    await callPerson(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
+    await raiseAlert(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
@@ -131,7 +131,7 @@ export async function receiveCharge(
   })
   if (status === 'unknown') {
     const { account, paymentId: object, currency, paidMinor: amountMinor } = charge
-    await callPerson(tx, context, 'status_unknown', { account, object, currency, amountMinor })
+    await raiseAlert(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
   if (status === 'pending' && charge.senderVerification === 'pending')
     context.log.info(
@@ -167,7 +167,7 @@ async function receivePayment(
       : { receipt: decided, set: {} }
   if ('known' in receipt) {
     if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
-      await callPerson(tx, context, 'sender_unverified', {
+      await raiseAlert(tx, context, 'sender_unverified', {
         ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
       })
     await endDoubtOf(tx, context, payment, charge)
@@ -350,9 +350,9 @@ export async function receiveRefund(
   }
   const { id: paymentId } = matched
   if (refund.status === 'unknown')
-    await callPerson(tx, context, 'status_unknown', { ...about, paymentId })
+    await raiseAlert(tx, context, 'status_unknown', { ...about, paymentId })
   if (refundedMinor === null && refund.status !== 'dead')
-    await callPerson(tx, context, 'amount_unknown', { ...about, paymentId })
+    await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
   await receiveCharge(tx, context, fetched)
   await followReports(tx, context, paymentId, { providerPaymentId: charge.paymentId, origin })
   if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)

@@ -1,6 +1,6 @@
 import { providerOf } from '#shared/ledger/chart'
 import { type Line, type Position, position } from '#shared/ledger/position'
-import { keptFloor } from '#shared/ledger/spread'
+import { spreadIncomeFloor } from '#shared/ledger/spread'
 import {
   atLeastZero,
   beyondCeil,
@@ -8,7 +8,7 @@ import {
   type PaymentFacts,
   type Reason,
   remainderFloor,
-  wasGiven,
+  wasCredited,
 } from '../payment'
 import type { PaymentRow } from '../payment.store'
 
@@ -49,7 +49,7 @@ function isExchanged(payment: Booked): boolean {
       return wasPromised
     case 'accepted':
       // Amounts that never reached the chain are no longer promised.
-      return wasPromised && wasGiven(payment)
+      return wasPromised && wasCredited(payment)
     default:
       return false
   }
@@ -94,7 +94,7 @@ function ausdLines(payment: Booked): Line[] {
   // The wallet owes the AUSD credited, kept or promised beyond the current value of the money.
   const owedMicro = onChainMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
   // For late money too: its value at the present rate, and the spread of its quote.
-  const keptMicro = keptFloor(worthMicro, spreadBps)
+  const keptMicro = spreadIncomeFloor(worthMicro, spreadBps)
   const lines = ausd([
     ['exchange', worthMicro + keptMicro],
     ['spread', -keptMicro],

@@ -1,5 +1,5 @@
 import type { Tx } from '#shared/db/open'
-import { callPerson } from '../alert'
+import { raiseAlert } from '../alert'
 import type { Context } from '../context'
 import { decideRefunded, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
@@ -43,7 +43,7 @@ export async function receiveDoubt(
   const news = await recordReport(tx, report)
   if (!news) return
   const about = { account, object: providerPaymentId, paymentId }
-  if (news.status === 'unknown') await callPerson(tx, context, 'charge_doubtful', about)
+  if (news.status === 'unknown') await raiseAlert(tx, context, 'charge_doubtful', about)
   await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
 }
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
@@ -18,7 +18,7 @@ import { wordsFor } from './user-messages'
 
 /** Answers with one page of a wallet's payments, newest first, and all that are in flight. */
 export const answerActivity = ({ database, clock, provider }: Context) =>
-  answering(PaymentsActivity, async (asked) => {
+  handler(PaymentsActivity, async (asked) => {
     const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
     const { page, open } = await listActivity(database, asked, new Date(as.nowMs))
     return ok({

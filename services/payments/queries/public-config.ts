@@ -1,4 +1,4 @@
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import { channelKinds } from '#shared/messages/activity'
 import { PaymentsTerms } from '#shared/messages/payments'
 import { ok } from '#shared/refusals'
@@ -8,7 +8,7 @@ import { currencyTerms, methods } from '../price'
 
 /** Answers with the published limits, from the same tables and settings that enforce them. */
 export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
-  answering(PaymentsTerms, async () =>
+  handler(PaymentsTerms, async () =>
     ok({
       currencies: currencyTerms(),
       methods: [...methods],

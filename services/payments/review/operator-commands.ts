@@ -1,6 +1,6 @@
 import { answerErasure } from '#shared/bus/erasing'
 import { answerPause } from '#shared/bus/pausing'
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { LossGivenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
@@ -11,12 +11,12 @@ import { erasure } from './erase'
 import { answerResolutions } from './resolve'
 
 /** Operator commands of this service. */
-export const answerDeeds = (context: Context): Answering[] => [
+export const answerDeeds = (context: Context): Handler[] => [
   answerResolutions(context),
-  answering(WalletClear, async ({ wallet, ...asked }) =>
+  handler(WalletClear, async ({ wallet, ...asked }) =>
     ok(await clearWallet(context, wallet, asked)),
   ),
-  answering(LossGivenBack, async ({ paymentId, ...asked }) =>
+  handler(LossGivenBack, async ({ paymentId, ...asked }) =>
     ok(await noteGivenBack(context, paymentId, asked)),
   ),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),

@@ -39,12 +39,12 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
     (one) => (one.paymentId ?? providerPaymentId) === providerPaymentId,
   )
   const ours = ofCharge?.find((one) => one.reference === reference)
-  if (ours) return learn(context, ours, fetched)
+  if (ours) return recordRefund(context, ours, fetched)
   // A refund that was reported before exists, even if it is missing here.
   if (order.refundId) return
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
   if (isUnknown) return
-  for (const one of ofCharge ?? []) await learn(context, one, fetched)
+  for (const one of ofCharge ?? []) await recordRefund(context, one, fetched)
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
   // It was refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
@@ -67,7 +67,7 @@ async function request(
   const asked = { account, paymentRequestId, reference, fiat, isSecond }
   const answer = await context.provider.createRefund(asked)
   failpoint('payments:refund-answered')
-  if ('ok' in answer) return learn(context, answer.ok, fetched)
+  if ('ok' in answer) return recordRefund(context, answer.ok, fetched)
   return refused(context, order, answer.refused)
 }
 
@@ -91,7 +91,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
 }
 
 /** Receives a refund from the provider, as a webhook would. */
-async function learn(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
+async function recordRefund(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
   const priced = await withRate(context, fetched)
   await context.database.transaction((tx) => receiveRefund(tx, context, refund, priced!))
   failpoint('payments:refund-learned')

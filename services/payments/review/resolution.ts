@@ -1,5 +1,5 @@
 import type { Step } from '../decide'
-import { type PaymentFacts, type Reason, remainderFloor, wasGiven } from '../payment'
+import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
 
 // Operator decisions on a payment in review, and their effects. Refusals are sentences for
 // operators.
@@ -41,7 +41,7 @@ export type Credit = {
 /** Returns the credit for the amount actually paid, at the quote's rate, rounded down. */
 export function creditOf(payment: ReviewFacts): Credit | Refused {
   const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
-  if (wasGiven(payment)) return { not: 'the payment has already taken effect' }
+  if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
   const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
@@ -56,7 +56,7 @@ export function creditOf(payment: ReviewFacts): Credit | Refused {
 
 /** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
 export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
-  if (wasGiven(payment)) return 0n
+  if (wasCredited(payment)) return 0n
   if (payment.reason === 'currency_differs') return otherMoney
   if (payment.paidMinor === null) return inexact
   const leftMinor = payment.paidMinor - payment.refundedMinor
@@ -67,7 +67,7 @@ export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
 
 /** Returns why it cannot be accepted: our books still owe the payer part of it. */
 export function acceptanceOf(payment: ReviewFacts): Refused | undefined {
-  const isOwed = payment.onchainMicro > 0n && !wasGiven(payment) && payment.recoveredMicro > 0n
+  const isOwed = payment.onchainMicro > 0n && !wasCredited(payment) && payment.recoveredMicro > 0n
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
@@ -85,7 +85,7 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   const isLeft = typeof ownMinor !== 'bigint' || ownMinor > 0n || secondMinor > 0n
   const reason: Reason = payment.reason ?? 'paid_twice'
   if (isLeft) return { next: 'review', reason }
-  if (!wasGiven(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
+  if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
   if (payment.refundedMinor > payment.refundAppliedMinor)
     return { next: 'review', reason: 'refunded_after_credit' }
   return { next: givenStateOf(payment), reason: 'second_refunded' }

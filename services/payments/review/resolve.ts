@@ -1,4 +1,4 @@
-import { answering } from '#shared/bus/serve'
+import { handler } from '#shared/bus/serve'
 import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { ChainRef } from '#shared/messages/chain'
@@ -32,7 +32,7 @@ type Outcome = { done: string } | { refused: string }
  * Executes an operator's decision on a payment in review, once; a retry returns the same result.
  */
 export const answerResolutions = (context: Context) =>
-  answering(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
+  handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
 async function resolve(context: Context, asked: Asked): Promise<Outcome> {
   const { database, log, poke } = context

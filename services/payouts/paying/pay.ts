@@ -10,7 +10,7 @@ import {
   moveCashout,
 } from '../cashout.store'
 import type { Context } from '../context'
-import { aboutOf, believeRefusal, decisive } from '../decide'
+import { believeRefusal, decisive, refusalScope } from '../decide'
 import { decisiveOf, findPayouts, receiveEvidence } from '../incoming/receive'
 import { startReturn } from '../onchain/advance'
 import type { Evidence, PayoutOrder } from '../provider'
@@ -52,7 +52,7 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
   if (providerPayoutId !== null) {
     const evidence = await context.provider.find(providerPayoutId)
     failpoint('payouts:payout-found')
-    if (!evidence) return callPerson(context, cashout, 'payout_lost', providerPayoutId)
+    if (!evidence) return raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
     return learnAll(context, await decisiveOf(context, [evidence]))
   }
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
@@ -108,11 +108,11 @@ async function refused(
   { cashout, sincePreviousMs }: Attempt,
   { code, meaning }: { code: string; meaning: ProviderMeaning },
 ): Promise<void> {
-  const about = aboutOf(meaning)
+  const about = refusalScope(meaning)
   if (about === 'later') return
-  if (about === 'nothing') return callPerson(context, cashout, 'provider_refuses', code)
+  if (about === 'nothing') return raiseAlert(context, cashout, 'provider_refuses', code)
   if (await lookUp(context, cashout)) return
-  if (about === 'conflict') return callPerson(context, cashout, 'key_taken', code)
+  if (about === 'conflict') return raiseAlert(context, cashout, 'key_taken', code)
   const { attempts } = cashout
   if (!believeRefusal({ meaning, found: 0, attempts, sincePreviousMs })) return
   await giveBack(context, cashout, code)
@@ -131,7 +131,7 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
 }
 
 /** Records an anomaly for manual review and raises an alert the first time. */
-async function callPerson(
+async function raiseAlert(
   { database, log }: Context,
   { id }: Cashout,
   kind: AnomalyKind,
@@ -149,14 +149,14 @@ export async function noteRefusal(
   error: unknown,
 ): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
-  await callPerson(context, cashout, 'provider_refuses', error.refusal.code)
+  await raiseAlert(context, cashout, 'provider_refuses', error.refusal.code)
 }
 
 async function learnAll(context: Context, found: readonly Evidence[]): Promise<void> {
-  for (const evidence of found) await learn(context, evidence)
+  for (const evidence of found) await recordEvidence(context, evidence)
 }
 
-async function learn(context: Context, evidence: Evidence): Promise<void> {
+async function recordEvidence(context: Context, evidence: Evidence): Promise<void> {
   const step = await context.database.transaction((tx) => receiveEvidence(tx, context, evidence))
   context.poke()
   failpoint('payouts:status-committed')

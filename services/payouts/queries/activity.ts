@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
@@ -14,15 +14,15 @@ import { coverFigures } from '../treasury/balance'
 import { sumOwed } from '../treasury/promise.store'
 
 /** Answers with a page of a wallet's cash-outs and all that are in progress. */
-export const answerActivity = ({ database }: Context): Answering =>
-  answering(PayoutsActivity, async (asked) => {
+export const answerActivity = ({ database }: Context): Handler =>
+  handler(PayoutsActivity, async (asked) => {
     const { page, open } = await listActivity(database, asked)
     return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
   })
 
 /** Answers with the treasury AUSD owed to cash-outs. */
-export const answerOwed = ({ database }: Context): Answering =>
-  answering(PayoutsOwed, async ({ since }) => {
+export const answerOwed = ({ database }: Context): Handler =>
+  handler(PayoutsOwed, async ({ since }) => {
     const micro = await database.read((db) => sumOwed(db, new Date(since)))
     return ok({ ausd: micro.toString() })
   })

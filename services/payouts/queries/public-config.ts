@@ -1,4 +1,4 @@
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { countryBy } from '#shared/money/countries'
 import { ok, refuse } from '#shared/refusals'
@@ -8,8 +8,8 @@ import type { Channel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
 /** Answers with the published limits and banks, from the same rules that enforce them. */
-export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Answering =>
-  answering(PayoutsTerms, async () => {
+export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
+  handler(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)
     if (!banks) return refuse('provider_unavailable') // Already logged where the list is fetched.
     const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')

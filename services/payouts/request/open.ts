@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { askOr } from '#shared/bus/ask'
 import { answerPause } from '#shared/bus/pausing'
-import { type Answering, answering } from '#shared/bus/serve'
+import { type Handler, handler } from '#shared/bus/serve'
 import { canonical } from '#shared/chain/erc3009'
 import { toUnixSeconds } from '#shared/clock'
 import { fromNow } from '#shared/db/columns'
@@ -46,8 +46,8 @@ const askMs = 1_700
  * counts from the moment it is stored, and its age bounds that of its rate. A refusal before that
  * changes nothing; one of the quote itself ends the row, as does time.
  */
-export const answerCashouts = (context: Context): Answering =>
-  answering(CashoutCreate, async (raw) => {
+export const answerCashouts = (context: Context): Handler =>
+  handler(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
     const requestFingerprint = fingerprintOf(asked)
     const known = await answerFromRivals(context, asked, requestFingerprint)
@@ -69,7 +69,7 @@ export const answerCashouts = (context: Context): Answering =>
   })
 
 /** Lets an operator pause and resume new cash-outs. */
-export const answerPayoutsPause = (context: Context): Answering =>
+export const answerPayoutsPause = (context: Context): Handler =>
   answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
 
 /** Refusals no change of the request can fix; reported after all others. */

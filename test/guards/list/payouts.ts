@@ -222,7 +222,7 @@ export const payoutGuards: readonly Guard[] = [
     edits: [
       edit(
         at('decide.ts'),
-        "if (aboutOf(meaning) !== 'order' || found > 0) return false",
+        "if (refusalScope(meaning) !== 'order' || found > 0) return false",
         'if (found > 0) return false',
       ),
     ],

@@ -210,7 +210,7 @@ export const refundGuards: readonly Guard[] = [
     guard: 'a refund is looked up before it is requested again',
     kind: 'look-up',
     edits: [
-      edit(at('review/refund.ts'), 'if (ours) return learn(context, ours, fetched)', ''),
+      edit(at('review/refund.ts'), 'if (ours) return recordRefund(context, ours, fetched)', ''),
       edit(
         at('review/refund.ts'),
         'if (isOpen || (paidMinor ?? minor) - goneMinor < minor)',

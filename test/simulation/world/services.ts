@@ -1,6 +1,6 @@
 import { handle, type IncomingMessage } from '#shared/bus/handling'
 import { relayOutbox } from '#shared/bus/outbox-relay'
-import type { Answering } from '#shared/bus/serve'
+import type { Handler } from '#shared/bus/serve'
 import type { Log } from '#shared/log'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import { answerSettlements, answerTopups } from '../../../services/payments/checkout/open'
@@ -40,7 +40,7 @@ export type Surroundings = {
 }
 
 /** A running instance of a service and its request handlers. */
-export type Copy = { readonly process: Process; readonly answers: readonly Answering[] }
+export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
   const write = (fields: { err?: Error }, message: string) => {

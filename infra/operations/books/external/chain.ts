@@ -10,7 +10,7 @@ import {
 import type { BooksContext } from '../context'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'
-import { lineTopics, type Move, movesOf, named, transferTopic } from './moves'
+import { lineTopics, type Move, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
 /** Number of ranges of `logsRangeMax` blocks that are committed together with the checkpoint. */
@@ -81,7 +81,7 @@ async function readMoves(node: Node, place: Place, span: Span) {
   const line = await read(creditLine, [lineTopics])
   const out = await read(ausd, [transferTopic, pad(treasury)])
   const into = await read(ausd, [transferTopic, null, pad(treasury)])
-  const moves = movesOf(line, [...out, ...into], place)
+  const moves = movementsOf(line, [...out, ...into], place)
   const times = await timesOf(node, [...line, ...out, ...into], moves)
   const rows: (Move & { movedAt: Date })[] = []
   for (let start = 0; start < moves.length; start += receiptsAtOnce) {

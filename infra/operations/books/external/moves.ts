@@ -48,7 +48,7 @@ const placeIn = (log: RpcLog) => Number(log.logIndex)
  * two that equals the sum of the events before it carries them out and is omitted. Any other is a
  * movement of its own, such as the treasury key funding the pool.
  */
-export function movesOf(
+export function movementsOf(
   lineLogs: readonly RpcLog[],
   transferLogs: readonly RpcLog[],
   places: Places,
