@@ -128,6 +128,15 @@ describe('a default', () => {
     await fixture.send('ana', 'creditLine', 'withdrawCollateral', [50_000_000n, ana])
   })
 
+  test('a default takes score and ratio of the cycles before it', async () => {
+    await cycleOf(100)
+    expect(await fixture.accountOf('ana')).toMatchObject({ score: 10n, ratioBps: 5_250n })
+    await draw(20_000_000n)
+    await fixture.warp(1_801 + 86_400)
+    await fixture.send('budi', 'creditLine', 'markDefault', [ana])
+    expect(await fixture.accountOf('ana')).toMatchObject({ score: 0n, ratioBps: 5_000n })
+  })
+
   test('markDefault is refused without a cycle, before term and grace have passed, and a second time', async () => {
     const refusal = () => fixture.refusal('citra', 'creditLine', 'markDefault', [ana])
     expect(await refusal()).toBe('NothingOwed')

@@ -126,6 +126,18 @@ describe('the ratio reward', () => {
     expect(await ratio()).toBe(5_750n)
   })
 
+  test('a late cycle lowers the ratio without an ended reward that no draw has used', async () => {
+    await fixture.warp(120)
+    await act('repayFor', 2, ausd('50'))
+    await act('draw', ausd('50'))
+    await fixture.warp(1_900)
+    expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_250n })
+    await act('repay', ausd('50'))
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_250n })
+    await fold()
+    expect(await ratio()).toBe(5_250n)
+  })
+
   test('the ratio reward of an earlier cycle is lost by a default', async () => {
     const long = await openContractsFixture({ holdSeconds: 200_000 })
     const { act: actLong, untilReleased: untilReleasedLong } = actionsOn(long)

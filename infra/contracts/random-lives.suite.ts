@@ -63,6 +63,7 @@ const leastAccepted = {
   setFrozen: 500,
   pause: 100,
   unpause: 100,
+  donate: 500,
 } as const
 const kinds = Object.keys(leastAccepted)
 const total = { tried: kinds.map(() => 0), accepted: kinds.map(() => 0) }
@@ -204,10 +205,8 @@ async function deployHarness(fixture: ContractsFixture, withYield: boolean): Pro
   const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE'].map((one) =>
     keccak256(toBytes(one)),
   )
-  if (withYield) {
-    roles.push(zeroHash)
-    await fixture.send('admin', 'ausd', 'mint', [harness, ausd('1000000')])
-  }
+  if (withYield) roles.push(zeroHash)
+  await fixture.send('admin', 'ausd', 'mint', [harness, ausd('1000000')])
   for (const role of roles) await fixture.send('admin', 'creditLine', 'grantRole', [role, harness])
   for (const person of await peopleOf(fixture, harness)) {
     await fixture.send('admin', 'ausd', 'mint', [person, ausd('1000000')])

@@ -130,6 +130,22 @@ describe('debt whose repayment was revoked', () => {
     expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, drawn: ausd('10') - 1n })
   })
 
+  test('restored debt, of a new cycle or in an open one, does not make a cycle long enough', async () => {
+    await act('draw', 6n)
+    await fixture.warp(120)
+    for (let ref = 10; ref < 16; ref++) await act('repayFor', ref, 1n)
+    for (let ref = 10; ref < 16; ref++) {
+      // The restored unit is as old as the first cycle.
+      if (ref % 2 === 0) await act('revokeRepayment', ref)
+      await act('draw', ausd('400'))
+      if (ref % 2 === 1) await act('revokeRepayment', ref)
+      await at((await now()) + 2n)
+      expect(closedAs(await act('repay', ausd('400') + 1n))).toBe('Short')
+    }
+    await settle()
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, drawn: 0n })
+  })
+
   test('a cycle below the least debt-time stays Short, however often its settlements are revoked', async () => {
     await act('draw', ausd('0.4'))
     const opened = await now()
@@ -164,6 +180,19 @@ describe('debt whose repayment was revoked', () => {
     await fixture.rewind()
     await at(start + 102n + 46n)
     expect(closedAs(await act('repay', ausd('1.1')))).toBe('Qualified')
+  })
+
+  test('the ratio reward does not move to an extended hold that ends before another', async () => {
+    await act('draw', ausd('5'))
+    await act('repayFor', 10, ausd('1'))
+    await fixture.warp(4_500)
+    await act('repayFor', 11, ausd('4'))
+    await fixture.warp(300)
+    await act('extendHold', 10)
+    await untilReleased(10)
+    expect(await seen()).toMatchObject({ score: 10n, ratioBps: 5_000n })
+    await act('revokeRepayment', 11)
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n })
   })
 
   test('a cycle repaid from own AUSD does not wait for a hold of an earlier cycle', async () => {
@@ -233,6 +262,8 @@ test.each([
       const times = new Map<bigint, bigint>()
       const timeOf = (cycle: bigint) => times.get(cycle) ?? 0n
       const reversed = new Set<bigint>()
+      /** When each cycle was opened, by a draw or for restored debt, which may be older. */
+      const opened = new Map<bigint, bigint>()
       let since = await now()
       let peak = 0n
       for (const step of [...start, ...sequence]) await make(step)
@@ -249,13 +280,14 @@ test.each([
         since = time
         const from = ref === undefined ? cycle : cycleOf.get(ref)!
         if (ref !== undefined) reversed.add(from)
-        const { score, ratioBps, cycles } = await seen()
+        const { score, ratioBps, cycles, openedAt } = await seen()
+        if (openedAt > 0n && !opened.has(cycles + 1n)) opened.set(cycles + 1n, time)
         const closed = [...times].filter(([number]) => number <= cycles && !reversed.has(number))
         const most = BigInt(closed.filter(([, debtTime]) => debtTime >= leastDebtTime).length)
         expect(score).toBeLessThanOrEqual(10n * most)
         expect(ratioBps).toBeLessThanOrEqual(5_000n + 250n * most)
         if (sent && closedAs(sent) === 'Qualified')
-          expect(Number(time - before.openedAt)).toBeGreaterThanOrEqual(
+          expect(Number(time - opened.get(cycle)!)).toBeGreaterThanOrEqual(
             fixtureTerms.minCycleSeconds,
           )
         if (score > peak) peak = score

@@ -72,7 +72,7 @@ describe('the outcome Late', () => {
     await act('repay', ausd('5'))
     // Opens a cycle with the due date of the first, before the last payment.
     await act('revokeRepayment', 2)
-    await at(due + 25n)
+    await at(due + 85n)
     const sent = await act('repayFor', 3, ausd('50'), { paidAt: due - 5n })
     expect(closedAs(sent)).toBe('Qualified')
   })

@@ -84,7 +84,8 @@ abstract contract CreditLineTypes {
     /// @dev Stored account, packed by storage word. `ratioBps` 0 means the initial ratio.
     struct Line {
         uint104 drawn;
-        /// Opening time of the current cycle; 0 if none is open.
+        /// Opening time of the current cycle, or of an older one whose debt was restored to it; 0 if
+        /// none is open.
         uint40 openedAt;
         /// End of its term, on the clock that stops during a pause.
         uint40 dueAt;
@@ -104,6 +105,8 @@ abstract contract CreditLineTypes {
         uint88 debtSeconds;
         /// Time up to which `debtSeconds` is counted.
         uint40 countedAt;
+        /// Time at which the current cycle began to exist, not that of restored debt.
+        uint40 startedAt;
         uint32 cyclesClosed;
         uint112 peakDrawn;
         uint112 totalRepaid;

@@ -10,7 +10,7 @@ import {LendingPool} from "./LendingPool.sol";
 /// term, it qualifies for a reward; too short or with too little debt, it is neutral. Score and
 /// outcome change when it closes, the ratio reward comes when no payment of the cycle can be
 /// revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and its debt-time
-/// earns nothing: restored debt counts from its restoration, so no debt-time earns two rewards.
+/// earns nothing: restored debt keeps its dates, but time and debt-time count from its restoration.
 abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
@@ -111,7 +111,7 @@ abstract contract Cycles is Holds {
 
     function _open(address account, Line storage line, uint256 openedAt, uint256 dueAt) private {
         (line.openedAt, line.dueAt) = (uint40(openedAt), uint40(dueAt));
-        line.countedAt = uint40(block.timestamp);
+        (line.startedAt, line.countedAt) = (uint40(block.timestamp), uint40(block.timestamp));
         (line.paidAt, line.debtSeconds) = (0, 0);
         emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
     }
@@ -195,7 +195,7 @@ abstract contract Cycles is Holds {
     function _outcomeOf(Line storage line) private view returns (Outcome) {
         if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;
         if (line.reversed) return Outcome.Reversed;
-        bool tooSoon = block.timestamp - line.openedAt < _minCycleSeconds;
+        bool tooSoon = block.timestamp - line.startedAt < _minCycleSeconds;
         return tooSoon || line.debtSeconds < _minDebt * _minCycleSeconds
             ? Outcome.Short
             : Outcome.Qualified;

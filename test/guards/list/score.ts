@@ -111,6 +111,17 @@ export const scoreGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'restored debt makes no cycle long enough',
+    kind: 'contract',
+    edits: [
+      edit(source('Cycles'), 'block.timestamp - line.startedAt', 'block.timestamp - line.openedAt'),
+    ],
+    test: {
+      file: test('score'),
+      name: 'restored debt, of a new cycle or in an open one, does not make a cycle long enough',
+    },
+  },
+  {
     guard: 'a cycle needs the least debt-time',
     kind: 'contract',
     edits: [
@@ -182,8 +193,8 @@ export const scoreGuards: readonly Guard[] = [
     edits: [
       edit(
         source('Cycles'),
-        '        line.countedAt = uint40(block.timestamp);\n        (line.paidAt',
-        '        (line.paidAt',
+        '(line.startedAt, line.countedAt) = (uint40(block.timestamp), uint40(block.timestamp));',
+        'line.startedAt = uint40(block.timestamp);',
       ),
     ],
     test: {
@@ -259,6 +270,112 @@ export const scoreGuards: readonly Guard[] = [
     kind: 'contract',
     edits: [edit(source('Cycles'), '        if (bps > RATIO_CAP_BPS) bps = RATIO_CAP_BPS;\n', '')],
     test: { file: test('cycles'), name: 'qualified cycles raise the ratio, but not above its cap' },
+  },
+  {
+    guard: 'a late cycle costs score',
+    kind: 'contract',
+    edits: [
+      edit(
+        source('Cycles'),
+        '            line.score = line.score > SCORE_PENALTY ? uint32(line.score - SCORE_PENALTY) : 0;\n',
+        '',
+      ),
+    ],
+    test: {
+      file: test('cycles'),
+      name: 'a late cycle lowers score and ratio, but not below their initial values',
+    },
+  },
+  {
+    guard: 'a late cycle costs ratio',
+    kind: 'contract',
+    edits: [
+      edit(
+        source('Cycles'),
+        '_initialRatioBps : ratioBps - RATIO_PENALTY_BPS);',
+        '_initialRatioBps : ratioBps);',
+      ),
+    ],
+    test: {
+      file: test('cycles'),
+      name: 'a late cycle lowers score and ratio, but not below their initial values',
+    },
+  },
+  {
+    guard: 'the latest payment decides whether a cycle is late',
+    kind: 'contract',
+    edits: [edit(source('Cycles'), 'if (paidAt > line.paidAt) line.paidAt', 'line.paidAt')],
+    test: {
+      file: test('timing'),
+      name: 'a cycle is late by its latest payment, not by the one that closes it',
+    },
+  },
+  {
+    guard: 'a time of payment is at most a day ago',
+    kind: 'contract',
+    edits: [edit(source('Cycles'), '        if (paidAt < least) return least;\n', '')],
+    test: {
+      file: test('timing'),
+      name: 'a cycle repaid by a payment %s is judged by the time of payment',
+      row: 'paid in time and relayed more than a day late',
+    },
+  },
+  {
+    guard: 'restored debt keeps its due date in a new cycle',
+    kind: 'contract',
+    edits: [
+      edit(
+        source('Cycles'),
+        'return _open(account, line, closed.openedAt, closed.dueAt);',
+        'return _open(account, line, closed.openedAt, closed.dueAt + _termSeconds);',
+      ),
+    ],
+    test: {
+      file: test('revocation'),
+      name: 'revoking the repayment of a closed cycle opens a new cycle with the old dates',
+    },
+  },
+  {
+    guard: 'restored debt brings its due date into an open cycle',
+    kind: 'contract',
+    edits: [
+      edit(
+        source('Cycles'),
+        '        if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;\n',
+        '',
+      ),
+    ],
+    test: {
+      file: test('revocation'),
+      name: 'restored debt joins the open cycle, which takes the earlier dates',
+    },
+  },
+  {
+    guard: 'an extension that ends earlier moves no ratio reward',
+    kind: 'contract',
+    edits: [edit(source('Cycles'), ' || until <= closed.heldUntil', '')],
+    test: {
+      file: test('score'),
+      name: 'the ratio reward does not move to an extended hold that ends before another',
+    },
+  },
+  {
+    guard: 'a default takes the score',
+    kind: 'contract',
+    edits: [edit(source('Cycles'), '        line.score = 0;\n', '')],
+    test: {
+      file: test('hold-end'),
+      name: 'the ratio reward of an earlier cycle is lost by a default',
+    },
+  },
+  {
+    guard: 'a default takes the ratio',
+    kind: 'contract',
+    edits: [edit(source('Cycles'), '        line.ratioBps = uint16(_initialRatioBps);\n', '')],
+    test: {
+      file: test('cycles'),
+      name: 'a default takes score and ratio of the cycles before it',
+    },
   },
   {
     guard: 'a default ends the ratio rewards',

@@ -53,7 +53,8 @@ abstract contract LineModel {
         uint32 held;
         bool reversed;
         bool earned;
-        /// Debt × seconds while it was open.
+        uint40 startedAt;
+        /// Debt × seconds since then.
         uint256 debtTime;
     }
 
@@ -68,6 +69,7 @@ abstract contract LineModel {
     uint256 internal immutable _holdSeconds;
     uint256 private immutable _step;
     uint256 private immutable _minDebtTime;
+    uint256 private immutable _minSeconds;
 
     User[] internal _users;
     mapping(bytes32 ref => Hold) internal _holds;
@@ -79,6 +81,7 @@ abstract contract LineModel {
     uint256 private _pool;
     uint256 private _encumbered;
     uint256 internal _yield;
+    uint256 internal _donated;
     uint256 private _tickedAt;
     bool internal _paused;
     /// @dev State before the call that is being checked.
@@ -95,7 +98,8 @@ abstract contract LineModel {
         _treasury = _views.treasury();
         _holdSeconds = _views.holdSeconds();
         _step = (_holdSeconds + 14) / 15;
-        _minDebtTime = _views.minDebt() * _views.minCycleSeconds();
+        _minSeconds = _views.minCycleSeconds();
+        _minDebtTime = _views.minDebt() * _minSeconds;
         _pool = _views.poolBalance();
         _treasuryBefore = _token.balanceOf(_treasury);
         for (uint256 i = 0; i < users; i++) {
@@ -111,8 +115,12 @@ abstract contract LineModel {
         if (found > most) revert Broken(what, _call, _kind, found, most);
     }
 
+    function _addressOf(uint256 user) internal view returns (address) {
+        return address(_users[user].person);
+    }
+
     function _account(uint256 user) internal view returns (CreditLineTypes.Account memory) {
-        return _views.accountOf(address(_users[user].person));
+        return _views.accountOf(_addressOf(user));
     }
 
     // Updates of the model.
@@ -215,8 +223,7 @@ abstract contract LineModel {
         back -= fromExcess;
         if (back == 0) return;
         if (hold.cycle > 0) _reverse(hold.user, hold.cycle);
-        user.drawn += back;
-        _pool -= back;
+        _borrow(hold.user, back);
         _release(hold, back);
         hold.repaid -= back;
     }
@@ -242,6 +249,8 @@ abstract contract LineModel {
     }
 
     function _borrow(uint256 user, uint256 amount) internal {
+        Cycle storage cycle = _cycles[user][_users[user].cycles + 1];
+        if (_users[user].drawn == 0) cycle.startedAt = uint40(block.timestamp);
         _users[user].drawn += amount;
         _pool -= amount;
     }
@@ -253,7 +262,8 @@ abstract contract LineModel {
         _pool += amount;
         if (amount == 0 || user.drawn > 0 || user.defaulted) return;
         Cycle storage cycle = _cycles[index][++user.cycles];
-        cycle.earned = !cycle.reversed && cycle.debtTime >= _minDebtTime;
+        bool long = block.timestamp - cycle.startedAt >= _minSeconds;
+        cycle.earned = !cycle.reversed && long && cycle.debtTime >= _minDebtTime;
         if (!cycle.earned) return;
         user.earned++;
         if (cycle.held == 0) user.settled++;
@@ -273,9 +283,24 @@ abstract contract LineModel {
         uint256 pool = _views.poolBalance();
         _same("pool", pool, _pool);
         _same("treasury", _token.balanceOf(_treasury), _treasuryBefore - _credited);
-        _same("balance", _token.balanceOf(address(_line)), _views.totalCollateral() + pool);
+        uint256 owned = _views.totalCollateral() + pool;
+        _same("balance", _token.balanceOf(address(_line)), owned + _donated);
         // Excludes all held money, and includes matured money even of inactive accounts.
         _same("liquidity", _views.liquidity(), _pool - _encumbered);
+    }
+
+    function _checkAll() internal view {
+        uint256 shares;
+        (uint256 owned, uint256 credited) = (0, 0);
+        for (uint256 i = 0; i < _users.length; i++) {
+            _check(i);
+            CreditLineTypes.Account memory account = _account(i);
+            shares += account.shares + account.pendingShares;
+            (uint256 ownedByOne, uint256 creditedToOne) = _ownedBy(i, account);
+            (owned, credited) = (owned + ownedByOne, credited + creditedToOne);
+        }
+        _same("shares", _views.totalShares(), shares);
+        _atMost("gained by all", owned, credited + _yield);
     }
 
     function _check(uint256 index) internal view {

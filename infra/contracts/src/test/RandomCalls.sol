@@ -31,26 +31,27 @@ contract RandomCalls is LineModel {
         SetVerified,
         SetFrozen,
         Pause,
-        Unpause
+        Unpause,
+        Donate
     }
 
     /// @dev Kinds by weight.
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
-        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f" hex"10" hex"11";
+        hex"0a0a0a0a" hex"0b0b0b" hex"0c0c0c0c0c" hex"0d0d" hex"0e0e0e" hex"0f0f" hex"10" hex"11" hex"14";
     uint256 private constant AUSD = 1e6;
     uint256 private constant HISTORY_MAX = 64;
     bytes4 private constant PANIC = 0x4e487b71;
 
-    uint256[20] private _tried;
-    uint256[20] private _accepted;
+    uint256[21] private _tried;
+    uint256[21] private _accepted;
     uint256 private _random;
     uint256 private _refs;
     Step[] private _history;
     bool private immutable _withYield;
 
-    /// @dev With yield, the harness needs the admin's role and AUSD.
+    /// @dev The harness needs AUSD, and with yield the admin's role.
     constructor(address line, uint256 users, bool withYield) LineModel(line, users) {
         _withYield = withYield;
         _token.approve(line, type(uint256).max);
@@ -63,7 +64,7 @@ contract RandomCalls is LineModel {
     }
 
     /// @notice Number of calls made and accepted, by kind.
-    function counts() external view returns (uint256[20] memory, uint256[20] memory) {
+    function counts() external view returns (uint256[21] memory, uint256[21] memory) {
         return (_tried, _accepted);
     }
 
@@ -136,20 +137,6 @@ contract RandomCalls is LineModel {
         _checkTotals();
         if (_yield == 0) _same("shares at the end", _views.totalShares(), 0);
         if (_yield == 0) _same("collateral at the end", _views.totalCollateral(), 0);
-    }
-
-    function _checkAll() private view {
-        uint256 shares;
-        (uint256 owned, uint256 credited) = (0, 0);
-        for (uint256 i = 0; i < _users.length; i++) {
-            _check(i);
-            CreditLineTypes.Account memory account = _account(i);
-            shares += account.shares + account.pendingShares;
-            (uint256 ownedByOne, uint256 creditedToOne) = _ownedBy(i, account);
-            (owned, credited) = (owned + ownedByOne, credited + creditedToOne);
-        }
-        _same("shares", _views.totalShares(), shares);
-        _atMost("gained by all", owned, credited + _yield);
     }
 
     function _pick(uint256 below) private returns (uint256) {
@@ -300,8 +287,11 @@ contract RandomCalls is LineModel {
     function _draw(uint8 user) private returns (bool accepted) {
         CreditLineTypes.Account memory account = _account(user);
         uint256 amount = _amount(_pick(4) == 0 ? account.limit + AUSD : account.available);
-        accepted = _sendAs(user, abi.encodeCall(CreditLine.draw, (amount, _addressOf(user))));
-        _same("draw", accepted ? 1 : 0, amount <= account.available ? 1 : 0);
+        // A small debt has about the least debt-time after a while.
+        if (_pick(3) == 0) amount = 1 + _pick(AUSD);
+        (address to, bool right) = _recipient(user);
+        accepted = _sendAs(user, abi.encodeCall(CreditLine.draw, (amount, to)));
+        _same("draw", accepted ? 1 : 0, right && amount <= account.available ? 1 : 0);
         if (!accepted) return false;
         _borrow(user, amount);
         account = _account(user);
@@ -313,11 +303,10 @@ contract RandomCalls is LineModel {
         uint256 used = account.drawn + account.encumbered;
         uint256 needed = (used * 10_000 + account.ratioBps - 1) / account.ratioBps;
         uint256 most = account.collateral > needed ? account.collateral - needed : 0;
-        if (account.frozen || _paused || (account.defaulted && used > 0)) most = 0;
+        (address to, bool right) = _recipient(user);
+        if (!right || account.frozen || _paused || (account.defaulted && used > 0)) most = 0;
         uint256 amount = _amount(_pick(4) == 0 ? account.collateral + AUSD : most);
-        accepted = _sendAs(
-            user, abi.encodeCall(CreditLine.withdrawCollateral, (amount, _addressOf(user)))
-        );
+        accepted = _sendAs(user, abi.encodeCall(CreditLine.withdrawCollateral, (amount, to)));
         // With yield, the shares that are burned are worth up to a share more.
         uint256 rounding = _yield == 0 || amount == account.collateral ? 0 : _users[user].slack + 2;
         if (accepted || amount + rounding <= most) {
@@ -327,6 +316,12 @@ contract RandomCalls is LineModel {
         _round(_users[user]);
         account = _account(user);
         _atMost("left", account.drawn + account.encumbered, account.limit);
+    }
+
+    /// @dev The user, or now and then an address that the line must refuse.
+    function _recipient(uint8 user) private returns (address to, bool right) {
+        if (_pick(20) > 0) return (_addressOf(user), true);
+        return ([_treasury, address(_token), address(_line), address(0)][_pick(4)], false);
     }
 
     function _payDebt(Kind kind, uint8 user) private returns (bool accepted) {
@@ -371,6 +366,7 @@ contract RandomCalls is LineModel {
     function _operate(Kind kind, uint8 user) private returns (bool) {
         address person = _addressOf(user);
         if (kind == Kind.AddYield) return _addYield(_amount(AUSD / 2));
+        if (kind == Kind.Donate) return _donate(_amount(AUSD));
         if (kind == Kind.SetVerified) {
             _users[user].verified = _pick(4) > 0;
             _views.setVerified(person, _users[user].verified);
@@ -385,15 +381,17 @@ contract RandomCalls is LineModel {
         return true;
     }
 
+    /// @dev AUSD that is transferred to the line belongs to nobody.
+    function _donate(uint256 amount) private returns (bool) {
+        _donated += amount;
+        return _token.transfer(address(_line), amount);
+    }
+
     /// @dev Only while shares exist, because yield for nobody raises the price of the next one.
     function _addYield(uint256 amount) private returns (bool) {
         if (!_withYield || _views.totalShares() == 0) return false;
         _views.addYield(amount);
         _yield += amount;
         return true;
-    }
-
-    function _addressOf(uint256 user) private view returns (address) {
-        return address(_users[user].person);
     }
 }
