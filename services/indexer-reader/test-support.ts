@@ -104,7 +104,12 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
       credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
     draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
+    withdraw: (user: Address, amountMicro: bigint) =>
+      credit(user, 'withdrawCollateral', [amountMicro, user]),
+    repayFromCollateral: (user: Address, amountMicro: bigint) =>
+      credit(user, 'repayFromCollateral', [amountMicro]),
     markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
+    seizeMore: (user: Address) => credit(actors.relayer.address, 'seizeMore', [user]),
     addYield: async (amountMicro: bigint) => {
       await token(actors.admin.address, 'mint', [actors.admin.address, amountMicro])
       await token(actors.admin.address, 'approve', [deployment.creditLine, maxUint256])
