@@ -117,12 +117,12 @@ describe('the record matches the chain', () => {
       'Qualified',
       'Late',
       'Reversed',
-      'Qualified',
+      'Short',
       'Reversed',
       'Qualified',
       'Reversed',
       'Reversed',
-      'Qualified',
+      'Short',
       null,
     ])
     expect(await historyNow(context, budi)).toMatchObject({

@@ -8,7 +8,8 @@ import { startKeeping } from '#shared/ledger/keeping'
 import { watchOverdue } from '#shared/overdue'
 import { shareOf } from '#shared/provider/rate-limit'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
-import { answerSettlements, answerTopups } from './checkout/open'
+import { answerSettlements } from './checkout/settlement'
+import { answerTopups } from './checkout/topup'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
@@ -59,7 +60,6 @@ await runService(name, fields, async (config, runtime) => {
     ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs },
     topupLimits: topupLimitsFrom(config),
   }
-
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   await using _messages = consume({ ...messages, reactions })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Fixture, newWallet, openFixture, wallet } from '../test-support'
-import { answerTopups } from './open'
+import { answerTopups } from './topup'
 
 let fixture: Fixture
 beforeAll(async () => {

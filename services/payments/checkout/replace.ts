@@ -13,14 +13,9 @@ import { countSettlements, lastRepaidAt } from '../treasury/limits.store'
 // paid: that money repays under its own ref, and only the excess over the debt becomes collateral.
 
 /**
- * `rival`: another payment of the wallet answers this request. `changed`: the inputs of the price
- * changed and it must be computed again.
- */
-export type MayStore = Answer<object | { readonly rival: PaymentRow } | 'changed'>
-
-/**
- * Decides whether a settlement priced from the debt at `readAt` may be stored, with the wallet
- * locked; undefined if nothing is in its way. Refuses with `settlement_on_its_way` if one is paid
+ * Returns what stands in the way of a settlement priced from the debt at `readAt`, with the wallet
+ * locked; undefined if nothing does. `rival`: another settlement of the wallet answers the request.
+ * `changed`: the debt changed and must be read again. Refuses with `settlement_on_its_way` if one is paid
  * but not yet repaid, and with `provider_unavailable` while another is being opened. A row whose
  * opening was abandoned is replaced: its checkout was never shown to the user.
  */
@@ -28,7 +23,7 @@ export async function maySettle(
   tx: Tx,
   context: Context,
   { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
-): Promise<MayStore | undefined> {
+): Promise<Answer<{ readonly rival: PaymentRow } | 'changed'> | undefined> {
   const unsettled = await findUnsettled(tx, wallet)
   if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
   const last = await lastRepaidAt(tx, wallet)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import { answerTopups } from '../checkout/open'
+import { answerTopups } from '../checkout/topup'
 import { type Fixture, newWallet, openFixture } from '../test-support'
 import { sumPromised } from './promise.store'
 import { coverFigures, openTreasury, watchTreasury } from './treasury'

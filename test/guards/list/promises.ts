@@ -52,7 +52,7 @@ const topups: readonly Guard[] = [
     kind: 'rights',
     edits: [
       edit(
-        payments('checkout/open.ts'),
+        payments('checkout/topup.ts'),
         "if (!account.ok.verified) return refuse('not_verified')",
         '',
       ),
@@ -67,7 +67,7 @@ const topups: readonly Guard[] = [
     kind: 'rights',
     edits: [
       edit(
-        payments('checkout/open.ts'),
+        payments('checkout/topup.ts'),
         "if (method === 'card' && (await isFrozen(context, account.ok)))",
         'if (0)',
       ),
@@ -128,7 +128,7 @@ const topups: readonly Guard[] = [
   {
     guard: 'a debt that is not ripe is held to the limits of top-ups',
     kind: 'cover',
-    edits: [edit(payments('checkout/open.ts'), 'drawnMicro - ripeMicro', '0n * ripeMicro')],
+    edits: [edit(payments('checkout/settlement.ts'), 'drawnMicro - ripeMicro', '0n * ripeMicro')],
     test: {
       file: payments('treasury/excess.test.ts'),
       name: 'counts for the rest of the day after its settlement',
@@ -154,9 +154,7 @@ const topups: readonly Guard[] = [
   {
     guard: "a wallet's top-ups are counted under its lock",
     kind: 'lock',
-    edits: [
-      edit(payments('checkout/open.ts'), 'await lockWallet(tx, request.wallet)', 'void lockWallet'),
-    ],
+    edits: [edit(payments('checkout/topup.ts'), 'await lockWallet(tx, wallet)', 'void lockWallet')],
     test: {
       file: payments('checkout/open.test.ts'),
       name: 'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',

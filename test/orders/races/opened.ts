@@ -1,5 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
-import { answerSettlements, answerTopups } from '../../../services/payments/checkout/open'
+import { answerSettlements } from '../../../services/payments/checkout/settlement'
+import { answerTopups } from '../../../services/payments/checkout/topup'
 import { payments } from '../../../services/payments/payment.store'
 import { sumPromised } from '../../../services/payments/treasury/promise.store'
 import type { CashoutRequest } from '../../../services/payouts/cashout'

@@ -1,0 +1,87 @@
+import { handler } from '#shared/bus/serve'
+import { failpoint } from '#shared/failpoint'
+import { ChainAccount } from '#shared/messages/chain'
+import { TopupCreate } from '#shared/messages/payments'
+import { type Answer, refuse } from '#shared/refusals'
+import { askOr, type Context } from '../context'
+import { findWallet } from '../losses/refund.store'
+import { lockWallet, type PaymentRow } from '../payment.store'
+import { type Method, priceTopup } from '../price'
+import {
+  admitTopup,
+  answerRetry,
+  findQuote,
+  finish,
+  insertOpening,
+  type PaymentRequest,
+  requestOf,
+} from './open'
+import type { PaymentResult } from './provider-checkout'
+
+/**
+ * Opens top-ups. Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount,
+ * limits (including a pause), treasury cover.
+ */
+export const answerTopups = (context: Context) =>
+  handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
+    const amountMinor = BigInt(amount)
+    const fields = { kind: 'topup', wallet, quoteId, method } as const
+    const request = { ...requestOf(fields, [amountMinor.toString(), method]), method }
+    return openTopup(context, request, amountMinor)
+  })
+
+type TopupRequest = PaymentRequest & { readonly method: Method }
+
+async function openTopup(
+  context: Context,
+  request: TopupRequest,
+  amountMinor: bigint,
+): Promise<Answer<PaymentResult>> {
+  const first = await answerRetry(context, request)
+  if (first) return first
+  const stored = await storeTopup(context, request, amountMinor)
+  // A concurrent retry may have succeeded and caused this refusal.
+  if ('refused' in stored) return (await answerRetry(context, request)) ?? stored
+  failpoint('payments:row-stored')
+  return finish(context, stored.ok)
+}
+
+/** Runs every check and stores the promise, before its quote is taken. */
+async function storeTopup(
+  context: Context,
+  request: TopupRequest,
+  amountMinor: bigint,
+): Promise<Answer<PaymentRow>> {
+  const { wallet, method } = request
+  const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
+  if ('refused' in account) return account
+  if (!account.ok.verified) return refuse('not_verified')
+  // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
+  if (method === 'card' && (await isFrozen(context, account.ok))) return refuse('wallet_frozen')
+
+  const quote = await findQuote(context, request)
+  if ('refused' in quote) return quote
+  const { pair, rate, spreadBps } = quote.ok
+  const rateMinorPerUsd = BigInt(rate)
+  const price = priceTopup({ amountMinor, method, pair, rateMinorPerUsd })
+  if ('refused' in price) return price
+  const { ausdMicro } = price.ok
+  const terms = { ...price.ok, pair, rateMinorPerUsd, spreadBps, topupMicro: ausdMicro }
+
+  const treasury = await context.treasury.current()
+  return context.database.transaction(async (tx) => {
+    // Under the lock, so that concurrent requests are counted one after another.
+    await lockWallet(tx, wallet)
+    if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
+    const admitted = await admitTopup(tx, context, { wallet, ausdMicro, treasury })
+    if ('refused' in admitted) return admitted
+    return insertOpening(tx, context, request, terms)
+  })
+}
+
+/** Returns true if the wallet is frozen on the chain, or we ordered it and the chain is behind. */
+const isFrozen = async (
+  { database }: Context,
+  account: { wallet: `0x${string}`; frozen: boolean },
+): Promise<boolean> =>
+  account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)
