@@ -193,7 +193,7 @@ export function decideOverpaid(payment: PaymentFacts): Step {
 
 /** Returns true if the chain cannot reverse it: never held, hold ended, or revocation abandoned. */
 const isBeyondRevoking = (payment: PaymentFacts) =>
-  ['credited', 'repaid', 'review', 'accepted'].includes(payment.state) &&
+  ['credited', 'repaid', 'review', 'refunding', 'accepted'].includes(payment.state) &&
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**

@@ -112,6 +112,19 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
+  test('freeze it at once, also while the other charge is being refunded', async () => {
+    const { id } = await paidTwice()
+    const { providerPaymentId } = (await fixture.row(id))!
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+    await fixture.resolve(id, 'refund')
+    await dispute(providerPaymentId!, { names: 'payment' })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'refunding', refundedMinor: 50_000n })
+    expect(await missingOf(id)).toBe(3_076_923n)
+    expect(await isFrozen(id)).toBe(true)
+  })
+
   test('raise an alert when the dispute does not identify one of two payments', async () => {
     const { id, second } = await paidTwice()
     await dispute(second)

@@ -47,10 +47,9 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
  * nothing. The caller holds the wallet lock.
  */
 export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
-  const { id: paymentId, wallet, account, state } = payment
+  const { id: paymentId, wallet, account } = payment
   const before = await findReversal(tx, paymentId)
-  // While a second payment is refunded, its own is what it was in review.
-  const lost = lostMicro(state === 'refunding' ? { ...payment, state: 'review' } : payment)
+  const lost = lostMicro(payment)
   if (!before || before.lostMicro <= lost) return
   const after = await storeReversal(tx, { paymentId, wallet, lostMicro: lost })
   await bookGivenUp(tx, after)
