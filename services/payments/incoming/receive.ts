@@ -170,13 +170,13 @@ async function receivePayment(
       await raiseAlert(tx, context, 'sender_unverified', {
         ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
       })
-    await endDoubtOf(tx, context, payment, charge)
+    await endOwnDoubt(tx, context, payment, charge)
     return false
   }
   if (isBooked) await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
-    await endDoubtOf(tx, context, payment, charge)
+    await endOwnDoubt(tx, context, payment, charge)
     return false
   }
   if ('awaitsRate' in receipt) {
@@ -203,12 +203,13 @@ async function receivePayment(
   return true
 }
 
-/** A charge that reads succeeded may have read otherwise before. */
-const endDoubtOf = (tx: Tx, context: Context, payment: PaymentRow, charge: Charge) => {
-  const { paymentId: providerPaymentId } = charge
-  const id = voidId(providerPaymentId)
-  return endDoubt(tx, context, { paymentId: payment.id, providerPaymentId, id })
-}
+/** Receives that a charge of the payment, which may have read otherwise before, reads `succeeded`. */
+const endOwnDoubt = (
+  tx: Tx,
+  context: Context,
+  { id: paymentId }: PaymentRow,
+  { paymentId: providerPaymentId }: Charge,
+) => endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(providerPaymentId) })
 
 /**
  * Parks late money that has no exchange rate yet. Whatever its state, the checkout is over; the row

@@ -1,7 +1,7 @@
 import type { Tx } from '#shared/db/open'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
-import { decideRefunded, waiverOf } from '../decide'
+import { decideOverpaid, decideRefunded, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { takeDecided } from '../onchain/advance'
 import { needsHold } from '../payment'
@@ -152,5 +152,7 @@ export async function countBeside(
   await bookChange(tx, payment, after, 'second payment refunded')
   await shrinkReversal(tx, context, after)
   await noteReversal(tx, context, after)
-  return after
+  if (overpaidRefundedMinor > payment.overpaidRefundedMinor) return after
+  context.log.error({ paymentId: id, alarm: true }, 'refund of a second payment undone, it is owed')
+  return (await takeDecided(tx, context, after, decideOverpaid(after))) ?? after
 }

@@ -34,16 +34,17 @@ describe('a refund ordered by an operator', () => {
     expect(await database.read((db) => findOrders(db, 'counted'))).toMatchObject([{ requests: 1 }])
   })
 
-  test('that has ended keeps its result and is not requested again', async () => {
+  test('that has ended is not requested again, and keeps its result unless the money comes back', async () => {
     const seen = await ordered('over')
     const note = (state: RefundOrderRow['state']) =>
       database.transaction((tx) => noteOrder(tx, 'over', { state, refundId: 'rfd-1' }))
+    const found = () => database.read((db) => findOrders(db, 'over'))
     expect(await note('succeeded')).toBeDefined()
     expect(await note('open')).toBeUndefined()
-    expect(await note('failed')).toBeUndefined()
     expect(await database.run((db) => countRequest(db, seen))).toBe(false)
-    expect(await database.read((db) => findOrders(db, 'over'))).toMatchObject([
-      { state: 'succeeded' },
-    ])
+    expect(await found()).toMatchObject([{ state: 'succeeded' }])
+    expect(await note('failed')).toBeDefined()
+    expect(await note('succeeded')).toBeUndefined()
+    expect(await found()).toEqual([])
   })
 })

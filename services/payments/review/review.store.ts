@@ -1,4 +1,4 @@
-import { and, asc, count, eq, ne, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, ne, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { amountColumn, at, quotedList, timestamps } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
@@ -122,16 +122,21 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
   return counted.length === 1
 }
 
-/** Updates an open refund order. Returns undefined if it was not open. */
+/**
+ * Updates an open refund order, or one whose refund came back after all. Returns undefined for any
+ * other.
+ */
 export async function noteOrder(
   tx: Tx,
   reference: string,
   known: { state: RefundOrderRow['state']; refundId?: string; failureCode?: string },
 ): Promise<RefundOrderRow | undefined> {
+  const before: RefundOrderRow['state'][] =
+    known.state === 'failed' ? ['open', 'succeeded'] : ['open']
   const noted = await tx
     .update(refundOrders)
     .set({ ...known, updatedAt: sql`now()` })
-    .where(and(eq(refundOrders.reference, reference), eq(refundOrders.state, 'open')))
+    .where(and(eq(refundOrders.reference, reference), inArray(refundOrders.state, before)))
     .returning()
   return noted[0]
 }

@@ -237,6 +237,23 @@ describe('a refund that an operator orders', () => {
     expect((await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false).toBe(false)
   })
 
+  test('and that comes back after it succeeded is owed again, and another one can be ordered', async () => {
+    for (const id of [await differing(), await paidTwice()]) {
+      await fixture.resolve(id, 'refund')
+      await fixture.recheck()
+      const [first] = await atProvider(id)
+      await fixture.control(`refunds/${first!.id}/succeed`)
+      await fixture.becomesEither(id, ['refunded', 'credited'])
+      await fixture.control(`refunds/${first!.id}/fail`)
+      await fixture.becomes(id, { state: 'review' })
+      await booked(id)
+      expect((await fixture.resolve(id, 'refund')).ok!.done).toContain(`ordered-${id}_2`)
+      await fixture.recheck()
+      await succeed(id)
+      await fixture.becomesEither(id, ['refunded', 'credited'])
+    }
+  })
+
   test('is refused while the chain has the effect of the payment', async () => {
     const id = await topup('QRIS')
     await fixture.becomes(id, { state: 'paid' })

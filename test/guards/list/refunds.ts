@@ -262,13 +262,13 @@ export const refundGuards: readonly Guard[] = [
     edits: [
       edit(
         at('review/review.store.ts'),
-        "eq(refundOrders.reference, reference), eq(refundOrders.state, 'open')))",
+        'eq(refundOrders.reference, reference), inArray(refundOrders.state, before)))',
         'eq(refundOrders.reference, reference)))',
       ),
     ],
     test: {
       file: at('review/review.store.test.ts'),
-      name: 'that has ended keeps its result and is not requested again',
+      name: 'that has ended is not requested again, and keeps its result unless the money comes back',
     },
   },
 ]
