@@ -52,7 +52,8 @@ export async function withRate(
   const unpriced = { ...fetched, presentMinorPerUsd: null }
   if (status !== 'succeeded') return unpriced
   const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
-  const owner = match && mayExceed(match) ? await readOwner(context, match) : undefined
+  const isUnadmitted = match && mayExceed(match, charge, context.clock())
+  const owner = isUnadmitted ? await readOwner(context, match) : undefined
   const matched = { ...unpriced, match, owner }
   if (!match || !isLate(match, charge)) return matched
   if (match.providerPaymentId !== null && !awaitsRate(match)) return matched
@@ -163,7 +164,7 @@ async function receivePayment(
   const held = isHeld(charge.channelKind) || isOpen
   const { receipt, set: admitted } =
     'onchainMicro' in decided
-      ? await admitExcess(tx, context, payment, { receipt: decided, held, owner })
+      ? await admitExcess(tx, context, payment, { receipt: decided, charge, held, owner })
       : { receipt: decided, set: {} }
   if ('known' in receipt) {
     if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')

@@ -12,8 +12,7 @@ const texts: Readonly<Record<Reason, string>> = {
     'Your payment arrived after the checkout closed. We are waiting for an exchange rate.',
   sender_unverified: 'We could not confirm that the bank account you paid from is yours.',
   excess_refused:
-    'Your debt was smaller than this payment when it arrived, and the rest would exceed the limits of ' +
-    'top-ups. It was not applied.',
+    'When this payment arrived, it would have exceeded the limits of top-ups. It was not applied.',
   amount_differs: 'The amount you paid differs from the checkout amount.',
   currency_differs: 'You paid in a different currency from the checkout.',
   paid_twice: 'This checkout was paid twice. The second payment was not credited.',

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { payments } from '../payment.store'
 import { type Fixture, newWallet, openFixture } from '../test-support'
 
 let fixture: Fixture
@@ -110,6 +112,49 @@ test('security: several checkouts for one old debt, paid at the same moment, rep
   const rows = await Promise.all(ids.map(fixture.row))
   const refused = rows.filter((row) => row!.state === 'review')
   expect(refused.map((row) => row!.reason)).toEqual(['excess_refused', 'excess_refused'])
+})
+
+describe('security: money for a checkout that ended on an earlier day', () => {
+  const dayMs = 86_400_000
+  /** Opens a top-up of 1 AUSD and lets it end unpaid, as if that were days ago. */
+  async function endedBefore(wallet: string, days: number): Promise<string> {
+    const id = (await topup(wallet)).ok!.paymentId
+    const then = new Date(fixture.context.clock() - days * dayMs)
+    const set = { topupAt: then, expiresAt: then, state: 'expired' as const }
+    await fixture.database.run((db) => db.update(payments).set(set).where(eq(payments.id, id)))
+    return id
+  }
+
+  test('counts for the day on which it arrives', async () => {
+    const wallet = newWallet()
+    const ids = await Promise.all([1, 2, 3].map((days) => endedBefore(wallet, days)))
+    limits(2_000_000n)
+    for (const id of ids) {
+      await pay(id)
+      await fixture.becomesEither(id, ['paid', 'review'])
+    }
+    const rows = await Promise.all(ids.map(fixture.row))
+    expect(rows.map((row) => row!.state).toSorted()).toEqual(['paid', 'paid', 'review'])
+    expect((await topup(wallet)).refused).toBe('day_limit_reached')
+  })
+
+  test('goes to review while top-ups are paused', async () => {
+    const id = await endedBefore(newWallet(), 1)
+    await fixture.pause('paused')
+    await pay(id)
+    await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })
+  })
+
+  test('of the same day is credited whatever the limits, which have counted it', async () => {
+    const wallet = newWallet()
+    const id = (await topup(wallet)).ok!.paymentId
+    const set = { expiresAt: new Date(fixture.context.clock() - 1_000), state: 'expired' as const }
+    await fixture.database.run((db) => db.update(payments).set(set).where(eq(payments.id, id)))
+    limits(1n)
+    await fixture.pause('paused')
+    await pay(id)
+    await fixture.becomes(id, { state: 'paid' })
+  })
 })
 
 describe('security: a debt that is repaid before its checkout is paid', () => {

@@ -2,16 +2,18 @@ import { Unavailable } from '#shared/bus/ask'
 import type { Tx } from '#shared/db/open'
 import { ChainAccount } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
-import type { Receipt } from '../decide'
+import { isLate, type Receipt } from '../decide'
 import { atLeastZero, awaitsRate, remainderFloor } from '../payment'
 import type { Change, PaymentRow } from '../payment.store'
 import { limitTopup } from '../price'
+import type { Charge } from '../provider'
 import { sumRepaying, sumTopups } from './limits.store'
 import { isCovered } from './reserve'
 
 // A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
 // may become collateral is held to the limits of top-ups when the checkout is opened. If the debt
-// has shrunk since, the excess is held to them when the money arrives.
+// has shrunk since, the excess is held to them when the money arrives, and so is all of it if the
+// checkout ended on an earlier day: unpaid checkouts of many days would else be paid on one.
 
 /** State of a payment's wallet on the chain, read before the transaction that receives its money. */
 export type Owner = {
@@ -21,17 +23,24 @@ export type Owner = {
   readonly readAt: Date
 }
 
-type Admitted = Pick<PaymentRow, 'state' | 'topupMicro'>
+type Admitted = Pick<PaymentRow, 'state' | 'topupMicro' | 'topupAt' | 'expiresAt'>
+type Paid = Pick<Charge, 'paidAt'>
+
+/** Returns true if the money is late, and the limits admitted it on an earlier day (UTC). */
+const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean =>
+  isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+
 /** Returns the collateral (10⁻⁶ AUSD) that the limits have admitted; a replaced one counts no more. */
-const admittedMicro = ({ state, topupMicro }: Admitted): bigint =>
-  state === 'replaced' ? 0n : topupMicro
+const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
+  payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
 type Unreceived = Admitted & Pick<PaymentRow, 'kind' | 'ausdMicro' | 'providerPaymentId' | 'reason'>
 /** Returns true if money of the payment may become collateral that no limit has admitted. */
-export const mayExceed = (payment: Unreceived): boolean =>
-  payment.kind === 'settlement' &&
+export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
+  (payment.kind === 'settlement' || isOfEarlierDay(payment, charge, nowMs)) &&
   (payment.providerPaymentId === null || awaitsRate(payment)) &&
-  admittedMicro(payment) < payment.ausdMicro
+  admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 
 /** Reads the wallet of a payment. Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(
@@ -46,7 +55,7 @@ export async function readOwner(
   return { drawnMicro: BigInt(drawn), verified, frozen, readAt }
 }
 
-type Paid = Extract<Receipt, { next: 'paid' }>
+type PaidReceipt = Extract<Receipt, { next: 'paid' }>
 
 /**
  * Decides about money that no limit has admitted: returns the receipt with the change that counts
@@ -57,22 +66,38 @@ export async function admitExcess(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
-  { receipt, held, owner }: { receipt: Paid; held: boolean; owner: Owner | undefined },
+  {
+    receipt,
+    charge,
+    ...more
+  }: { receipt: PaidReceipt; charge: Charge; held: boolean; owner: Owner | undefined },
 ): Promise<{ receipt: Receipt; set: Change }> {
-  if (!mayExceed(payment)) return { receipt, set: {} }
+  const nowMs = context.clock()
+  if (!mayExceed(payment, charge, nowMs)) return { receipt, set: {} }
+  const { held, owner } = more
   // The row has changed since it was read.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
-  // Each unit of debt is repaid once, however many checkouts were opened for it.
-  const repayingMicro = await sumRepaying(tx, payment.wallet, owner.readAt)
-  const overMicro = atLeastZero(
-    receipt.onchainMicro - atLeastZero(owner.drawnMicro - repayingMicro),
-  )
-  const topupMicro = payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
-  const moreMicro = topupMicro - admittedMicro(payment)
+  const admitted = admittedMicro(payment, charge, nowMs)
+  const overMicro = atLeastZero(receipt.onchainMicro - (await owedMicro(tx, payment, owner)))
+  const topupMicro = isOfEarlierDay(payment, charge, nowMs)
+    ? overMicro
+    : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
+  const moreMicro = topupMicro - admitted
   if (moreMicro <= 0n) return { receipt, set: {} }
   if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner })))
     return { receipt: { next: 'review', reason: 'excess_refused' }, set: {} }
   return { receipt, set: { topupMicro, topupAt: new Date(context.clock()) } }
+}
+
+/** Returns the debt that a settlement may repay (10⁻⁶ AUSD). */
+async function owedMicro(
+  tx: Tx,
+  { kind, wallet }: PaymentRow,
+  { drawnMicro, readAt }: Owner,
+): Promise<bigint> {
+  if (kind === 'topup') return 0n
+  // Each unit of debt is repaid once, however many checkouts were opened for it.
+  return atLeastZero(drawnMicro - (await sumRepaying(tx, wallet, readAt)))
 }
 
 async function mayAdmit(
