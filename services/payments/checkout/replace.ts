@@ -64,15 +64,24 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
 /**
  * Receives the earlier settlement of a wallet, unless it will be answered again. So if it was paid
  * and its webhook was lost, the new one is refused before its row is stored or its quote is taken.
+ * `admit` decides first whether a new one may be stored at all: a request that is refused, and so
+ * may be repeated without end, makes no call of the provider.
  */
 export async function receiveEarlier(
   context: Context,
   wallet: `0x${string}`,
   terms: Terms,
+  admit: (tx: Tx) => Promise<Answer<object>>,
 ): Promise<Answer<object>> {
-  for (const earlier of await open(context, wallet)) {
-    if (isSame(context, earlier, terms)) continue
-    const refused = await receive(context, earlier)
+  const all = await open(context, wallet)
+  const earlier = all.filter((one) => !isSame(context, one, terms))
+  if (earlier.length === 0) return ok({})
+  const admitted = await context.database.transaction(async (tx) =>
+    (await countSettlements(tx, wallet)) >= perHourMax ? refuse('settlements_too_many') : admit(tx),
+  )
+  if ('refused' in admitted) return admitted
+  for (const one of earlier) {
+    const refused = await receive(context, one)
     if (refused) return refused
   }
   return ok({})

@@ -1,10 +1,12 @@
 import { handler } from '#shared/bus/serve'
+import type { Tx } from '#shared/db/open'
 import { failpoint } from '#shared/failpoint'
 import { SettlementCreate } from '#shared/messages/payments'
-import { type Answer, ok, refuse } from '#shared/refusals'
+import { type Answer, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { lockWallet, type PaymentRow } from '../payment.store'
-import { priceSettlement } from '../price'
+import { priceSettlement, type Terms } from '../price'
+import type { Treasury } from '../treasury/cover'
 import { readDebt } from '../treasury/debt'
 import { coverDebt } from '../treasury/reserve'
 import {
@@ -63,7 +65,7 @@ async function storeSettlement(
   const readAt = new Date(context.clock())
   const debt = await readDebt(context, wallet)
   if ('refused' in debt) return debt
-  const { drawnMicro, ripeMicro } = debt.ok
+  const { drawnMicro, ripeMicro, mayTopUp } = debt.ok
   if (drawnMicro === 0n) return refuse('nothing_owed')
 
   const quote = await findQuote(context, request)
@@ -72,22 +74,34 @@ async function storeSettlement(
   const rateMinorPerUsd = BigInt(rate)
   const price = priceSettlement({ drawnMicro, pair, rateMinorPerUsd })
   if ('refused' in price) return price
-  const topupMicro = drawnMicro - ripeMicro
+  // A wallet that may have no top-ups is admitted nothing: it pays what it still owes by then.
+  const topupMicro = mayTopUp ? drawnMicro - ripeMicro : 0n
   const terms = { ...price.ok, pair, rateMinorPerUsd, spreadBps, topupMicro }
 
-  const received = await receiveEarlier(context, wallet, terms)
-  if ('refused' in received) return received
   const treasury = await context.treasury.current()
+  const admit = (tx: Tx) => admitDebt(tx, context, wallet, { terms, treasury })
+  const received = await receiveEarlier(context, wallet, terms, admit)
+  if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
     // Under the lock, so that concurrent requests are counted one after another.
     await lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle
-    const repayable = coverDebt(treasury, terms.ausdMicro)
-    if ('refused' in repayable) return repayable
-    const excess = { wallet, ausdMicro: topupMicro, treasury }
-    const admitted = topupMicro > 0n ? await admitTopup(tx, context, excess) : ok({})
+    const admitted = await admit(tx)
     if ('refused' in admitted) return admitted
     return insertOpening(tx, context, request, terms)
   })
+}
+
+/** Holds a debt to what the treasury can repay, and its unripe part to the limits of top-ups. */
+async function admitDebt(
+  tx: Tx,
+  context: Context,
+  wallet: `0x${string}`,
+  { terms, treasury }: { terms: Terms; treasury: Treasury | undefined },
+): Promise<Answer<object>> {
+  const repayable = coverDebt(treasury, terms.ausdMicro)
+  const ausdMicro = terms.topupMicro
+  if ('refused' in repayable || ausdMicro === 0n) return repayable
+  return admitTopup(tx, context, { wallet, ausdMicro, treasury })
 }

@@ -8,6 +8,8 @@ export type Debt = {
   readonly drawnMicro: bigint
   /** Part that stays payable whatever the limits: all of it if it is due, or owed for a day. */
   readonly ripeMicro: bigint
+  /** True if the wallet may have top-ups. */
+  readonly mayTopUp: boolean
 }
 
 /**
@@ -23,12 +25,14 @@ export async function readDebt(context: Context, wallet: `0x${string}`): Promise
   ])
   if ('refused' in account) return account
   const drawnMicro = BigInt(account.ok.drawn)
-  if (account.ok.defaulted) return ok({ drawnMicro, ripeMicro: drawnMicro })
-  if ('refused' in age) return ok({ drawnMicro, ripeMicro: 0n })
+  const mayTopUp = account.ok.verified && !account.ok.frozen
+  if (account.ok.defaulted) return ok({ drawnMicro, ripeMicro: drawnMicro, mayTopUp })
+  if ('refused' in age) return ok({ drawnMicro, ripeMicro: 0n, mayTopUp })
   const { openedAt, blockTime, owedForDay } = age.ok
   const termSeconds = 'ok' in terms ? terms.ok.cycle.termSeconds : Number.POSITIVE_INFINITY
   // Nothing can be drawn once the term has passed, so all of the debt is due.
   const isDue = openedAt !== null && Number(blockTime) > Number(openedAt) + termSeconds
   const owedMicro = BigInt(owedForDay)
-  return ok({ drawnMicro, ripeMicro: isDue || owedMicro > drawnMicro ? drawnMicro : owedMicro })
+  const ripeMicro = isDue || owedMicro > drawnMicro ? drawnMicro : owedMicro
+  return ok({ drawnMicro, ripeMicro, mayTopUp })
 }

@@ -58,6 +58,16 @@ describe('security: a debt that was drawn today', () => {
     expect((await settle(newWallet())).refused).toBe('treasury_short')
   })
 
+  test('is payable without verification, but money beyond it becomes no collateral', async () => {
+    fixture.chain.verified = false
+    const [paying, repaying] = [await opened(newWallet()), await opened(newWallet())]
+    await pay(paying)
+    await fixture.becomes(paying, { state: 'paid', topupMicro: 0n })
+    fixture.chain.drawn = '0'
+    await pay(repaying)
+    await fixture.becomes(repaying, { state: 'review', reason: 'excess_refused' })
+  })
+
   test('counts for the rest of the day after its settlement', async () => {
     const wallet = newWallet()
     limits(5_000_000n)
@@ -258,14 +268,23 @@ test('a debt above what one repayment may move is refused before it is charged',
   expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
 })
 
-test('security: a wallet opens ten settlements an hour', async () => {
+test('security: a wallet opens ten settlements an hour; a further request makes no call of the provider', async () => {
   const wallet = newWallet()
   for (let number = 1; number <= 10; number++) {
     fixture.chain.drawn = String(number * 1_000_000)
     expect(await settle(wallet)).toHaveProperty('ok')
   }
   fixture.chain.drawn = '11000000'
+  const { findCheckout } = fixture.context.provider
+  let calls = 0
+  const counted: typeof findCheckout = (...asked) => {
+    calls += 1
+    return findCheckout(...asked)
+  }
+  const provider = { ...fixture.context.provider, findCheckout: counted }
+  Object.assign(fixture.context, { provider })
   expect(await settle(wallet)).toEqual({ refused: 'settlements_too_many' })
+  expect(calls).toBe(0)
   fixture.chain.drawn = '10000000'
   expect(await settle(wallet)).toHaveProperty('ok') // The open one again.
 })
