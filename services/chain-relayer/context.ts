@@ -7,6 +7,7 @@ import { type Log, type LogThrottled, openLogThrottled } from '#shared/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts, LookUp } from './chain/authorization'
 import type { Look } from './chain/chain-snapshot'
+import type { ContractSignature } from './chain/contract-signature'
 import type { Pace } from './chain/head-progress'
 import type { Head, Node } from './chain/node'
 import type { LaneKey, TreasuryKey } from './keys/keys'
@@ -32,6 +33,8 @@ export type Context = {
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Resolves when the next chain read is due, so that waiting requests share one call. */
   readonly gather: () => Promise<void>
+  /** Verifies a signature that anybody may claim to be of a contract wallet. */
+  readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
   /** The running instances of this service, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Unique id of this process in the leases. */

@@ -48,6 +48,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
     ...{ database, node, contracts, treasury, keys, policy, settings: config },
     ...{ clock, log, copies, ...newProcess(log, clock) },
     ...{ account: accountReader(node.reader, contracts), gather: async () => {} },
+    isAccepted: openStrangerSignatures({ endpoints, ...config }),
     poke: outbox.poke,
     wake: () => rounds.poke(),
   }
@@ -59,9 +60,8 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
 
   const asked = openNodeForQuestions({ endpoints, chainId })
   const account = accountReader(asked.reader, contracts)
-  const isAccepted = openStrangerSignatures({ endpoints, ...config })
   const gather = openGathering(gatherMs(config), clock)
-  const answers = answersOf({ ...context, node: asked, account, gather }, isAccepted)
+  const answers = answersOf({ ...context, node: asked, account, gather })
   const description = `executes commands on chain ${chainId}, exactly once`
   const told = { description, ...figuresOf(context, endpoints) }
   const stored = () => {

@@ -31,6 +31,7 @@ import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
 import { inspectChain } from './chain/boot'
+import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
 import { gatherMs, openGathering } from './chain/read-batcher'
 import { type Context, newProcess, type Settings } from './context'
@@ -132,6 +133,7 @@ export async function openFixture(laneCount = 1) {
     copies: { count: () => 1, poke: () => {} },
     ...{ account: accountReader(node.reader, contracts) },
     gather: openGathering(gatherMs(fast), systemClock),
+    isAccepted: openContractSignatures({ node, ethCallsPerSecond: 10 }),
     poke: () => {},
     wake: () => {},
   }

@@ -22,7 +22,7 @@ import {
   withTokenV,
 } from '#shared/chain/erc3009'
 import { isRefusal, readInHalves, type Span } from '#shared/chain/halves'
-import { acceptedByContract } from './contract-signature'
+import type { ContractSignature } from './contract-signature'
 import type { Head, Node } from './node'
 
 /** The contracts used by this service. */
@@ -77,15 +77,19 @@ export const needsContract = async (
   signed: GivenAuthorization,
 ): Promise<boolean> => !(await signedByKey(domain, signed))
 
-/** Verifies a signature as the token does: by the key first, then by the contract, if any. */
+/**
+ * Verifies a signature as the token does: by the key first, then by the contract, if any. `accepts`
+ * asks that contract.
+ */
 export async function isSignedByOwner(
-  { node, contracts: { domain } }: Chain,
+  domain: TokenDomain,
   signed: GivenAuthorization,
+  accepts: (asked: ContractSignature) => Promise<boolean>,
 ): Promise<boolean> {
   if (await signedByKey(domain, signed)) return true
   const digest = transferDigest(domain, signed)
   const { from: signer, signature } = signed as { from: Hex; signature: Hex }
-  return acceptedByContract(node, { signer, digest, signature })
+  return accepts({ signer, digest, signature })
 }
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }

@@ -36,12 +36,6 @@ const dataOf = ({ digest, signature }: ContractSignature): Hex =>
 /** Gas limit of a check: enough for a contract wallet, too little to load an endpoint. */
 const checkGas = 1_000_000n
 
-/** Returns true if the contract at `signer` accepts the signature; false without a contract. */
-export async function acceptedByContract(node: Node, asked: ContractSignature): Promise<boolean> {
-  const code = await node.reader.getCode({ address: asked.signer })
-  return !code || code === '0x' ? false : isAccepted(node, asked)
-}
-
 async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): Promise<boolean> {
   const call = { to: asked.signer, data: dataOf(asked), gas: checkGas }
   const answer = await node.call(call, 'latest')

@@ -9,7 +9,6 @@ import * as questions from '#shared/messages/chain'
 import { personErasures } from '#shared/messages/person'
 import { agesOf } from '#shared/overdue'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { openContractSignatures } from '../chain/contract-signature'
 import type { Context } from '../context'
 import { findLanes } from '../lanes/lane.store'
 import { erasure } from '../operations/erase'
@@ -25,10 +24,9 @@ import { readHold, readRef } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
 import { treasuryReader } from './treasury'
 
-/** Handlers of every request this service answers; `isAccepted` verifies the signatures of strangers. */
+/** Handlers of every request this service answers. */
 export const answersOf = (
   context: Context,
-  isAccepted = openContractSignatures({ node: context.node, ethCallsPerSecond: 10 }),
   readTreasury = treasuryReader(context),
   readTerms = termsReader(context),
 ): Handler[] => [
@@ -73,7 +71,7 @@ export const answersOf = (
       if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(signature)) return ok({ valid: false })
       const signer = wallet.toLowerCase() as Hex
       const asked = { signer, digest: hashMessage(text), signature: unwrapped(signature as Hex) }
-      return ok({ valid: await isAccepted(asked) })
+      return ok({ valid: await context.isAccepted(asked) })
     }),
   ),
   handler(questions.SendCreate, ({ wallet, authorization }) =>

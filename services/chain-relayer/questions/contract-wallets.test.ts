@@ -217,6 +217,35 @@ describe('a contract wallet', () => {
     expect(calls).toHaveLength(before)
   })
 
+  test.each(['cash-outs', 'sends'])(
+    'security: forged %s of 40 wallets that anybody can make take few chain calls',
+    async (kind) => {
+      const calls: string[] = []
+      fixture.endpoint.intercept = (method) => void calls.push(method)
+      const forged = `0x${'11'.repeat(64)}1b` as Hex
+      const startedAt = Date.now()
+      const ask = async () => {
+        const from = newNonce().slice(0, 42) as Hex
+        const terms = { from, to: treasury, value: '1000000', validAfter: '0' }
+        const authorization = {
+          ...{ ...terms, validBefore: '4000000000', nonce: newNonce(), signature: forged },
+        }
+        if (kind === 'cash-outs')
+          return answersOf(context)
+            .find(({ question }) => question === questions.AuthorizationCheck)!
+            .answer({ authorization })
+        return createSend(context, from, canonical({ ...authorization, to: recipient }))
+      }
+      for (const answer of await Promise.all(Array.from({ length: 40 }, ask)))
+        expect(['signature_invalid', 'not_verified']).toContain(
+          (answer as { refused: string }).refused,
+        )
+      const elsewhere = calls.filter((method) => method !== 'eth_call')
+      expect(elsewhere).toEqual([])
+      expect(calls.length).toBeLessThanOrEqual(10 + (Date.now() - startedAt) / 100)
+    },
+  )
+
   test('signs in by its own code; an account without code never does', async () => {
     const { account, wallet, wrap } = await ownedWallet()
     const text = 'Sign in to Service'

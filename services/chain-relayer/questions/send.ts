@@ -100,7 +100,7 @@ export async function signerFacts(
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
     await Promise.all([
       gathered.then(() => context.account(from)),
-      isSignedByOwner(context, signed),
+      isSignedByOwner(contracts.domain, signed, context.isAccepted),
       gathered.then(() =>
         node.reader.readContract({
           ...token,

@@ -55,7 +55,8 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
     ...{ database, node, keys, policy, settings, log, clock, account },
     ...{ contracts: { ausd, creditLine, domain }, ...newProcess(log, clock) },
     treasury: { address: treasury, sign: async () => `0x${'7e'.repeat(65)}` as Hex },
-    ...{ holder: process.name, gather: async () => {} },
+    ...{ holder: process.name, gather: async () => {}, mayBundle: () => false },
+    isAccepted: async () => false,
     copies: { count: copies, poke: () => {} },
     ...{ poke: outbox.poke, wake: () => rounds.poke() },
   }
