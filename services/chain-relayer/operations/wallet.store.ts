@@ -1,6 +1,6 @@
-import { and, eq, gt, inArray, not, or, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
-import { isOneOf } from '#shared/db/columns'
+import { isOneOf, midnightUtc } from '#shared/db/columns'
 import type { Db, Tx } from '#shared/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.store'
@@ -76,6 +76,24 @@ export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
       ),
     )
   return rows.flatMap(({ nonce }) => nonce ?? [])
+}
+
+/** Counts the transfers of this UTC day that the code of a wallet had accepted and then refused. */
+export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
+  const { kind, state, reason, createdAt } = operations
+  const rows = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.wallet, wallet),
+        inArray(kind, ['take', 'send']),
+        gte(createdAt, midnightUtc),
+        eq(state, 'failed'),
+        inArray(reason, ['signature_invalid', 'reverted']),
+      ),
+    )
+  return rows[0]!.count
 }
 
 /**

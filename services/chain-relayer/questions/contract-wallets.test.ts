@@ -73,8 +73,8 @@ describe('a contract wallet', () => {
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
   })
 
-  /** Deploys a wallet that burns all gas it is given; our lane's simulation of it passes. */
-  async function burner() {
+  /** Deploys a wallet whose code accepts any signature when it is asked, and refuses it when it is used. */
+  async function liar() {
     const { key } = await newWallet(fixture, 0n)
     const data = encodeDeployData({
       abi: trickWalletAbi,
@@ -91,12 +91,18 @@ describe('a contract wallet', () => {
       const terms = { from: wallet, to, value, ...window, nonce: newNonce() }
       return { ...terms, signature: `0x${'00'.repeat(96)}` as Hex }
     }
+    return { wallet, sign }
+  }
+
+  /** Such a wallet, which burns all gas it is given; our lane's simulation of it passes. */
+  async function burner() {
+    const made = await liar()
     // Its code can always detect a simulation, so the endpoint lets the simulation pass.
     fixture.endpoint.intercept = (method, _, params) =>
       method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
         : undefined
-    return { wallet, sign }
+    return made
   }
   const lane = fixture.keys[0]!.address
 
@@ -109,6 +115,19 @@ describe('a contract wallet', () => {
     const ended = await fixture.finish(context, task)
     expect(ended).toMatchObject({ state: 'failed', reason: 'reverted' })
     expect(await chain.getTransactionCount({ address: lane })).toBe(before + 1)
+  })
+
+  test('security: whose code refuses what it accepted gets three tries a day', async () => {
+    const context = await fixture.begin()
+    const { sign } = await liar()
+    const check = () => ask(questions.AuthorizationCheck, { authorization: sign(treasury, '9') })
+    for (let tries = 1; tries <= 3; tries++) {
+      expect(await check()).toHaveProperty('ok.free')
+      const task = take(sign())
+      await fixture.command(task)
+      expect((await fixture.finish(context, task)).state).toBe('failed')
+    }
+    expect(await check()).toEqual({ refused: 'signature_invalid' })
   })
 
   test('security: burns only its daily gas budget, for any number of concurrent orders', async () => {

@@ -8,12 +8,19 @@ import { failpoint } from '#shared/failpoint'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { requestId } from '#shared/request-id'
 import { isSignedByOwner } from '../chain/authorization'
+import type { ContractSignature } from '../chain/contract-signature'
 import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
 import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
 import { findOperations, insertOperations, type Operation } from '../operations/operation.store'
 import { burntToday } from '../operations/reverted-gas.store'
-import { findLeaving, leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
+import {
+  countRefusedByCode,
+  findLeaving,
+  leavingMicro,
+  lockWallets,
+  takenAmong,
+} from '../operations/wallet.store'
 import { atMost } from '../transactions/transaction'
 import { together } from './multi-read'
 
@@ -100,7 +107,7 @@ export async function signerFacts(
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
     await Promise.all([
       gathered.then(() => context.account(from)),
-      isSignedByOwner(contracts.domain, signed, context.isAccepted),
+      isSignedByOwner(contracts.domain, signed, (asked) => isBelieved(context, asked)),
       gathered.then(() =>
         node.reader.readContract({
           ...token,
@@ -118,6 +125,22 @@ export async function signerFacts(
   const isEnough = freeMicro >= BigInt(signed.value) || leaving === 0n
   if (isEnough) return { ...facts, balanceMicro, goneIds: [], freeMicro }
   return { ...facts, ...(await holdingOf(context, from)) }
+}
+
+/** Transfers of a day after which a wallet whose code accepts and then refuses is believed no more. */
+const refusedByCodeMax = 3
+
+/**
+ * Returns true if the code of a wallet accepts a signature, and is reliable: it can tell who asks,
+ * and an accepted transfer that it refuses later costs chain calls that nobody pays for.
+ */
+async function isBelieved(
+  { database, isAccepted }: Pick<Context, 'database' | 'isAccepted'>,
+  asked: ContractSignature,
+): Promise<boolean> {
+  if (!(await isAccepted(asked))) return false
+  const refused = await database.read((db) => countRefusedByCode(db, asked.signer))
+  return refused < refusedByCodeMax
 }
 
 /** Maximum open transfers considered per wallet. */
