@@ -221,9 +221,9 @@ describe('POST /me/verification', () => {
     },
     ...more,
   })
-  const asked = async (fixture: Fixture, who = ana) => {
-    const authorization = await headerOf(who)
-    const response = await fixture.call('POST', '/me/verification', { headers: { authorization } })
+  const asked = async (fixture: Fixture, who = ana, from = '10.0.0.1') => {
+    const headers = { authorization: await headerOf(who) }
+    const response = await fixture.call('POST', '/me/verification', { headers, from })
     return { response, body: (await response.json()) as Record<string, unknown> }
   }
   test('returns a link without a verdict, and none for a verified user', async () => {
@@ -259,9 +259,20 @@ describe('POST /me/verification', () => {
     const limited = { ...config, identityRechecksPerMinute: 24 }
     const fixture = await fixtureOf({}, over({}, { config: limited }))
     const wallets = Array.from({ length: 10 }, () => privateKeyToAccount(generatePrivateKey()))
-    const answers = await Promise.all(wallets.map((wallet) => asked(fixture, wallet)))
+    const answers = await Promise.all(
+      wallets.map((wallet, at) => asked(fixture, wallet, `10.0.0.${at}`)),
+    )
     expect(made.length).toBeLessThanOrEqual(3)
     expect(answers.filter(({ response }) => response.status === 503).length).toBeGreaterThan(5)
+  })
+  test('security: gives the wallets of one address a quarter of these calls', async () => {
+    made.length = 0
+    const limited = { ...config, identityRechecksPerMinute: 240 }
+    const fixture = await fixtureOf({}, over({}, { config: limited }))
+    const wallets = Array.from({ length: 30 }, () => privateKeyToAccount(generatePrivateKey()))
+    const answers = await Promise.all(wallets.map((wallet) => asked(fixture, wallet)))
+    expect(answers.filter(({ response }) => response.status === 429)).toHaveLength(25)
+    expect((await asked(fixture, ana, '10.0.0.2')).response.status).toBe(200)
   })
   test('answers 503 when the provider is down', async () => {
     const down = provider(async () => Promise.reject(new Error('refused by 10.0.0.3')))

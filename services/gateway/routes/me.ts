@@ -9,8 +9,10 @@ import { joined } from '#shared/reads/reads'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
+import { callerOf } from '../http/caller'
 import { inTime } from '../http/deadline'
 import { okOf, Refused, refusedAs } from '../http/failure'
+import { openLimiter, takeFrom } from '../http/limit'
 import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -185,12 +187,19 @@ export const verificationRoute = (context: Context, access: Access) => {
   const budget = openRateLimit(config.identityRechecksPerMinute / 2, clock, {
     copies: () => copies.count(),
   })
-  const linkFor = async (wallet: `0x${string}`) => {
+  // Wallets cost nothing, so without a limit per address one person could use up all of it.
+  const addresses = openLimiter({
+    perMinute: Math.max(1, config.identityRechecksPerMinute / 8),
+    atOnce: Math.max(1, Math.floor(config.identityRechecksPerMinute / 48)),
+    clock,
+  })
+  const linkFor = async ({ wallet, address }: { wallet: `0x${string}`; address: string }) => {
     const { isVerified, linksToday } = await inTime(verification.standing(wallet), 'the verdicts')
     if (isVerified) return { verified: true, url: null }
     const known = fresh.peek(wallet)
     if (known) return { verified: false, url: known }
     if (linksToday >= linksPerDayMax) throw refusedAs('verification_limit_reached')
+    takeFrom(addresses, address)
     if (budget.reserve(provider.name, 0) === null) throw noLink()
     const { url, ref } = await provider.createLink(wallet).catch((error) => {
       log.warn({ err: error }, 'verification link not created')
@@ -201,8 +210,10 @@ export const verificationRoute = (context: Context, access: Access) => {
     fresh.set(wallet, url)
     return { verified: false, url }
   }
-  const link = joined(linkFor, (wallet) => wallet)
-  return new Elysia().use(access).post(PostVerification.path, ({ wallet }) => link(wallet), {
+  const link = joined(linkFor, ({ wallet }) => wallet)
+  const handle = ({ request, wallet }: { request: Request; wallet: `0x${string}` }) =>
+    link({ wallet, address: callerOf(request).address })
+  return new Elysia().use(access).post(PostVerification.path, handle, {
     signed: true,
     ...operation({
       summary: 'Create a link to the hosted identity verification',
