@@ -6,7 +6,7 @@ import { faultOfServer } from '#infra/local/postgres'
 import { assertOwnUrls, placeOf } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
 import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
-import { adviceOnInstall, isOlderBun, lockInstallation, triedBun } from './install'
+import { adviceOnInstall, isOlderBun, lockInstallation, mayPass, triedBun } from './install'
 import { openProgress } from './progress'
 
 const dir = mkdtempSync(join(tmpdir(), 'faults-'))
@@ -143,9 +143,22 @@ describe('installation', () => {
     ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not match'],
     ['EACCES: Permission denied while installing', 'cannot be written'],
     ['EEXIST: failed copying files from cache for package viem', 'Remove node_modules'],
+    [
+      'Resolving dependencies\nResolved, downloaded and extracted [1]\nerror: ENOENT: viem',
+      'Remove node_modules',
+    ],
   ])('an installation that fails with "%s" prints the fix', (said, advice) => {
     expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
   })
+})
+
+test.each([
+  ['error: ConnectionRefused downloading package manifest viem', true],
+  ['error: EEXIST: failed copying files from cache for package viem', true],
+  ['error: lockfile had changes, but lockfile is frozen', false],
+  ['ENOSPC: No space left on device', false],
+])('whether an installation that fails with "%s" is tried again: %p', (said, isTried) => {
+  expect(mayPass(said)).toBe(isTried)
 })
 
 test('an installation waits for another one in the same checkout', async () => {

@@ -15,20 +15,38 @@ export function isOlderBun(version: string, than: string = triedBun): boolean {
   return at >= 0 && (here[at] ?? 0) < wanted[at]!
 }
 
+/** What Bun prints about its progress, whether or not it fails. */
+const progressLines = /^Resolv(?:ing dependencies|ed, downloaded and extracted.*)$/gm
+
+/** Failures that the same command meets again. */
+const lasting: readonly [RegExp, string][] = [
+  [/ENOSPC|No space left/i, 'The disk is full: free some space, then start again.'],
+  [
+    /EACCES|EPERM|EROFS|AccessDenied|PermissionDenied|ReadOnlyFileSystem/i,
+    'node_modules cannot be written in this folder: use a copy of the repository you own.',
+  ],
+  [
+    /frozen|lockfile/i,
+    'bun.lock does not match package.json: run `bun install` and commit both files.',
+  ],
+  [
+    /IntegrityCheckFailed|integrity/i,
+    'A package does not match its hash in bun.lock: `bun pm cache rm`, then start again.',
+  ],
+]
+
+/** Returns true if the same installation may succeed the next time. */
+export const mayPass = (said: string): boolean => !lasting.some(([failure]) => failure.test(said))
+
 /** Returns advice on a failed installation, from the output of `bun install`. */
 export function adviceOnInstall(said: string, registry: string | undefined): string {
-  if (/ENOSPC|No space left/i.test(said))
-    return 'The disk is full: free some space, then start again.'
-  if (/EACCES|EPERM|EROFS|AccessDenied|PermissionDenied|ReadOnlyFileSystem/i.test(said))
-    return 'node_modules cannot be written in this folder: use a copy of the repository you own.'
-  if (/frozen|lockfile/i.test(said))
-    return 'bun.lock does not match package.json: run `bun install` and commit both files.'
-  if (/IntegrityCheckFailed|integrity/i.test(said))
-    return 'A package does not match its hash in bun.lock: `bun pm cache rm`, then start again.'
+  const known = lasting.find(([failure]) => failure.test(said))
+  if (known) return known[1]
   const name = registry ?? 'that Bun uses'
   if (/40[134]/.test(said))
     return `The registry ${name} denied a package or does not have it: sign in, or set BUN_CONFIG_REGISTRY to another registry.`
-  if (!/Refused|Resolve|ENOTFOUND|Timeout|TimedOut|Connection|network|fetch/i.test(said))
+  const faults = said.replace(progressLines, '')
+  if (!/Refused|Resolve|ENOTFOUND|Timeout|TimedOut|Connection|network|fetch/i.test(faults))
     return 'Remove node_modules, then start again.'
   return `The registry ${name} does not respond: check the network, set HTTPS_PROXY if you need a proxy, or set BUN_CONFIG_REGISTRY to another registry.`
 }
@@ -54,6 +72,9 @@ export async function lockInstallation(root: string): Promise<Disposable> {
 
 const retryMs = 50
 
+/** A busy registry, or the installation of another checkout in the shared cache, may fail one attempt. */
+const attemptsMax = 3
+
 async function install(): Promise<number> {
   if (isOlderBun(Bun.version)) {
     console.error(`Bun ${triedBun} or newer is required; this is ${Bun.version}.`)
@@ -65,15 +86,18 @@ async function install(): Promise<number> {
   // A folder that cannot be written has no lock; the installation says so itself.
   const waited = lockInstallation(root).catch(() => undefined)
   using _lock = await progress.during('waiting for another installation', waited)
-  const run = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
-    ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-  })
-  const texts = [run.stdout, run.stderr].map((stream) => new Response(stream).text())
-  const [said, code] = await progress.during(
-    'installing packages',
-    Promise.all([Promise.all(texts).then((all) => all.join('')), run.exited]),
-  )
-  if (code === 0) return 0
+  let said = ''
+  for (let attempt = 1; attempt <= attemptsMax && mayPass(said); attempt++) {
+    const run = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
+      ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    })
+    const texts = [run.stdout, run.stderr].map((stream) => new Response(stream).text())
+    const all = Promise.all(texts).then((parts) => parts.join(''))
+    const work = Promise.all([all, run.exited])
+    const [text, code] = await progress.during('installing packages', work)
+    if (code === 0) return 0
+    said = text
+  }
   console.error(`Package installation failed:\n${firstLines(said)}\n`)
   console.error(adviceOnInstall(said, registryOf(root)))
   return 1
