@@ -40,14 +40,16 @@ const routes = [
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 /** Assembles the routes, the document, and the handling common to all requests. */
-export async function openApp(context: Context): Promise<App> {
+export function openApp(context: Context): App {
   const limits = openAddressLimits(context.config, context.clock)
   const access = openAccess(context, limits)
   const served = new Elysia()
   for (const route of routes) served.use(route(context, access))
   served.use(healthRoutes(context, access))
-  const document = await openApiDocument(served, context.config.publicUrl)
   const router = new Elysia().use(everyAnswer(context, limits)).use(served)
-  router.use(docsRoutes(document, access)).use(guideRoutes(context.config.publicUrl, access))
+  const { publicUrl } = context.config
+  // Built at the first request for it: that takes as long as the rest of this.
+  const document = () => openApiDocument(served, publicUrl)
+  router.use(docsRoutes(document, access)).use(guideRoutes(publicUrl, access))
   return openEdge(context, { handle: async (request) => router.fetch(request) })
 }

@@ -54,7 +54,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
   await using operators = runConsole(context, openOperators(context))
   await using ops = listen(operators.app, { host: config.opsHost, port: config.opsPort })
-  const app = await openApp(context)
+  const app = openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await aliveUntilStopped(config, runtime)

@@ -19,13 +19,13 @@ const pages = [
   { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const
 
-/** A page as served, in Markdown and HTML. */
+/** A page; the functions render it. */
 export type Page = {
   readonly path: string
   readonly title: string
   readonly about: string
-  readonly markdown: string
-  readonly html: string
+  readonly markdown: () => string
+  readonly html: () => string
 }
 
 const readIn = (folder: string) => (file: string) =>
@@ -49,11 +49,9 @@ export function openGuide(baseUrl: string): readonly Page[] {
   })
   return written.map(({ text, ...page }, at) => ({
     ...page,
-    markdown: linked(text, (path) => `${baseUrl}${path}.md`),
-    html: layout(
-      { ...page, written, before: written[at - 1], next: written[at + 1] },
-      htmlOf(text),
-    ),
+    markdown: () => linked(text, (path) => `${baseUrl}${path}.md`),
+    html: () =>
+      layout({ ...page, written, before: written[at - 1], next: written[at + 1] }, htmlOf(text)),
   }))
 }
 

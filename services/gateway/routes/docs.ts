@@ -5,10 +5,10 @@ import { undocumented } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 /** `GET /openapi.json` and `/docs`: the API reference as JSON and HTML; `/` redirects to it. */
-export function docsRoutes(document: string, access: Access) {
+export function docsRoutes(document: () => Promise<string>, access: Access) {
   const routes = new Elysia().use(access)
   for (const { path, ...content } of [
-    { path: '/openapi.json', type: json, read: () => document },
+    { path: '/openapi.json', type: json, read: document },
     ...files,
   ])
     routes.get(path, openStatic(content), { limited: 'public', ...undocumented })

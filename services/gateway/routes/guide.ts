@@ -28,8 +28,8 @@ export function guideRoutes(publicUrl: string, access: Access) {
     { path: '/docs/client.tgz', type: 'application/gzip', read: clientPackage },
     { path: '/llms.txt', type: plain, read: () => llmsText(guide, baseUrl) },
     ...guide.flatMap((page) => [
-      { path: page.path, type: html, policy: pagePolicy, read: () => page.html },
-      { path: `${page.path}.md`, type: markdown, read: () => page.markdown },
+      { path: page.path, type: html, policy: pagePolicy, read: page.html },
+      { path: `${page.path}.md`, type: markdown, read: page.markdown },
     ]),
   ]
   const routes = new Elysia().use(access)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type RefusalCode, refusals } from '#shared/refusals'
 import { type BodyPath, goodBodies } from '../test-support/bodies'
-import { config, errorOf, fixtureOf, okay, refusing } from '../test-support/fixture'
+import { config, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, budi, headerOf, nowSeconds, walletOf } from '../test-support/wallets'
 
 const routes: readonly [method: string, path: string, subject: string | undefined][] = [
@@ -18,7 +18,8 @@ const routes: readonly [method: string, path: string, subject: string | undefine
 const money = routes.slice(0, 4) as [string, BodyPath, string][]
 const again = ': sign in again'
 
-describe.each(routes)('%s %s checks the session first:', (method, path) => {
+describe.each(routes)('%s %s checks the session first:', async (method, path) => {
+  const shared = await fixtureOf({ 'chain.signature.check': okay({ valid: false }) })
   test.each<[string, () => Promise<string> | string | undefined, string]>([
     ['without a session', () => undefined, `the Authorization header is missing${again}`],
     [
@@ -39,14 +40,13 @@ describe.each(routes)('%s %s checks the session first:', (method, path) => {
     ],
   ])('answers 401: %s', async (_, header, message) => {
     const authorization = await header()
-    const fixture = await fixtureOf({ 'chain.signature.check': okay({ valid: false }) })
     const headers: Record<string, string> = authorization ? { authorization } : {}
-    const response = await fixture.call(method, path, {
+    const response = await shared.call(method, path, {
       headers,
       ...(method === 'POST' ? { raw: 'not even JSON' } : {}),
     })
     expect([response.status, await errorOf(response)]).toEqual([401, message])
-    expect(fixture.users.rows.size).toBe(0)
+    expect(shared.users.rows.size).toBe(0)
   })
   test("answers 429 above the wallet's limit, and not to another wallet", async () => {
     const fixture = await fixtureOf({}, { config: { ...config, rateLimitSignedPerMinute: 1 } })
@@ -69,24 +69,25 @@ describe.each(routes)('%s %s checks the session first:', (method, path) => {
   })
 })
 
-describe.each(money)('%s %s', (method, path, subject) => {
-  const call = async (reply: () => unknown) => {
-    const fixture = await fixtureOf({ [subject]: reply })
+describe.each(money)('%s %s', async (method, path, subject) => {
+  const replies: Replies = {}
+  const fixture = await fixtureOf(replies)
+  const call = async (reply?: () => unknown) => {
+    if (reply) replies[subject] = reply
+    else delete replies[subject]
+    fixture.asked.length = 0
     const headers = { authorization: await headerOf(ana) }
-    return {
-      fixture,
-      response: await fixture.call(method, path, { body: goodBodies[path], headers }),
-    }
+    return fixture.call(method, path, { body: goodBodies[path], headers })
   }
   test('asks its service once, for the wallet of the session, and returns the response', async () => {
-    const { fixture, response } = await call(okay({ answered: 'exactly' }))
+    const response = await call(okay({ answered: 'exactly' }))
     expect([response.status, await response.json()]).toEqual([200, { answered: 'exactly' }])
     expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
   test.each(Object.keys(refusals) as RefusalCode[])(
     'answers the refusal %s with the status and message of the table',
     async (code) => {
-      const { response } = await call(refusing(code))
+      const response = await call(refusing(code))
       const { status, message } = refusals[code]
       expect([response.status, await errorOf(response)]).toEqual([status, message])
       const isForNow = [429, 503].includes(refusals[code].status)
@@ -94,9 +95,7 @@ describe.each(money)('%s %s', (method, path, subject) => {
     },
   )
   test('answers 503 with Retry-After when its service does not respond', async () => {
-    const fixture = await fixtureOf()
-    const headers = { authorization: await headerOf(ana) }
-    const response = await fixture.call(method, path, { body: goodBodies[path], headers })
+    const response = await call()
     expect([response.status, await errorOf(response)]).toEqual([
       503,
       'the service is busy, try again',
@@ -104,7 +103,7 @@ describe.each(money)('%s %s', (method, path, subject) => {
     expect(response.headers.get('retry-after')).toBe('2')
   })
   test('answers 500 without the cause after an internal error', async () => {
-    const { response } = await call(() => {
+    const response = await call(() => {
       throw new TypeError('secret detail')
     })
     expect([response.status, await errorOf(response)]).toEqual([500, 'something went wrong'])

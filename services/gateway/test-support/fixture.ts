@@ -142,7 +142,7 @@ export async function fixtureOf(
   const users = usersInMemory()
   const context = contextOf({ ask, publish, users, ...over })
   const operators = openOperators(context)
-  const app = await openApp(context)
+  const app = openApp(context)
   const call = (method: string, path: string, init: Call = {}) =>
     app(requestOf(method, path, init), init.from ?? '203.0.113.7')
   const ops = (path: string) => operators(requestOf('GET', path, {}), '127.0.0.1')
