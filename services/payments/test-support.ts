@@ -1,4 +1,4 @@
-import { eq, lte } from 'drizzle-orm'
+import { eq, lte, sql } from 'drizzle-orm'
 import { Unavailable } from '#shared/bus/ask'
 import { type HandlingContext, handle } from '#shared/bus/handling'
 import type { Handler } from '#shared/bus/serve'
@@ -11,7 +11,7 @@ import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
@@ -54,9 +54,7 @@ type HoldState = 'none' | 'held' | 'released' | 'revoked'
 /** Opens a migrated Postgres for this suite, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
-  const { adminUrl, passwords } = server
-  await migrateAll({ adminUrl, passwords })
-  const url = server.urlAs('payments', passwords.payments)
+  const url = server.urlAs('payments', server.passwords.payments)
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
@@ -212,6 +210,7 @@ export async function openFixture() {
       ...{ deed: crypto.randomUUID(), reason: 'ticket 7', ...asked },
     })
   const listing = paymentListing(context)
+  let listedFromMs = Date.now() - 3_600_000
   /** The freeze and the losses of a wallet, as an operator sees them. */
   const freezeOf = async (of: `0x${string}`): Promise<Seen> => {
     const lost = await database.read((db) => findMissing(db, of))
@@ -223,12 +222,11 @@ export async function openFixture() {
     (await database.read((db) => db.select().from(pauses)))[0]?.revision ?? 0
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
-  const orders = async (id: string) => {
-    const sent = await database.read((db) => db.select().from(outbox).orderBy(outbox.position))
-    return sent.filter(({ payload }) => {
-      const { paymentId, refId } = payload as { paymentId?: string; refId?: string }
-      return paymentId === id || refId?.split('.')[0] === id
-    })
+  const orders = (id: string) => {
+    const { payload, position } = outbox
+    const isOfPayment = sql`${payload}->>'paymentId' = ${id}
+      or split_part(${payload}->>'refId', '.', 1) = ${id}`
+    return database.read((db) => db.select().from(outbox).where(isOfPayment).orderBy(position))
   }
   return {
     ...others,
@@ -270,10 +268,15 @@ export async function openFixture() {
         return undefined
       })
     },
-    /** Reads the provider's list of the last hour, of both accounts. */
+    /** Leaves the payments of earlier tests alone: no round checks them, no `list` reads their rows. */
+    rest: async () => {
+      listedFromMs = clock() - 1_000
+      await database.run((db) => db.update(payments).set({ nextCheckAt: null }))
+    },
+    /** Reads the provider's list of the last hour, or since `rest`, of both accounts. */
     list: async () => {
       for (const account of ['ID', 'MY'] as const)
-        await receiveListed(listing, account, new Date(Date.now() - 3_600_000))
+        await receiveListed(listing, account, new Date(listedFromMs))
     },
     control: async (path: string, body: unknown = {}) => {
       const reply = await fetch(`${sandbox.url}/control/${path}`, {

@@ -11,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.rest()
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
   // Later than any reading of the list that an earlier test has shared.
   fixture.time.aheadMs += 10_000

@@ -9,6 +9,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.rest()
   await fixture.control('faults', {})
 })
 
