@@ -10,8 +10,8 @@ import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
-import { handleUntilDone, waitUntil } from '#test/support/wait'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
 import { cashouts } from './cashout.store'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
@@ -33,9 +33,7 @@ export const txHash = `0x${'ab'.repeat(32)}`
 /** Opens a migrated Postgres for this suite, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
-  const { adminUrl, passwords } = server
-  await migrateAll({ adminUrl, passwords })
-  const url = server.urlAs('payouts', passwords.payouts)
+  const url = server.urlAs('payouts', server.passwords.payouts)
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
@@ -132,7 +130,7 @@ export async function openFixture(
     ...{ dayMicroMax: 10n ** 11n, givenBackMax: { ofWallet: 1_000, toAccount: 1_000 } },
     poke: () => {},
   }
-  const recheck = startRechecking(context, { recheckEveryMs: 20 })
+  const recheck = startRechecking(context, { recheckEveryMs: 100 })
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const reader: HandlingContext = {
     ...{ consumer: 'payouts', database, messaging, reactions, log, poke: recheck.poke },
@@ -165,7 +163,9 @@ export async function openFixture(
     },
   })
   const create = (asked: RequestOf<typeof CashoutCreate>, other: Partial<Context> = {}) =>
-    answerCashouts({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
+    untilUnlocked(() =>
+      answerCashouts({ ...context, ...other }).answer(structuredClone(asked)),
+    ) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
       since?: string
