@@ -137,8 +137,13 @@ function fixtureCalls(client: Client, deployment: Deployment) {
       const reason = await refusal(from, contract, functionName, args)
       throw new Error(`${functionName} by ${from}: ${reason}`)
     }
-    const events = parseEventLogs({ abi: contractsAbi, logs: receipt.logs })
-    return { gasUsed: receipt.gasUsed, events }
+    return {
+      gasUsed: receipt.gasUsed,
+      /** Parsed only for those who read them: viem hashes every event of the ABIs each time. */
+      get events() {
+        return parseEventLogs({ abi: contractsAbi, logs: receipt.logs })
+      },
+    }
   }
 
   return { send, sendRaw, request, refusal, ...views(client, deployment), ...timeTravel(client) }

@@ -102,7 +102,7 @@ test('a reading that is killed repeatedly and then run by two instances stores e
     (_, value) => (typeof value === 'bigint' ? `${value}` : value),
   )
   let kills = 0
-  for (let calls = 30; ; calls = Math.ceil(calls * 1.4)) {
+  for (let calls = 30; ; calls = Math.ceil(calls * 1.8)) {
     counting.calls = { chain: 0, provider: 0 }
     const child = Bun.spawn([process.execPath, '-e', job], {
       ...{ cwd: repositoryDir, stdout: 'ignore', stderr: 'inherit' },
