@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { repositoryDir } from '#infra/local/folders'
 import { watchStarter } from '#infra/local/starter'
+import { forShortRuns } from '../support/engines/javascript'
 import { openReader } from './output'
 import { openProgress } from './progress'
 import { serveSharedStack } from './shared-stack'
@@ -36,7 +37,7 @@ const run = Bun.spawn(
   [process.execPath, ...command, ...times, ...flags, ...suites.map((path) => `./${path}`)],
   {
     cwd: repositoryDir,
-    env: { ...process.env, SHARED_STACK_URL: shared.url },
+    env: { ...process.env, ...forShortRuns, SHARED_STACK_URL: shared.url },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',

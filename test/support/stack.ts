@@ -5,11 +5,15 @@ import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack, type RunningStack, type Stack, type StackOptions } from '#infra/local/stack'
 import { failureOf } from '#shared/command'
+import { serviceNames } from '#shared/messages/topic'
 import { migratedCluster } from './engines/cluster'
+import { forShortRuns } from './engines/javascript'
+
+const ownProcesses = [...serviceNames, 'sandbox', 'books', 'pruning'] as const
 
 /**
  * Shorter recheck intervals, so that a suite waits seconds instead of half a minute. A stack without
- * requests already takes an eighth of a processor, and each read of the list reads all of a suite.
+ * requests already takes a twelfth of a processor, and each read of the list reads all of a suite.
  */
 const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
 const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
@@ -33,9 +37,9 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
       dir,
       ports: 'free',
       durable: false,
-      env: quickChecks,
       cluster: await migratedCluster(),
       ...options,
+      env: forEach(options.env ?? quickChecks),
     })
     return Object.assign(Object.create(stack) as Stack, {
       [Symbol.asyncDispose]: async () => {
@@ -48,6 +52,10 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
     throw error
   }
 }
+
+/** Adds the settings of the engine to the variables of every process. */
+const forEach = (env: NonNullable<StackOptions['env']>): StackOptions['env'] =>
+  Object.fromEntries(ownProcesses.map((name) => [name, { ...forShortRuns, ...env[name] }]))
 
 let bundles: Promise<string> | undefined
 async function opsBundle(): Promise<string> {
