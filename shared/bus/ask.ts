@@ -49,16 +49,16 @@ const hangsAfterMs = 1_800
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
 export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
   const asking = { bus, requests: openRequests(bus) }
-  return async (question, request, patience = usualDeadlineMs) => {
+  return async <Q extends Question>(question: Q, request: RequestOf<Q>, patience?: Patience) => {
     const startedMs = performance.now()
     const tell = (outcome: Outcome) =>
       questions.since(startedMs, { question: question.subject, outcome })
     try {
       const answer = await inSpan(`ask ${question.subject}`, { kind: 'client' }, () =>
-        askOnce(asking, question, request, patience),
+        askOnce(asking, question, request, patience ?? usualDeadlineMs),
       )
       tell('refused' in answer ? 'refused' : 'answered')
-      return answer
+      return answer as ReadAnswerOf<Q>
     } catch (error) {
       tell(outcomeOf(error))
       throw error
@@ -68,12 +68,12 @@ export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
 
 type Asking = { readonly bus: Bus; readonly requests: Requests }
 
-async function askOnce<Q extends Question>(
+async function askOnce(
   asking: Asking,
-  question: Q,
-  request: RequestOf<Q>,
+  question: Question,
+  request: unknown,
   patience: Patience,
-): Promise<ReadAnswerOf<Q>> {
+): Promise<object> {
   if (deadlineOf(patience) > hangsAfterMs) await reached(asking.bus, question)
   const reply = await send(asking, question, request, patience)
   const code = reply.headers?.get('Nats-Service-Error-Code')
@@ -82,7 +82,7 @@ async function askOnce<Q extends Question>(
   const read = schemaOf(question)(reply.json())
   if ('fault' in read)
     throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
-  return read.value as ReadAnswerOf<Q>
+  return read.value as object
 }
 
 const outcomes = ['answered', 'refused', 'unavailable', 'overdue', 'failed'] as const

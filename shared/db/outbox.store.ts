@@ -44,7 +44,7 @@ export type Announcement = {
 export function announcement<S extends TSchema>(
   topic: Topic<S>,
   id: string,
-  payload: Static<S>,
+  payload: NoInfer<Static<S>>,
 ): Announcement {
   const read = readerOf(topic.schema)(payload)
   if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
@@ -125,8 +125,8 @@ export const announce = <S extends TSchema>(
   outbox: OutboxTable,
   topic: Topic<S>,
   id: string,
-  payload: Static<S>,
-): Promise<void> => announceAll(tx, outbox, [announcement(topic, id, payload)])
+  payload: NoInfer<Static<S>>,
+): Promise<void> => announceAll(tx, outbox, [announcement<S>(topic, id, payload)])
 
 /** Longer than publishing a batch takes. */
 const leaseMs = 5_000

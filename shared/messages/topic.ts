@@ -23,14 +23,16 @@ export type BusUser = (typeof busUsers)[number]
 /**
  * A message of a stream. Only its owner publishes an event; `relay` commands list their publishers.
  */
-export type Topic<S extends TSchema = TSchema> = {
+export type Topic<S extends TSchema = TSchema, M = unknown> = {
   readonly subject: string
   readonly schema: S
   readonly stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   readonly publishers: readonly ServiceName[]
+  /** Only its type is used: for a generic function, to decode `S` costs a million instantiations. */
+  readonly message?: M
 }
 /** A message as its reader receives it: addresses in lower case. */
-export type Message<T extends Topic> = StaticDecode<T['schema']>
+export type Message<T extends Topic> = T['message'] & {}
 
 /** Callers of a question: services and the operator. */
 export type Asker = ServiceName | 'ops'
@@ -60,17 +62,23 @@ export type AnswerOf<Q extends Question> = Answer<Static<Q['answer']>>
 /** An answer as the caller receives it. */
 export type ReadAnswerOf<Q extends Question> = Answer<StaticDecode<Q['answer']>>
 
+/** A delivery of a provider, stored by the gateway; its subjects begin with `subject`. */
+export const webhook = <S extends TSchema>(
+  subject: string,
+  schema: S,
+): Topic<S, StaticDecode<S>> => ({ subject, schema, stream: 'WEBHOOKS', publishers: ['gateway'] })
+
 export const command = <S extends TSchema>(
   subject: string,
   publishers: readonly ServiceName[],
   schema: S,
-): Topic<S> => ({ subject, schema, stream: 'COMMANDS', publishers })
+): Topic<S, StaticDecode<S>> => ({ subject, schema, stream: 'COMMANDS', publishers })
 
 export const event = <S extends TSchema>(
   subject: string,
   owner: ServiceName,
   schema: S,
-): Topic<S> => ({
+): Topic<S, StaticDecode<S>> => ({
   subject,
   schema,
   stream: 'EVENTS',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Timestamp } from '#shared/messages/fields'
-import type { Topic } from '#shared/messages/topic'
+import { webhook } from '#shared/messages/topic'
 import type { ProviderAccount } from '#shared/money/pair'
 
 const delivery = {
@@ -14,20 +14,16 @@ const delivery = {
  * A delivery of the payment provider with a valid token. Only a hint: the provider's API is
  * authoritative.
  */
-export const PaymentsWebhook = {
-  subject: 'webhooks.payments.>',
-  schema: Type.Object({ account: Type.Enum(['ID', 'MY']), ...delivery }),
-  stream: 'WEBHOOKS',
-  publishers: ['gateway'],
-} as const satisfies Topic
+export const PaymentsWebhook = webhook(
+  'webhooks.payments.>',
+  Type.Object({ account: Type.Enum(['ID', 'MY']), ...delivery }),
+)
 
 /** A delivery of the identity provider with a valid signature. */
-export const IdentityWebhook = {
-  subject: 'webhooks.identity.>',
-  schema: Type.Object({ provider: Type.Enum(['sumsub', 'persona']), ...delivery }),
-  stream: 'WEBHOOKS',
-  publishers: ['gateway'],
-} as const satisfies Topic
+export const IdentityWebhook = webhook(
+  'webhooks.identity.>',
+  Type.Object({ provider: Type.Enum(['sumsub', 'persona']), ...delivery }),
+)
 
 /**
  * Returns the subject of a delivery. Each has its own, so that the stream rejects a duplicate (max

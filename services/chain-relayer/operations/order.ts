@@ -38,7 +38,7 @@ export const reactions: readonly Reaction[] = [
 ]
 
 function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Task): Reaction {
-  return reactTo(topic, {
+  return reactTo<T>(topic, {
     apply: (tx, message) => accept(tx, orderOf(taskOf(message))),
     again: async (tx, message) => {
       const order = orderOf(taskOf(message))
