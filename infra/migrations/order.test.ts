@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { databaseRoles, hasMigrations, journalOf } from '#infra/migrations/databases'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { migrateAll } from '#infra/migrations/migrate'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 
 test.each(databaseRoles.filter(hasMigrations))(
   'each migration of %s is newer than the one before',

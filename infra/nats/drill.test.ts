@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { waitUntil } from '#infra/local/wait'
-import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 import { consume } from '#shared/bus/consume'
 import { type Bus, openBus } from '#shared/bus/open'
@@ -30,7 +29,6 @@ let payments: { bus: Bus; database: Database }
 let relayer: { bus: Bus; database: Database }
 beforeAll(async () => {
   ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
-  await migrateAll({ adminUrl: rows.adminUrl, passwords: rows.passwords })
   await provision()
   payments = await openAs('payments', 'payments')
   relayer = await openAs('chain-relayer', 'chain_relayer')

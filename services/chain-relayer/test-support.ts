@@ -29,7 +29,7 @@ import { topics } from '#shared/messages/catalogue'
 import { readerOf } from '#shared/schema'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { inspectChain } from './chain/boot'
 import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
@@ -51,9 +51,7 @@ const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
 /** Starts a real, migrated Postgres, opened as the owner because suites delete rows. */
 async function openTestDatabase() {
   const server = await startScratchPostgres()
-  const { adminUrl, passwords } = server
-  await migrateAll({ adminUrl, passwords })
-  const database = openDatabase({ url: adminUrl, name: 'test', log, onFatal: () => {} })
+  const database = openDatabase({ url: server.adminUrl, name: 'test', log, onFatal: () => {} })
   const close = async () => {
     await database[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()

@@ -18,7 +18,6 @@ import { openLog } from '#shared/log'
 import { actorKeys, actors, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
-import { migrateAll } from '#test/support/scratch-postgres'
 import { type Context, openContext } from './context'
 import type { ChainEvent } from './event'
 import { startFollowing } from './follow'
@@ -198,13 +197,14 @@ export const standingOf = async (chain: TestChain, user: Address) =>
 
 /** Opens a fresh database with every role and table, as the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
-  const admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const at = (path: string) => Object.assign(new URL(server.adminUrl), { pathname: path }).href
+  // The migrated database of the server, copied, which none may be connected to.
+  const admin = postgres(at('/template1'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
-  await admin.unsafe(`create database ${name}`)
+  await admin.unsafe(`create database ${name} template postgres`)
   await admin.end()
-  const adminUrl = Object.assign(new URL(server.adminUrl), { pathname: `/${name}` }).href
+  const adminUrl = at(`/${name}`)
   const { passwords } = server
-  await migrateAll({ adminUrl, passwords })
   const own = server.urlAs('indexer_reader', passwords.indexer_reader)
   const url = Object.assign(new URL(own), { pathname: `/${name}` }).href
   const database = openDatabase({ url, name: 'test', log: testLog, onFatal: () => {} })

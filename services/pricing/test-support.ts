@@ -4,7 +4,7 @@ import { serve } from '#shared/bus/serve'
 import { readConfig } from '#shared/config'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
@@ -25,7 +25,6 @@ const config = readConfig('pricing', fields, {
 export async function openRows() {
   await using closing = new AsyncDisposableStack()
   const server = closing.use(await startScratchPostgres())
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   const url = server.urlAs('pricing', server.passwords.pricing)
   const open = () => openDatabase({ url, name: 'pricing', log, onFatal: () => {}, max: 4 })
   const database = closing.use(open())

@@ -9,11 +9,7 @@ import { messagingTables } from '#shared/db/messaging'
 import { openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { event } from '#shared/messages/topic'
-import {
-  migrateAll,
-  type ScratchPostgres,
-  startScratchPostgres,
-} from '#test/support/scratch-postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 const happened = event('relay.extend.failed', 'chain-relayer', Type.Object({ id: Type.String() }))
 const logged: { msg: string; alarm?: boolean }[] = []
@@ -27,8 +23,7 @@ let applied: string[]
 let fault: Error | undefined
 
 beforeAll(async () => {
-  server = await startScratchPostgres('empty')
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
+  server = await startScratchPostgres()
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   const url = server.urlAs('payments', server.passwords.payments)
   const reaction = reactTo(happened, {

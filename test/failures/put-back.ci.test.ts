@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
 import { type PutBack, putBack } from '#infra/operations/restore/put-back'
 import { type Position, position } from '#shared/ledger/position'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { positionOf as paymentPosition } from '../../services/payments/ledger/position'
 import { payments } from '../../services/payments/payment.store'
 import { journal as paymentJournal } from '../../services/payments/schema.store'
@@ -17,7 +17,6 @@ let server: Awaited<ReturnType<typeof startScratchPostgres>>
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {

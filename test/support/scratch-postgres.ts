@@ -8,8 +8,6 @@ import type { ServiceName } from '#shared/messages/topic'
 import { migratedCluster, passwords, runPostgres } from './engines/cluster'
 import { onFreePorts } from './engines/free-ports'
 
-export { migrateAll } from '#infra/migrations/migrate'
-
 export type ScratchPostgres = AsyncDisposable & {
   readonly adminUrl: string
   readonly passwords: Readonly<Record<LoginRole, string>>
@@ -17,8 +15,8 @@ export type ScratchPostgres = AsyncDisposable & {
 }
 
 /**
- * Starts a PostgreSQL for one suite, on a free port, in its own folder: with all tables, or
- * `empty`. Migrating one with all tables sets its passwords.
+ * Starts a PostgreSQL for one suite, on a free port, in its own folder: with all roles and tables, or
+ * `empty`.
  */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
   onFreePorts(() => start(what))

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { migrateAll } from '#infra/migrations/migrate'
 import {
   type Awaited,
   type Deed,
@@ -14,7 +13,6 @@ let server: ScratchPostgres
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
 })
 afterAll(async () => {

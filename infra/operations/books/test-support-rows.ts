@@ -1,5 +1,4 @@
 import postgres, { type Sql } from 'postgres'
-import { migrateAll } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
 /** A database of its own with every schema, as its owner and as the job of the books. */
@@ -7,7 +6,6 @@ export type BooksDatabase = AsyncDisposable & { readonly admin: Sql; readonly bo
 
 export async function openBooksDatabase(): Promise<BooksDatabase> {
   const server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   const open = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
   const admin = open(server.adminUrl)
   const books = open(server.urlAs('books', server.passwords.books))

@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { openLog } from '#shared/log'
 import { actors, openContractsFixture } from '#test/support/contracts'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import type { BooksContext } from './context'
 import { openBooks } from './context'
 
@@ -15,7 +15,6 @@ export async function openBooksFixture(provider?: ProviderPlace) {
     openContractsFixture({}, ['--slots-in-an-epoch', '1']),
   ])
   const { adminUrl, passwords } = server
-  await migrateAll({ adminUrl, passwords })
   const admin = postgres(adminUrl, { max: 2, onnotice: () => {} })
   const { ausd, creditLine } = chain.deployment
   const place = {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { migrateAll } from '#infra/migrations/migrate'
 import { correct } from '#infra/operations/cli/correct'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -8,7 +7,6 @@ let server: ScratchPostgres
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {

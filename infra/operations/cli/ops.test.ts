@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { migrateAll } from '#infra/migrations/migrate'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
 import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
@@ -12,7 +11,6 @@ let server: ScratchPostgres
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { waitUntil } from '#infra/local/wait'
-import { migrateAll } from '#infra/migrations/migrate'
 import { openLog } from '#shared/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { prune } from './prune'
@@ -15,7 +14,6 @@ let admin: Sql
 let pruner: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   admin = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
   pruner = postgres(jobUrl(), { max: 3, onnotice: () => {}, connection: { lock_timeout: 300 } })
 })

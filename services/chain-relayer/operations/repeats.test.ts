@@ -7,11 +7,7 @@ import { type Database, openDatabase } from '#shared/db/open'
 import { openLog } from '#shared/log'
 import { TakeOrdered } from '#shared/messages/relay'
 import type { ServiceName } from '#shared/messages/topic'
-import {
-  migrateAll,
-  type ScratchPostgres,
-  startScratchPostgres,
-} from '#test/support/scratch-postgres'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, type ScratchServer, startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
 import { messaging } from '../schema.store'
@@ -31,7 +27,6 @@ let database: Database
 /** A real broker, a real database, and the part of the service between them. */
 beforeAll(async () => {
   ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
-  await migrateAll({ adminUrl: rows.adminUrl, passwords: rows.passwords })
   await provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
   payouts = await busOf('payouts')
   const bus = await busOf('chain-relayer')

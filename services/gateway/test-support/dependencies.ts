@@ -9,7 +9,7 @@ import { systemClock as clock } from '#shared/clock'
 import { openDatabase } from '#shared/db/open'
 import { openPersonReader } from '#shared/db/person'
 import type { ServiceName, Topic } from '#shared/messages/topic'
-import { migrateAll, startScratchPostgres } from '#test/support/scratch-postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
 import type { Config } from '../config'
@@ -33,12 +33,7 @@ export async function startBackbone() {
   const [postgres, nats] = await Promise.all([startScratchPostgres(), startScratchServer()])
   ends.use(postgres)
   ends.use(nats)
-  const provision = () =>
-    provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
-  await Promise.all([
-    provision(),
-    migrateAll({ adminUrl: postgres.adminUrl, passwords: postgres.passwords }),
-  ])
+  await provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
   const databaseUrl = postgres.urlAs('gateway', postgres.passwords.gateway)
   const busAs = (name: ServiceName): Promise<Bus> =>
     openBus({ url: nats.url, user: name, password: nats.passwords[name], name, log, onFatal })
@@ -81,7 +76,7 @@ export async function startGateway(
   ends.use(runIdentity(context, bus, onFatal))
   const anyPort = { host: '127.0.0.1', port: 0, leaving }
   const ops = ends.use(listen(openOperators(context), anyPort))
-  const server = ends.use(listen(await openApp(context), anyPort))
+  const server = ends.use(listen(openApp(context), anyPort))
   const kept = ends.move()
   return {
     url: `http://127.0.0.1:${server.port}`,

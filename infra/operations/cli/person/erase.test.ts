@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { migrateAll } from '#infra/migrations/migrate'
 import type { Ask } from '#shared/bus/ask'
 import { answerErasure } from '#shared/bus/erasing'
 import { type Database, openDatabase } from '#shared/db/open'
@@ -27,7 +26,6 @@ const log = openLog('test', 'silent')
 
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   owner = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
   const as = (role: 'gateway' | 'payments' | 'payouts' | 'chain_relayer') => {

@@ -3,7 +3,6 @@ import { PgDialect } from 'drizzle-orm/pg-core'
 import postgres, { type Sql } from 'postgres'
 import { holds, personalData } from '#infra/documents/personal-data'
 import { databaseRoles } from '#infra/migrations/databases'
-import { migrateAll } from '#infra/migrations/migrate'
 import { type Database, openDatabase } from '#shared/db/open'
 import {
   findPersonTables,
@@ -26,7 +25,6 @@ const other = `0x${'cd'.repeat(20)}`
 
 beforeAll(async () => {
   server = await startScratchPostgres()
-  await migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
   owner = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   sql = postgres(server.urlAs('ops', server.passwords.ops), { max: 2, onnotice: () => {} })
   for (const one of [wallet, other]) {
