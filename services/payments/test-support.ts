@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { eq, lte, sql } from 'drizzle-orm'
 import { Unavailable } from '#shared/bus/ask'
 import { type HandlingContext, handle } from '#shared/bus/handling'
@@ -294,8 +295,8 @@ export async function openFixture() {
     becomes: (id: string, want: object) =>
       waitUntil(`${id} having ${Object.keys(want)} as wanted`, async () => {
         const found = await row(id)
-        const has = ([key, value]: [string, unknown]) => found?.[key as 'id'] === value
-        return found && Object.entries(want).every(has) && found
+        expect(found).toMatchObject(want)
+        return found
       }),
     /** Waits until the row of a payment is in one of these states, and returns it. */
     becomesEither: (id: string, states: readonly string[]) =>

@@ -135,6 +135,8 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     isWorkingOn: (id) => underWay.has(id),
     isLeaving: () => service.isStopped,
   })
+  // Until the server has processed the subscriptions, requests find no responder.
+  await within(bus.nc.flush(), addDeadlineMs, 'the subscriptions')
   const end = async () => {
     // First handle requests that arrived before this instance left the queue group.
     await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
