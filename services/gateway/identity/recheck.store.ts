@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, not, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, at, isOneOf, timestamps } from '#shared/db/columns'
 import type { Database, Db, Tx } from '#shared/db/open'
@@ -77,16 +77,22 @@ export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
 /** Longer than one recheck takes, so that another instance takes over only after a crash. */
 const leaseMs = 120_000
 
+const hasVerdict = sql`exists (
+  select from ${identities} where ${identities.wallet} = ${rechecks.wallet})`
+
 /** A due row with the verdict stored before the provider was asked. */
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
-/** Leases the longest overdue rows; instances share the work. */
+/**
+ * Leases the longest overdue rows; instances share the work. Wallets with a verdict come first: links
+ * cost nothing, so those of strangers could otherwise delay the withdrawal of an approval.
+ */
 export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
   const due = await tx
     .select({ wallet: rechecks.wallet })
     .from(rechecks)
     .where(and(lte(rechecks.nextCheckAt, now), eq(rechecks.provider, provider)))
-    .orderBy(asc(rechecks.nextCheckAt))
+    .orderBy(not(hasVerdict), asc(rechecks.nextCheckAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })
   if (due.length === 0) return []

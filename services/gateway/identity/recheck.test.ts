@@ -314,6 +314,12 @@ describe('a round of look-ups', () => {
     expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(0, 4).sort())
     expect((await round({ perMinute: 4 })).sort()).toEqual(waiting.slice(4).sort())
   })
+  test('security: starts with users who have a verdict, however many others have a link', async () => {
+    const known = await verified()
+    for (const hours of [9, 8, 7, 6, 5, 4]) await linked(hours * hour)
+    expect(await round({ perMinute: 4, aheadMs: day + minute })).toContain(known)
+    await round({ aheadMs: day + minute })
+  })
   test('shares all users with a concurrent round of another instance', async () => {
     const wallets = await Promise.all(Array.from({ length: 30 }, () => linked()))
     const asked = (await Promise.all([round(), round()])).flat()
