@@ -209,6 +209,13 @@ export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   return { ...row!, micro: BigInt(row!.micro) }
 }
 
+/** Returns true if a cash-out of the wallet was paid to a bank account. `marks`: its keyed hashes. */
+export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly string[]) {
+  const { id, accountMark, state } = cashouts
+  const isIt = and(isOneOf(accountMark, marks), eq(cashouts.wallet, wallet), eq(state, 'paid'))
+  return (await tx.select({ id }).from(cashouts).where(isIt).limit(1)).length > 0
+}
+
 /**
  * Sums the AUSD (10⁻⁶) that a wallet's cash-outs are still to be taken for, except those with a
  * nonce in `counted`.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { waitUntil } from '#test/support/wait'
 import { type Fixture, openFixture } from '../test-support'
 
 let fixture: Fixture
@@ -56,4 +57,26 @@ test('security: after three cash-outs to one account were refused in a day, no w
     refused: 'cashouts_refused_too_many',
   })
   expect(await fixture.create(asked('9', '1234567890'), three)).toHaveProperty('ok')
+})
+
+test('security: others cannot keep the owner of a bank account from it by refused cash-outs', async () => {
+  const asked = (digit: string) => {
+    const wallet = `0x${digit.repeat(40)}`
+    const bank = { accountNumber: '1234567899', channelCode: 'ID_BNI' }
+    return fixture.request({ wallet, authorization: { from: wallet }, bank })
+  }
+  const three = { givenBackMax: { ofWallet: 1_000, toAccount: 3 } }
+  const end = async (digit: string, how: 'succeed' | 'fail', state: 'paid' | 'returning') => {
+    const { ok } = await fixture.create(asked(digit), three)
+    await fixture.relayed('take', ok!.payoutId)
+    await fixture.until(ok!.payoutId, 'paying')
+    await waitUntil('the order at the provider', () =>
+      fixture.control(`payouts/${ok!.payoutId}/${how}`, {}).catch(() => undefined),
+    )
+    await fixture.until(ok!.payoutId, state)
+  }
+  await end('c', 'succeed', 'paid')
+  for (const digit of ['d', 'e', '2']) await end(digit, 'fail', 'returning')
+  expect(await fixture.create(asked('3'), three)).toEqual({ refused: 'cashouts_refused_too_many' })
+  expect(await fixture.create(asked('c'), three)).toHaveProperty('ok')
 })

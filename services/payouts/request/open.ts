@@ -28,6 +28,7 @@ import {
   sumTaking,
   sumToday,
   sumTodayTo,
+  wasPaidTo,
 } from '../cashout.store'
 import type { Context } from '../context'
 import { checkBank, priceFloor } from '../decide'
@@ -179,7 +180,7 @@ async function storeWithin(
       const ausdMicro = BigInt(authorization.value)
       const refused =
         (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
-        (await limitAccount(tx, context, { marks, ausdMicro }))
+        (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro }))
       if (refused) return refused
       if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
       return ok((await insertCashout(tx, row)) ?? 'known')
@@ -206,15 +207,19 @@ async function limitWallet(
   return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
 }
 
+type Destination = { wallet: `0x${string}`; marks: readonly string[]; ausdMicro: bigint }
+
 /** Returns why the bank account gets no further cash-out of this amount now. */
 async function limitAccount(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
-  { marks, ausdMicro }: { marks: readonly string[]; ausdMicro: bigint },
+  { wallet, marks, ausdMicro }: Destination,
 ): Promise<Refusal | undefined> {
   await lockAccount(tx, marks[0]!)
   const today = await sumTodayTo(tx, marks)
-  if (today.givenBack >= givenBackMax.toAccount) return refuse('cashouts_refused_too_many')
+  // Anybody can have cash-outs to any account refused, and must not keep its owner from it by that.
+  if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
+    return refuse('cashouts_refused_too_many')
   if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')
   return undefined
 }

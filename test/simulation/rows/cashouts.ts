@@ -74,6 +74,8 @@ export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
 /** The sums behind these limits are tested on a real Postgres. */
+export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
+
 export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
   ...{ micro: 0n, givenBack: 0, inProgress: 0 },
 })
