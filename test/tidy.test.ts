@@ -128,7 +128,7 @@ describe('services and shared', () => {
   })
 
   test('spell subjects only in the catalogue', () => {
-    const owners = 'relay|payments|payouts|pricing|chain|indexer|identity|webhooks'
+    const owners = 'operations|relay|payments|payouts|pricing|chain|indexer|identity|webhooks'
     const literal = new RegExp(`'(${owners})\\.[a-z]+(\\.[a-z]+)*'`)
     const paths = [...inServices, ...inShared].filter(
       (path) => !path.startsWith('shared/messages/'),

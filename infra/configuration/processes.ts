@@ -1,8 +1,7 @@
 import { fields as deploy } from '#infra/deploy/config'
 import { fields as migrations } from '#infra/migrations/migrate'
 import { fields as provisioning } from '#infra/nats/provision'
-import { fields as books } from '#infra/operations/books/config'
-import { fields as pruning } from '#infra/operations/pruning/config'
+import { fields as operations } from '#infra/operations/config'
 import type { Fields } from '#shared/config'
 import { fields as chainRelayer } from '../../services/chain-relayer/config'
 import { fields as gateway } from '../../services/gateway/config'
@@ -19,8 +18,7 @@ export const processes: Readonly<Record<string, Fields>> = {
   payouts,
   'chain-relayer': chainRelayer,
   'indexer-reader': indexerReader,
-  books,
-  pruning,
+  operations,
   migrate: migrations,
   provision: provisioning,
   deploy,

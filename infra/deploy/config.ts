@@ -35,7 +35,7 @@ const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
-    about: 'JSON-RPC endpoints, best first, at least two; books uses the first',
+    about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
     secret: true,
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),

@@ -165,7 +165,7 @@ const plainPlaces = [
   ...['books.names.item', 'books.provider_moves.account', 'books.provider_moves.type'],
   ...['books.totals.account', 'books.totals.source', 'ops.deeds.cause', 'ops.outcomes.outcome'],
   ...['gateway.dead_letter.reason', 'payments.dead_letter.reason', 'payouts.dead_letter.reason'],
-  'chain_relayer.dead_letter.reason',
+  ...['chain_relayer.dead_letter.reason', '*:token'],
 ]
 
 const knownNames = new Set(plainNames.split(' '))

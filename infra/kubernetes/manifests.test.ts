@@ -131,14 +131,14 @@ describe('network policies', () => {
     },
   )
 
-  test('only relayer, reader and books reach the chain; payments, payouts and books the provider; gateway the identity provider', () => {
+  test('only relayer, reader and operations reach the chain; payments, payouts and operations the provider; gateway the identity provider', () => {
     const to = (place: string) =>
       workloads
         .filter((one) => `to-${place}` in podOf(one).metadata.labels)
         .map(nameOf)
         .sort()
-    expect(to('chain')).toEqual(['books', 'chain-relayer', 'indexer-reader'])
-    expect(to('provider')).toEqual(['books', 'payments', 'payouts'])
+    expect(to('chain')).toEqual(['chain-relayer', 'indexer-reader', 'operations'])
+    expect(to('provider')).toEqual(['operations', 'payments', 'payouts'])
     expect(to('identity')).toEqual(['gateway'])
   })
 
@@ -238,7 +238,7 @@ describe('security: encryption between the nodes of a cluster', () => {
 
 describe('several instances', () => {
   const lasting = of('Deployment').map(nameOf)
-  const alone = ['books', 'pruning']
+  const alone = ['operations']
 
   test.each(lasting)('%s survives the loss of a node', (name) => {
     const budget = byName('PodDisruptionBudget', name)

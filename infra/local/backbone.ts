@@ -96,8 +96,8 @@ async function bootDatabase(processes: Processes, options: BackboneOptions) {
   if (DATABASE_URL) await untilOwnAnswers(processes, 'DATABASE_URL', DATABASE_URL, answers)
   else await processes.until('Postgres to respond', answers)
   await assertServerServes(adminUrl)
-  const { databaseRoles: passwords, auditor: auditorPassword } = options.secrets
-  await unlessStopped(migrateAll({ adminUrl, passwords, auditorPassword }), options.signal)
+  const { databaseRoles: passwords } = options.secrets
+  await unlessStopped(migrateAll({ adminUrl, passwords }), options.signal)
   const [, host = '', name = 'postgres'] =
     /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
   return { adminUrl, database: { host, name }, postgresHome }

@@ -7,7 +7,7 @@ import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
 /** Process of the stack that takes an environment. */
-export type OwnProcess = ServiceName | 'sandbox' | 'books' | 'pruning'
+export type OwnProcess = ServiceName | 'sandbox' | 'operations'
 
 /**
  * Returns every secret of one stack: from the user's environment if set there, else newly
@@ -37,7 +37,6 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
     },
     quotes: or('QUOTE_SECRETS'),
     console: or('CONSOLE_TOKEN'),
-    auditor: or('DATABASE_PASSWORD_AUDITOR'),
     bankDetailsKeys: own.BANK_DETAILS_KEYS || `local:${randomBytes(32).toString('base64')}`,
   }
 }
@@ -81,7 +80,7 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
     PROVIDER_LIST_RECENT_MS: '120000',
   },
   payouts: { ...sweeps, LIST_EVERY_MS: '10000' },
-  books: { BOOKS_EVERY_MS: '15000' },
+  operations: { BOOKS_EVERY_MS: '15000' },
 }
 
 const unlimitedChain: Env = { RPC_REQUESTS_PER_SECOND: '100000' }
@@ -101,7 +100,7 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   payouts: { ...unlimitedProvider, CASHOUT_REFUSED_TO_ACCOUNT_DAY_MAX: '1000000' },
   'chain-relayer': { ...unlimitedChain, RPC_ETH_CALLS_PER_SECOND: '100000' },
   'indexer-reader': unlimitedChain,
-  books: { ...unlimitedChain, ...unlimitedProvider },
+  operations: unlimitedProvider,
 }
 
 /** Variables that a start passes from its own environment to every process. */
@@ -144,8 +143,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
       CONSOLE_TOKEN: secrets.console,
-      NATS_PASSWORD_CONSOLE: secrets.nats.console,
-      CONSOLE_DATABASE_URL: `postgres://auditor:${secrets.auditor}@${places.database.host}/${places.database.name}`,
       DRAIN_MS: '0', // No load balancer has to notice that an instance is leaving.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
@@ -195,22 +192,18 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       DATABASE_URL: databaseUrlAs('indexer_reader', places, secrets),
       DEPLOY_BLOCK: String(deployment.deployBlock),
     },
-    books: {
-      ...bus('books'),
+    operations: {
+      ...bus('operations'),
       ...chain,
-      DATABASE_URL: databaseUrlAs('books', places, secrets),
-      DATABASE_POOL: '2',
+      DATABASE_URL: databaseUrlAs('operations', places, secrets),
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_ADDRESS: deployment.treasury,
       DEPLOY_BLOCK: String(deployment.deployBlock),
       PROVIDER_URL: places.sandbox,
       PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
       PROVIDER_MY_SECRET_KEY: secrets.providerKeys.MY,
-    },
-    pruning: {
-      PUBLIC_SECRETS: 'allowed',
-      UNENCRYPTED_HOSTS: '*',
-      DATABASE_URL: databaseUrlAs('pruning', places, secrets),
+      CONSOLE_TOKEN: secrets.console,
+      NATS_PASSWORD_CONSOLE: secrets.nats.console,
     },
     sandbox: {
       ...identity,

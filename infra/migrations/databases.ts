@@ -18,9 +18,25 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
-/** Roles with a password of their own: the above, and the job that deletes old rows. */
-export const loginRoles = [...databaseRoles, 'pruning'] as const
+/** Roles with a password of their own: the services, the operators, and the process `operations`. */
+export const loginRoles = [
+  'gateway',
+  'pricing',
+  'payments',
+  'payouts',
+  'chain_relayer',
+  'indexer_reader',
+  'ops',
+  'operations',
+] as const
 export type LoginRole = (typeof loginRoles)[number]
+
+/**
+ * Roles without a login. The process `operations` has no right of its own and takes one of these per
+ * connection: `auditor` reads every schema, `pruning` deletes old rows.
+ */
+export const assumedRoles = ['books', 'pruning', 'auditor'] as const
+export type AssumedRole = (typeof assumedRoles)[number]
 
 /** The service's folder under services/ and under infra/migrations/. */
 export const serviceOf = (role: DatabaseRole): string => role.replaceAll('_', '-')

@@ -3,14 +3,21 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { databaseRoles, hasMigrations, migrationsDir, tablesDir } from '#infra/migrations/databases'
+import {
+  type AssumedRole,
+  assumedRoles,
+  databaseRoles,
+  hasMigrations,
+  migrationsDir,
+  tablesDir,
+} from '#infra/migrations/databases'
 import { generate } from '#infra/migrations/generate'
 import { migrateAll } from '#infra/migrations/migrate'
+import { urlInRole } from '#shared/db/url'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres
-const migrate = () =>
-  migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords, auditorPassword: 'audit' })
+const migrate = () => migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
 beforeAll(async () => {
   server = await startScratchPostgres('empty')
   await Promise.all([migrate(), migrate(), migrate()]) // Several at once: each must succeed.
@@ -22,16 +29,23 @@ afterAll(async () => {
 
 /** One connection per role for the whole suite: to open one costs more than all it is used for. */
 const sessions = new Map<string, Sql>()
-function sessionOf(role: string, password: string): Sql {
-  const known = sessions.get(`${role} ${password}`)
+function sessionOf(login: string, password: string, role?: string): Sql {
+  const key = `${login} ${password} ${role}`
+  const known = sessions.get(key)
   if (known) return known
-  const sql = postgres(server.urlAs(role, password), { max: 1, onnotice: () => {} })
-  sessions.set(`${role} ${password}`, sql)
+  const own = server.urlAs(login, password)
+  const sql = postgres(role ? urlInRole(own, role) : own, { max: 1, onnotice: () => {} })
+  sessions.set(key, sql)
   return sql
 }
-const run = (role: (typeof databaseRoles)[number], statement: string) =>
-  sessionOf(role, server.passwords[role]).unsafe(statement)
-const audit = (statement: string) => sessionOf('auditor', 'audit').unsafe(statement)
+/** Runs a statement as a role that logs in, or as `operations` in a role that does not. */
+const run = (role: (typeof databaseRoles)[number] | AssumedRole, statement: string) =>
+  isAssumed(role)
+    ? sessionOf('operations', server.passwords.operations, role).unsafe(statement)
+    : sessionOf(role, server.passwords[role]).unsafe(statement)
+const isAssumed = (role: string): role is AssumedRole =>
+  (assumedRoles as readonly string[]).includes(role)
+const audit = (statement: string) => run('auditor', statement)
 const admin = () => sessionOf('postgres', 'admin')
 const tablesOf = async (role: string): Promise<string[]> => {
   const rows = await admin()`select tablename from pg_tables where schemaname = ${role}`
@@ -45,7 +59,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   test('writes, changes and reads its own rows, also without naming the schema', async () => {
     if (role === 'pricing') return void (await run(role, 'select * from quotes_taken'))
     if (role === 'indexer_reader') return void (await run(role, 'select 1'))
-    if (role === 'books') return void (await run(role, 'select * from runs'))
+    if (role === 'books') return void (await run(role, 'select * from books.runs'))
     if (role === 'ops') return void (await run(role, 'select * from deeds'))
     await run(role, `insert into ${outbox} values ('own', 's', '{}')`)
     await run(role, `update outbox set published_at = now() where id = 'own'`)
@@ -131,6 +145,17 @@ test('security: an operator writes to the books only in the role of the books, a
   await expect(run('ops', closing)).rejects.toThrow(/permission denied/)
   await run('ops', `begin; set local role books; ${closing}; commit`)
   await expect(run('books', `set role ops`)).rejects.toThrow(/permission denied/)
+})
+
+test('security: the login of operations reads nothing unless it takes a role, and takes no other', async () => {
+  const login = () => sessionOf('operations', server.passwords.operations)
+  await expect(login()`select * from payments.payments`).rejects.toThrow(/permission denied/)
+  for (const role of databaseRoles.filter((name) => !isAssumed(name)))
+    await expect(login().unsafe(`set role ${role}`)).rejects.toThrow(/permission denied/)
+})
+
+test.each(assumedRoles)('security: the role %s has no login', async (role) => {
+  await expect(sessionOf(role, 'any')`select 1`).rejects.toThrow(/not permitted to log in|password/)
 })
 
 describe('the auditor', () => {

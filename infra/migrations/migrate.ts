@@ -20,8 +20,6 @@ export type Migrating = {
   /** URL of a user who can create roles and schemas, and who will own the tables. */
   adminUrl: string
   passwords: RolePasswords
-  /** Enables login of the read-only role `auditor`. */
-  auditorPassword?: string
 }
 
 /** Key of the advisory lock; an arbitrary number. */
@@ -43,7 +41,7 @@ export async function migrateAll(options: Migrating): Promise<void> {
   })
   try {
     await sql`select pg_advisory_lock(${migrationLock})`
-    await ensureRoles(sql, options.passwords, options.auditorPassword)
+    await ensureRoles(sql, options.passwords)
     for (const role of databaseRoles) await sql`create schema if not exists ${sql(role)}`
     await applyMigrations(sql)
     await grantRights(sql)
@@ -100,13 +98,8 @@ export const fields = {
   DATABASE_PASSWORD_PAYOUTS: text({ about, secret: true }),
   DATABASE_PASSWORD_CHAIN_RELAYER: text({ about, secret: true }),
   DATABASE_PASSWORD_INDEXER_READER: text({ about, secret: true }),
-  DATABASE_PASSWORD_BOOKS: text({ about, secret: true }),
   DATABASE_PASSWORD_OPS: text({ about, secret: true }),
-  DATABASE_PASSWORD_PRUNING: text({ about, secret: true }),
-  DATABASE_PASSWORD_AUDITOR: text({
-    about: 'Postgres password of the read-only role; empty: no login',
-    fallback: '',
-  }),
+  DATABASE_PASSWORD_OPERATIONS: text({ about, secret: true }),
 }
 
 if (import.meta.main) {
@@ -127,11 +120,9 @@ if (import.meta.main) {
           payouts: config.databasePasswordPayouts,
           chain_relayer: config.databasePasswordChainRelayer,
           indexer_reader: config.databasePasswordIndexerReader,
-          books: config.databasePasswordBooks,
           ops: config.databasePasswordOps,
-          pruning: config.databasePasswordPruning,
+          operations: config.databasePasswordOperations,
         },
-        auditorPassword: config.databasePasswordAuditor,
       })
       say(`schemas, tables and rights are up to date (${Date.now() - startedAt} ms)`)
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { databaseRoles, loginRoles } from '#infra/migrations/databases'
+import { assumedRoles, databaseRoles, loginRoles } from '#infra/migrations/databases'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 // Compares the rights of every role on every table, as Postgres reports them, with a list that is not
@@ -50,7 +50,7 @@ test('security: each role has exactly the rights on each table that this file li
     new Set([...databaseRoles, 'migrations']),
   )
   const wrong: string[] = []
-  for (const role of [...loginRoles, 'auditor'])
+  for (const role of [...loginRoles, ...assumedRoles])
     for (const { name } of tables) {
       const granted = await sql<{ verb: string }[]>`
         select verb from unnest(${verbs}::text[]) as verb

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import {
+  assumedRoles,
   type DatabaseRole,
   databaseRoles,
   type LoginRole,
@@ -10,18 +11,14 @@ import { bankDetails, rules } from '#infra/operations/pruning/rules'
 
 export type RolePasswords = Readonly<Record<LoginRole, string>>
 
-/** Creates the login roles without any admin right, and sets their current passwords. */
-export async function ensureRoles(
-  sql: Sql,
-  passwords: RolePasswords,
-  auditorPassword?: string,
-): Promise<void> {
+/** Creates the roles without any admin right, and sets the current passwords of the login roles. */
+export async function ensureRoles(sql: Sql, passwords: RolePasswords): Promise<void> {
   const known = await sql<{ rolname: string }[]>`
-    select rolname from pg_roles where rolname in ${sql([...loginRoles, 'auditor'])}`
+    select rolname from pg_roles where rolname in ${sql([...loginRoles, ...assumedRoles])}`
   const names = new Set(known.map((row) => row.rolname))
   for (const role of loginRoles) await ensureLogin(sql, role, passwords[role], names.has(role))
-  if (!names.has('auditor')) await sql`create role auditor nologin`
-  if (auditorPassword) await ensureLogin(sql, 'auditor', auditorPassword, true)
+  for (const role of assumedRoles)
+    await sql.unsafe(`${names.has(role) ? 'alter' : 'create'} role ${role} nologin password null`)
 }
 
 async function ensureLogin(sql: Sql, role: string, password: string, known: boolean) {
@@ -46,6 +43,8 @@ export async function grantRights(sql: Sql): Promise<void> {
   await sql`revoke update on all tables in schema ops from ops`
   // To run the reconciliation by hand, an operator must switch to the role books explicitly.
   await sql`grant books to ops with inherit false, set true`
+  for (const role of assumedRoles)
+    await sql`grant ${sql(role)} to operations with inherit false, set true`
 }
 
 const rightsOf = (role: DatabaseRole): string => `

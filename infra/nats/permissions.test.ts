@@ -43,17 +43,17 @@ const publishable: readonly Right[] = [
   ...questions.flatMap((question) => to(question.askers, question.subject)),
   ...ofOneCopy.flatMap(({ subject, askers }) => to(askers, subject)),
   ...serviceNames.flatMap((name) => to(seekersOf(name), `copies.${name}`)),
-  ...to(['gateway', 'ops'], '$SRV.PING', '$SRV.STATS'),
-  ...to(['gateway'], 'metrics', '$SRV.PING.payments.instance'),
-  ...serviceNames.flatMap((name) => to([name], `copies-left.${name}`)),
+  ...to(['gateway'], 'copies.operations', 'metrics'),
+  ...to(['gateway', 'ops', 'operations'], '$SRV.PING'),
+  ...to(['ops', 'operations'], '$SRV.STATS'),
+  ...to(['gateway', 'operations'], '$SRV.PING.payments.instance'),
+  ...to(['operations'], 'operations.console.feed'),
+  ...processNames.flatMap((name) => to([name], `copies-left.${name}`)),
   ...streams.flatMap(({ name }) =>
-    to(
-      ['gateway', 'ops', ...(name === 'WEBHOOKS' ? (['console'] as const) : [])],
-      `$JS.API.STREAM.INFO.${name}`,
-    ),
+    to(['gateway', 'ops', 'operations'], `$JS.API.STREAM.INFO.${name}`),
   ),
   ...durables.flatMap(({ stream, reader }) =>
-    to([reader, 'ops'], `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
+    to([reader, 'ops', 'operations'], `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
   ),
   ...durables.flatMap(({ stream, reader }) =>
     to(
@@ -64,10 +64,7 @@ const publishable: readonly Right[] = [
   ),
   ...to(['pricing'], '$KV.rates.key', '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['pricing'], '$JS.API.INFO'),
-  ...to(['ops', 'console'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
-  ...[...new Set(durables.map(({ stream }) => stream))].flatMap((stream) =>
-    to(['console'], `$JS.API.CONSUMER.LIST.${stream}`),
-  ),
+  ...to(['ops', 'operations'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
 ]
 
 /** What no service may say. */
@@ -89,6 +86,9 @@ const unpublishable: readonly string[] = [
   ]),
   ...['COMMANDS', 'EVENTS', 'ADVISORIES'].map((stream) => `$JS.API.STREAM.MSG.GET.${stream}`),
   ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
+  ...[...new Set(durables.map(({ stream }) => stream))].map(
+    (stream) => `$JS.API.CONSUMER.LIST.${stream}`,
+  ),
   ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
   ...busUsers.map((name) => `_INBOX_${name}.reply`),
   '$SRV.INFO',
@@ -99,10 +99,10 @@ const unpublishable: readonly string[] = [
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
-  ...serviceNames.flatMap((name) => to([name], `copies.${name}`)),
-  ...to(['gateway'], 'copies-left.*'),
+  ...processNames.flatMap((name) => to([name], `copies.${name}`)),
+  ...to(['gateway', 'operations'], 'copies-left.*'),
+  ...to(['gateway'], 'operations.console.feed'),
   ...topics.flatMap(({ subject }) => to(['console'], subject)),
-  { subject: 'books.figures', queue: 'q', users: ['books'] },
   ...busUsers.flatMap((name) => to([name], `_INBOX_${name}.reply`, `_INBOX_${name}.>`)),
   ...srvVerbs.flatMap((verb) => to(processNames, `$SRV.${verb}`)),
   ...to(processNames, 'metrics'),

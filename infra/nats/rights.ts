@@ -1,7 +1,14 @@
 import { consumers, streams } from '#infra/nats/topology'
 import { copiesSubject, copySubject, leftSubject } from '#shared/bus/copies'
 import { questions, topics } from '#shared/messages/catalogue'
-import { type BusUser, type Question, type ServiceName, serviceNames } from '#shared/messages/topic'
+import { feedSubject } from '#shared/messages/operations'
+import {
+  type BusUser,
+  type ProcessName,
+  processNames,
+  type Question,
+  serviceNames,
+} from '#shared/messages/topic'
 import { metricsSubject } from '#shared/metrics/answer'
 
 /** Subjects a user needs for one purpose. `why` becomes their comment in users.gen.conf. */
@@ -21,11 +28,11 @@ export const rightsOf = (user: BusUser): Rights => ({
   ].filter(isGiven),
   subscribe: [
     inboxOf(user),
-    ...(user === 'gateway' ? [whoLeft] : []),
+    ...(user === 'gateway' ? [whoLeft, feed] : []),
+    ...(user === 'operations' ? [whoLeft] : []),
     heardBy(user),
     answersOf(user),
     ...copyOf(user),
-    ...figuresOf(user),
     presenceOf(user),
     measuresOf(user),
   ].filter(isGiven),
@@ -49,7 +56,7 @@ function otherCopiesOf(user: BusUser): Grant[] {
   const repeated = questions
     .filter(isRepeated)
     .filter(({ askers }) => askers.some((name) => name === user))
-  const owners = new Set<ServiceName>(repeated.map(({ owner }) => owner))
+  const owners = new Set<ProcessName>(repeated.map(({ owner }) => owner))
   const [self] = serviceNames.filter((name) => name === user)
   if (self) owners.add(self)
   return [
@@ -91,6 +98,13 @@ const rates: Grant = {
   ],
 }
 
+const usageOfStreams = [
+  ...streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
+  ...Object.entries(consumers).flatMap(([stream, plans]) =>
+    plans.map(({ durable_name: reader }) => `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
+  ),
+]
+
 /** Subjects outside the catalogue that a user publishes. */
 const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
@@ -99,8 +113,8 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
       subjects: [metricsSubject],
     },
     {
-      why: 'Instance presence for /ready, and service statistics for the console.',
-      subjects: ['$SRV.PING', '$SRV.PING.*.*', '$SRV.STATS'],
+      why: 'Instance presence for /ready.',
+      subjects: ['$SRV.PING', '$SRV.PING.*.*'],
     },
     {
       why: 'Stream usage, for metrics and the alert on nearly full streams.',
@@ -112,36 +126,34 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   payouts: [],
   'chain-relayer': [],
   'indexer-reader': [],
-  books: [],
+  operations: [
+    { why: 'The live feed of the console.', subjects: [feedSubject] },
+    {
+      why: 'Instance presence and service statistics.',
+      subjects: ['$SRV.PING', '$SRV.PING.*.*', '$SRV.STATS'],
+    },
+    { why: 'Stream usage and consumer progress.', subjects: usageOfStreams },
+    {
+      why: 'Look-up of webhook deliveries of one payment. Never $JS.API.DIRECT.GET: see rights.ts.',
+      subjects: ['$JS.API.STREAM.MSG.GET.WEBHOOKS'],
+    },
+  ],
   ops: [
     { why: 'Instance presence and service statistics.', subjects: ['$SRV.PING', '$SRV.STATS'] },
-    {
-      why: 'Stream usage and consumer progress.',
-      subjects: [
-        ...streams.map(({ name }) => `$JS.API.STREAM.INFO.${name}`),
-        ...Object.entries(consumers).flatMap(([stream, plans]) =>
-          plans.map(({ durable_name: reader }) => `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
-        ),
-      ],
-    },
+    { why: 'Stream usage and consumer progress.', subjects: usageOfStreams },
     {
       why: 'Look-up of one webhook delivery. Never $JS.API.DIRECT.GET: see rights.ts.',
       subjects: ['$JS.API.STREAM.MSG.GET.WEBHOOKS'],
     },
   ],
-  console: [
-    {
-      why: 'Consumer progress. The console sends no requests to services.',
-      subjects: Object.keys(consumers).map((stream) => `$JS.API.CONSUMER.LIST.${stream}`),
-    },
-    {
-      why: 'Look-up of webhook deliveries of one payment. Never $JS.API.DIRECT.GET: see rights.ts.',
-      subjects: ['$JS.API.STREAM.INFO.WEBHOOKS', '$JS.API.STREAM.MSG.GET.WEBHOOKS'],
-    },
-  ],
+  console: [],
 }
 
-/** Only the console receives every message as it is published, for its live view. */
+/**
+ * Only the user `console` receives every message as it is published. It is a second connection of
+ * `operations`, because that user answers requests, and could answer a publisher that waits for
+ * JetStream.
+ */
 const heardBy = (user: BusUser): Grant => ({
   why: 'Every message, as it is published.',
   subjects: user === 'console' ? topics.map(({ subject }) => subject) : [],
@@ -165,7 +177,7 @@ const answersOf = (user: BusUser): Grant => ({
 
 /** Subjects of a single instance: discovery, and requests another instance left unanswered. */
 function copyOf(user: BusUser): Grant[] {
-  const [self] = serviceNames.filter((name) => name === user)
+  const [self] = processNames.filter((name) => name === user)
   if (!self) return []
   const answered = questions.filter(isRepeated).filter(({ owner }) => owner === self)
   const why = 'Discovery of this instance, and requests sent to it directly.'
@@ -174,7 +186,7 @@ function copyOf(user: BusUser): Grant[] {
 }
 
 const leavingOf = (user: BusUser): Grant[] =>
-  serviceNames
+  processNames
     .filter((name) => name === user)
     .map((self) => ({ why: 'Notice of an orderly shutdown.', subjects: [leftSubject(self)] }))
 const whoLeft: Grant = {
@@ -182,12 +194,7 @@ const whoLeft: Grant = {
   subjects: [leftSubject('*')],
 }
 
-/** Endpoint of the reconciliation job: the services API shows statistics of endpoints only. */
-export const figuresSubject = 'books.figures'
-const figuresOf = (user: BusUser): Grant[] =>
-  user === 'books'
-    ? [{ why: 'Statistics for `nats micro stats`.', subjects: [`${figuresSubject} ${queue}`] }]
-    : []
+const feed: Grant = { why: 'The live feed of the console.', subjects: [feedSubject] }
 
 /** Metrics requests, which every process answers; operators and the console are not processes. */
 const measuresOf = (user: BusUser): Grant => ({

@@ -6,6 +6,7 @@ import { operatorAccess } from '#infra/operations/cli/operator'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { readConfig } from '#shared/config'
 import { integer, text, url } from '#shared/config-fields'
+import { urlInRole } from '#shared/db/url'
 
 /** Addresses of the chain and of the systems compared with it. */
 export type Place = {
@@ -94,7 +95,4 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
  * that a command has no more rights than the books.
  */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DATABASE_BOOKS_URL ?? inRoleOfBooks(operatorAccess(env).databaseUrl)
-
-export const inRoleOfBooks = (url: string): string =>
-  `${url}${url.includes('?') ? '&' : '?'}role=books`
+  env.DATABASE_BOOKS_URL ?? urlInRole(operatorAccess(env).databaseUrl, 'books')

@@ -1,6 +1,6 @@
+import { consoleToken } from '#shared/api/console-token'
 import type { ConfigOf } from '#shared/config'
 import {
-  databaseUrl,
   durationMs,
   integer,
   list,
@@ -11,9 +11,6 @@ import {
   url,
 } from '#shared/config-fields'
 import { commonFields, databaseFields } from '#shared/service'
-
-/** Minimum length of a token that cannot be guessed. */
-const tokenMin = 20
 
 /** Environment variables of the gateway. */
 export const fields = {
@@ -30,33 +27,7 @@ export const fields = {
     about: "host names accepted on the operators' port in addition to IP addresses and localhost",
     fallback: 'none',
   }),
-  CONSOLE_TOKEN: {
-    ...text({
-      about: `access token of the console, at least ${tokenMin} characters; empty: no console`,
-      fallback: '',
-      secret: true,
-    }),
-    parse: (raw: string) => {
-      if (raw !== '' && !new RegExp(`^[A-Za-z0-9_-]{${tokenMin},}$`).test(raw))
-        throw new Error(`must have at least ${tokenMin} characters: letters, digits, - and _`)
-      return raw
-    },
-  },
-  NATS_PASSWORD_CONSOLE: text({
-    about: 'NATS password of the console; empty: no live messages',
-    fallback: '',
-    secret: true,
-  }),
-  CONSOLE_DATABASE_URL: databaseUrl({
-    about: 'Postgres URL of the console, as auditor; empty: no items',
-    fallback: '',
-    secret: true,
-  }),
-  CONSOLE_DATABASE_PASSWORD: text({
-    about: 'password, if the URL has none',
-    fallback: '',
-    secret: true,
-  }),
+  CONSOLE_TOKEN: consoleToken,
   SANDBOX_CONTROLS_URL: {
     ...text({
       about: 'sandbox controls of a local stack; empty: none',

@@ -8,7 +8,6 @@ import type { Log } from '#shared/log'
 import type { Config } from './config'
 import type { Gathered } from './health/gather'
 import type { Readiness } from './health/probes'
-import type { ServiceStats } from './health/stats'
 import type { IdentityProvider } from './identity/provider'
 import type { Users } from './users/user.store'
 
@@ -47,10 +46,6 @@ export type Context = {
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
-    /** Reads the figures of each service instance, for the console. */
-    readonly gatherStats: () => Promise<readonly ServiceStats[]>
-    /** Reads the gateway's own figures, which are not in `$SRV.STATS`. */
-    readonly figures: () => Promise<Record<string, unknown>>
     /** Reads the metrics of all other processes; throws if the bus is down. */
     readonly gatherMetrics: () => Promise<Gathered[]>
     /** Returns the metrics of this process in Prometheus text format. */

@@ -10,9 +10,7 @@ import { watchOverdue } from '#shared/overdue'
 import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { openApp } from './app'
 import { fields } from './config'
-import { runConsole } from './console/run'
 import type { Context } from './context'
-import { openOperators } from './health/operators'
 import { openHealth } from './health/probes'
 import { readings } from './health/readings'
 import { watchStreams } from './health/streams'
@@ -22,6 +20,8 @@ import { oldestAwaited } from './identity/identity.store'
 import { identityProviderOf } from './identity/providers/choose'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
+import { openOperators } from './operators/listener'
+import { runConsole } from './operators/run'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
 import { answerErase } from './users/erase'
 import { openUsers } from './users/user.store'
@@ -52,8 +52,8 @@ await runService('gateway', fields, async (config, runtime) => {
   const own = { bus, database, messaging, stats: health.figures, readings, log }
   const listed = { ...own, name: 'gateway', description, answers: [answerErase(context)] } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
-  await using operators = runConsole(context, openOperators(context))
-  await using ops = listen(operators.app, { host: config.opsHost, port: config.opsPort })
+  const operators = runConsole(context, bus, openOperators(context))
+  await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
   const app = openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')

@@ -2,7 +2,7 @@ import { RequestStrategy, type Subscription } from 'nats'
 import type { Bus } from '#shared/bus/open'
 import type { Log } from '#shared/log'
 import { type Loop, startLoop } from '#shared/loop'
-import type { ServiceName } from '#shared/messages/topic'
+import type { ProcessName } from '#shared/messages/topic'
 
 // The instances of a service share its requests by a queue group, and nats-server picks the
 // receiver. A frozen instance stays in the group until the server misses its ping. So each instance
@@ -16,9 +16,9 @@ import type { ServiceName } from '#shared/messages/topic'
 export const questionIdHeader = 'question-id'
 
 /** Subject on which every instance of a service reports its presence. */
-export const copiesSubject = (service: ServiceName): string => `copies.${service}`
+export const copiesSubject = (service: ProcessName): string => `copies.${service}`
 /** Subject that reaches a single instance. `*` for any instance, or any question. */
-export const copySubject = (service: ServiceName, copy: string, question: string): string =>
+export const copySubject = (service: ProcessName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
 /** Subject on which an instance announces an orderly shutdown, with its id. `*` for any service. */
@@ -33,7 +33,7 @@ export type Presence = { readonly copy: string; readonly isWorking: boolean }
  */
 export async function findCopies(
   { nc }: Bus,
-  service: ServiceName,
+  service: ProcessName,
   { questionId = '', withinMs }: { questionId?: string; withinMs: number },
 ): Promise<Presence[]> {
   const asked = { strategy: RequestStrategy.Timer, maxWait: withinMs }
@@ -56,7 +56,7 @@ export async function findCopies(
  */
 export const answerPresence = (
   bus: Bus,
-  service: ServiceName,
+  service: ProcessName,
   state: { isWorkingOn: (questionId: string) => boolean; isLeaving: () => boolean },
 ): Subscription =>
   bus.nc.subscribe(copiesSubject(service), {
@@ -79,7 +79,7 @@ export type Copies = Loop & { readonly count: () => number }
  * Counts the instances of a service, to divide shared budgets and lanes. Each instance counts on
  * its own, so counts may differ for some seconds after one joins or leaves.
  */
-export async function countCopies(bus: Bus, service: ServiceName, log: Log): Promise<Copies> {
+export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
   let count = 1
   const look = async () => {
     const others = (await findCopies(bus, service, { withinMs })).filter(

@@ -17,7 +17,7 @@ import { shareFigures } from '#shared/figures'
 import type { Log } from '#shared/log'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { personReads } from '#shared/messages/person'
-import type { AnswerOf, Question, ReadRequestOf, ServiceName } from '#shared/messages/topic'
+import type { AnswerOf, ProcessName, Question, ReadRequestOf } from '#shared/messages/topic'
 import { answerMetrics, readingsFrom } from '#shared/metrics/answer'
 import { quickSeconds, timer } from '#shared/metrics/measures'
 import type { Reading } from '#shared/metrics/readings'
@@ -47,7 +47,7 @@ const addDeadlineMs = 10_000
 
 export type Served<F extends object = Record<string, unknown>> = {
   bus: Bus
-  name: ServiceName
+  name: ProcessName
   description: string
   answers: readonly Handler[]
   /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */

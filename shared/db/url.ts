@@ -16,3 +16,7 @@ export function databaseUrlOf({
     throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }
+
+/** Returns the Postgres URL for connections that take another role of which its login is a member. */
+export const urlInRole = (url: string, role: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}role=${role}`

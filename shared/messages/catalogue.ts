@@ -2,6 +2,7 @@ import * as chain from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
 import { IndexerDebt, IndexerRecord } from '#shared/messages/indexer'
+import { ConsoleAttention, ConsoleItem, ConsoleWatch } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
 import { personErasures, personReads } from '#shared/messages/person'
@@ -67,6 +68,9 @@ export const questions: readonly Question[] = [
   chain.GivebackOrder,
   IndexerRecord,
   IndexerDebt,
+  ConsoleItem,
+  ConsoleAttention,
+  ConsoleWatch,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personReads),
   ...Object.values(personErasures),

@@ -12,11 +12,11 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** Processes with a bus user: the services, and the books job, which reports metrics. */
-export const processNames = [...serviceNames, 'books'] as const
+/** Processes with a bus user: the services, and the operators' process. */
+export const processNames = [...serviceNames, 'operations'] as const
 export type ProcessName = (typeof processNames)[number]
 
-/** All bus users: the processes, the operator, and the console, which only subscribes. */
+/** All bus users: the processes, the operator, and the console, a user of `operations` that only subscribes. */
 export const busUsers = [...processNames, 'ops', 'console'] as const
 export type BusUser = (typeof busUsers)[number]
 
@@ -42,7 +42,7 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
   readonly subject: string
   readonly request: Q
   readonly answer: A
-  readonly owner: ServiceName
+  readonly owner: ProcessName
   readonly askers: readonly Asker[]
   /** Without it, a question is only sent to one instance of its owner. */
   readonly repeat?: Repeat
@@ -87,7 +87,7 @@ export const event = <S extends TSchema>(
 
 export const question = <Q extends TSchema, A extends TSchema>(
   subject: string,
-  owner: ServiceName,
+  owner: ProcessName,
   askers: readonly Asker[],
   terms: { request: Q; answer: A; repeat?: Repeat },
 ): Question<Q, A> => ({ subject, owner, askers, ...terms })

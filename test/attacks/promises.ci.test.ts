@@ -9,9 +9,10 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { acceptAsCapital } from '#infra/operations/books/external/accept'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
-import { inRoleOfBooks, placeOf } from '#infra/operations/place'
+import { placeOf } from '#infra/operations/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
+import { urlInRole } from '#shared/db/url'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { fund, verifiedUser } from '../support/people'
@@ -238,7 +239,7 @@ describe('a user wants more rupiah than the provider holds', () => {
 
 test("an operator's deposit and withdrawal at the provider are reported, and one command books them", async () => {
   const place = placeOf(stack.info)
-  await using books = openBooksOf(place, inRoleOfBooks(stack.adminUrl))
+  await using books = openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   const own =
     /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
   const items = await waitUntil('the transfers by hand', async () => {

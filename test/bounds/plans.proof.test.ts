@@ -18,7 +18,7 @@ const rowsEach = 20_000
 const connection = { application_name: 'suite' }
 const workers = [
   ...['gateway', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'],
-  ...['books', 'pruning'],
+  ...['books', 'pruning'], // The connections of operations.
 ]
 
 let stack: Stack
@@ -27,8 +27,8 @@ let ran: Ran[]
 beforeAll(async () => {
   stack = await ownStack({
     terms: { holdSeconds: 15, minCycleSeconds: 0 },
-    env: { ...quickChecks, books: { BOOKS_EVERY_MS: '3000' }, pruning: { PRUNE_EVERY_MS: '3000' } },
-    ...{ books: true, pruning: true },
+    env: { ...quickChecks, operations: { BOOKS_EVERY_MS: '3000', PRUNE_EVERY_MS: '3000' } },
+    operations: true,
   })
   admin = postgres(stack.adminUrl, { max: 2, onnotice: () => {}, connection })
   const runs = async () => Number((await admin`select count(*) from books.runs`)[0]!.count)

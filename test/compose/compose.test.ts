@@ -73,12 +73,12 @@ describe('the compose files', () => {
     expect(services.filter(isOurs).filter(([name]) => !waits(name))).toEqual([])
   })
 
-  test('a deployment has the six services and the two jobs, and neither chain nor sandbox', () => {
+  test('a deployment has the six services and operations, and neither chain nor sandbox', () => {
     const started = (from: typeof real, profiles: string[]) =>
       Object.keys(activeServices(from, profiles)).sort()
     const common = [
       ...processNames,
-      ...['pruning', 'nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
+      ...['nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
     ]
     expect(started(real, [])).toEqual(common.toSorted())
     expect(localVariables().COMPOSE_FILE).toBe('compose.yaml:compose/local.yaml')
@@ -93,7 +93,7 @@ describe('the compose files', () => {
         .filter(([, { environment }]) => environment && 'PUBLIC_SECRETS' in environment)
         .map(([name]) => name)
     expect(told(real)).toEqual([])
-    const ours = [...processNames, 'pruning', 'settings', 'migrate', 'provision', 'deploy', 'ops']
+    const ours = [...processNames, 'settings', 'migrate', 'provision', 'deploy', 'ops']
     expect(told(composition).sort()).toEqual(ours.sort())
   })
 })
@@ -114,7 +114,7 @@ describe('reachable ports', () => {
   test('of NATS and Postgres are open to services and setup steps, never from outside', () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name)
-    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'pruning', 'ops']
+    const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'ops']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
     expect(on('edge').sort()).toEqual(
@@ -220,7 +220,7 @@ describe('the start order', () => {
   test.each(processNames)('%s starts after the streams, its tables and its contracts', (name) => {
     const before = Object.keys(composition.services[name]!.depends_on ?? {}).sort()
     const rows = ['migrate', 'postgres']
-    const chain = ['chain-relayer', 'indexer-reader', 'books'].includes(name) ? ['deploy'] : []
+    const chain = ['chain-relayer', 'indexer-reader', 'operations'].includes(name) ? ['deploy'] : []
     expect(before).toEqual(['nats', 'provision', ...rows, ...chain].sort())
   })
 })

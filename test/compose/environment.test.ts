@@ -94,7 +94,7 @@ describe('the settings check of a deployment', () => {
         .filter(([key, { fallback }]) => fallback === undefined && key in filledIn)
         .map(([key]) => key),
     ),
-  ].filter((name) => name !== 'DATABASE_PASSWORD_AUDITOR')
+  ]
 
   test('passes once env.example is filled in, and for the local .env', () => {
     expect(faults(filledIn)).toEqual([])

@@ -5,7 +5,7 @@ import { readStackFile } from '#infra/local/stack-file'
 import { browserPath, noBrowser, openBrowser } from './browser'
 
 /** `bun test/console/pictures.ts`: takes the console's pictures of the running stack, during a demo. */
-const folder = join(repositoryDir, 'services/gateway/console/pictures')
+const folder = join(repositoryDir, 'services/gateway/operators/pictures')
 const path = browserPath()
 if (!path) throw new Error(noBrowser)
 const stack = readStackFile(resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local')))

@@ -4,7 +4,8 @@ import { waitUntil } from '#infra/local/wait'
 import { readSheet } from '#infra/operations/books/balance-sheet'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { sheetText } from '#infra/operations/cli/books'
-import { inRoleOfBooks, placeOf } from '#infra/operations/place'
+import { placeOf } from '#infra/operations/place'
+import { urlInRole } from '#shared/db/url'
 
 /**
  * Final check of a suite: waits until the books account for every unit, and prints the balance
@@ -20,7 +21,7 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
     return breaks.every(isMeant)
   }
   await waitUntil('the books closing', onlyMeant, 60_000, 500).catch(() => {})
-  await using books = openBooksOf(place, inRoleOfBooks(stack.adminUrl))
+  await using books = openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])
   for (const words of onPurpose)

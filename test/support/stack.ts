@@ -9,7 +9,7 @@ import { serviceNames } from '#shared/messages/topic'
 import { migratedCluster } from './engines/cluster'
 import { forShortRuns } from './engines/javascript'
 
-const ownProcesses = [...serviceNames, 'sandbox', 'books', 'pruning'] as const
+const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
 
 /**
  * Shorter recheck intervals, so that a suite waits seconds instead of half a minute. A stack without
@@ -93,7 +93,7 @@ export async function operateAsProcess(
   script: string,
   ...words: string[]
 ): Promise<Operated> {
-  const program = script === 'main.ts' ? await opsBundle() : `infra/operations/cli/${script}`
+  const program = script === 'main.ts' ? await opsBundle() : `infra/operations/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',

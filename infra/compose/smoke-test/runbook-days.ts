@@ -146,12 +146,10 @@ export async function restore({ shell }: Deployment): Promise<void> {
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)
     await says(
-      inShell(
-        'dc stop gateway pricing payments payouts chain-relayer indexer-reader books pruning',
-      ),
+      inShell('dc stop gateway pricing payments payouts chain-relayer indexer-reader operations'),
     )
     const { text: running } = await inShell('dc ps')
-    expecting(!/payments|books/.test(running), `something still writes: ${running}`)
+    expecting(!/payments|operations/.test(running), `something still writes: ${running}`)
     await says(
       inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`),
       /START TIME/,

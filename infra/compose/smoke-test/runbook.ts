@@ -90,7 +90,7 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
       await says(shell(start))
       await ready()
       const text = await says(shell(seen), /"status":"ready"/, /payments/, /WEBHOOKS/)
-      for (const name of ['gateway', 'books', 'indexer-reader'])
+      for (const name of ['gateway', 'operations', 'indexer-reader'])
         expecting(text.includes(name), name)
       const token = { TOKEN: env.get('PAYMENTS_CALLBACK_TOKENS_ID')! }
       await says(shell(`${probe}\n${probe}`, token), /recorded/, /duplicate/)

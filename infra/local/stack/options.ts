@@ -50,10 +50,8 @@ export type StackOptions = {
    * Returns the code folder of an instance (counted from 1) that does not run from this repository.
    */
   codeDir?: (copy: number) => string | undefined
-  /** Whether the job that reconciles the books runs too; the start does not wait for it. */
-  books?: boolean
-  /** Whether the job that removes old rows runs too; the start does not wait for it. */
-  pruning?: boolean
+  /** Whether the operators' process runs too; the start does not wait for it. */
+  operations?: boolean
   terms?: Partial<Terms>
   /** The user's own Postgres, NATS or chain, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>

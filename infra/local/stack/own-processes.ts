@@ -68,8 +68,7 @@ export function startOwnProcesses(
   if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', ours('infra/sandbox/main.ts')))
   for (const name of options.services ?? serviceNames)
     for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
-  if (options.books) processes.add(command('books', ours('infra/operations/books/job.ts')))
-  if (options.pruning) processes.add(command('pruning', ours('infra/operations/pruning/job.ts')))
+  if (options.operations) processes.add(command('operations', ours('infra/operations/main.ts')))
   if (options.data === 'continue' && !options.own?.RPC_URL)
     processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }

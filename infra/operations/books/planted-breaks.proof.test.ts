@@ -13,9 +13,10 @@ import { waitUntil } from '#infra/local/wait'
 import { readSheet } from '#infra/operations/books/balance-sheet'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { sheetText } from '#infra/operations/cli/books'
-import { inRoleOfBooks, placeOf } from '#infra/operations/place'
+import { placeOf } from '#infra/operations/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
+import { urlInRole } from '#shared/db/url'
 import { query } from '#test/support/database'
 import { fund, verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
@@ -25,8 +26,8 @@ import { scrape, valueIn } from '#test/support/telemetry/metrics'
 let stack: Stack
 let person: Person
 beforeAll(async () => {
-  const env = { ...quickChecks, books: { BOOKS_EVERY_MS: '3000' } }
-  stack = await ownStack({ books: true, env })
+  const env = { ...quickChecks, operations: { BOOKS_EVERY_MS: '3000' } }
+  stack = await ownStack({ operations: true, env })
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
@@ -52,7 +53,7 @@ const command = (...words: string[]) => operate(stack, ...words)
 test('the books balance after the whole demo', async () => {
   await play(stack.info)
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  await using books = openBooksOf(placeOf(stack.info), inRoleOfBooks(stack.adminUrl))
+  await using books = openBooksOf(placeOf(stack.info), urlInRole(stack.adminUrl, 'books'))
   const sheet = await waitUntil('the books being closed', async () => {
     const now = await readSheet(books.sql)
     return now.closed && now
@@ -108,7 +109,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
       )
     await post('by hand', '')
     await named(new RegExp(`row_journal ${paid} 5 AUSD`))
-    const log = () => readFileSync(join(stack.dir, 'logs/books.log'), 'utf8')
+    const log = () => readFileSync(join(stack.dir, 'logs/operations.log'), 'utf8')
     await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 60_000)
     const shown = async () =>
       valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })

@@ -1,5 +1,6 @@
-import { inRoleOfBooks, type Place } from '#infra/operations/place'
+import type { Place } from '#infra/operations/place'
 import { lasting, type Repeats } from '#infra/operations/record/difference'
+import { urlInRole } from '#shared/db/url'
 import { pause } from '#shared/deadline'
 import { openLog } from '#shared/log'
 import { type BooksContext, openBooks } from './context'
@@ -56,7 +57,7 @@ export async function checkBooks(
   adminUrl: string,
   repeats?: Repeats,
 ): Promise<string[]> {
-  await using books = openBooksOf(place, inRoleOfBooks(adminUrl))
+  await using books = openBooksOf(place, urlInRole(adminUrl, 'books'))
   return await lasting(async () => {
     const { breaks, unread, unreadable } = await reconcileAsRead(books)
     return [

@@ -1,4 +1,5 @@
 import postgres, { type Sql } from 'postgres'
+import { urlInRole } from '#shared/db/url'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
 /** A database of its own with every schema, as its owner and as the job of the books. */
@@ -8,7 +9,7 @@ export async function openBooksDatabase(): Promise<BooksDatabase> {
   const server = await startScratchPostgres()
   const open = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
   const admin = open(server.adminUrl)
-  const books = open(server.urlAs('books', server.passwords.books))
+  const books = open(urlInRole(server.urlAs('operations', server.passwords.operations), 'books'))
   return {
     admin,
     books,

@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
+import { urlInRole } from '#shared/db/url'
 import { openLog } from '#shared/log'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
@@ -22,7 +23,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
     ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n },
   }
   const now = { aheadMs: 0 }
-  const databaseUrl = server.urlAs('books', passwords.books)
+  const databaseUrl = urlInRole(server.urlAs('operations', passwords.operations), 'books')
   const opened: AsyncDisposable[] = []
   /** Opens an instance of the job; several share the database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {

@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/clock'
 import { type Log, openLogThrottled } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
 
@@ -19,21 +18,20 @@ const againMs = 3_600_000
 const calledMax = 20
 
 /**
- * Reconciles at an interval and alerts for breaks that are open beyond their grace period. A failed
- * run is logged and retried, however long Postgres, the chain or the provider is unavailable.
+ * Returns the work of a loop: it reconciles and alerts for breaks that are open beyond their grace
+ * period. `figures` are those of the last run.
  */
-export function watchBooks(
+export function openReconciliation(
   context: BooksContext,
-  options: { log: Log; everyMs: number; wholeEveryMs: number },
-): { loop: Loop; figures: () => BooksFigures } {
-  const { log, everyMs, wholeEveryMs } = options
+  { log, wholeEveryMs }: { log: Log; wholeEveryMs: number },
+): { reconcileOnce: () => Promise<void>; figures: () => BooksFigures } {
   const { clock } = context
   const call = openLogThrottled(log, clock, againMs)
   let last: { found: Reconciled; atMs: number } | undefined
   let readableAtMs = clock()
   let wholeAtMs: number | undefined
 
-  const work = async () => {
+  const reconcileOnce = async () => {
     wholeAtMs ??= (await lastWholeMs(context)) ?? clock()
     const whole = clock() - wholeAtMs >= wholeEveryMs
     const found = await reconcile(context, { whole })
@@ -58,10 +56,7 @@ export function watchBooks(
       )
     }
   }
-  return {
-    loop: startLoop({ name: 'books', everyMs, log, work }),
-    figures: () => figuresOf(last, clock),
-  }
+  return { reconcileOnce, figures: () => figuresOf(last, clock) }
 }
 
 /** Returns the time of the last full reconciliation; null if there was none. */

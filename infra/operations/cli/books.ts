@@ -6,9 +6,9 @@ import {
 } from '#infra/operations/books/balance-sheet'
 import { breakLine } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
+import { counted } from '#infra/operations/words'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
-import { counted } from '#shared/trace/words'
 
 /** The balance sheet. Read-only. */
 export const books = reading({

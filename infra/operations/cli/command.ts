@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Performed } from '#infra/operations/audit-log/audit-log.store'
 import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
+import { counted } from '#infra/operations/words'
 import type { Say } from '#shared/command'
-import { counted } from '#shared/trace/words'
 
 /** A command of `bun run ops`. */
 export type Verb = {

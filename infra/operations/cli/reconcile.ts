@@ -13,9 +13,9 @@ import { asksForHelp, jsonOf, readWords, type Verb, wordsOf } from '#infra/opera
 import { openOperator, operatorName } from '#infra/operations/cli/operator'
 import { commandFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
+import { counted } from '#infra/operations/words'
 import type { Say } from '#shared/command'
 import { amountText } from '#shared/money/text'
-import { counted } from '#shared/trace/words'
 
 const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]
        bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, changing, type Found, reading } from '#infra/operations/cli/command'
+import { counted } from '#infra/operations/words'
 import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
-import { counted } from '#shared/trace/words'
 
 // Payments that need manual review. services/payments/review defines and checks the decisions.
 

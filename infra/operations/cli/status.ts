@@ -3,31 +3,15 @@ import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
-import type { Operator } from '#infra/operations/cli/operator'
 import { operatorPlace, operatorRpcUrl, type Place } from '#infra/operations/place'
+import { counted, rateText, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
-import { counted, rateText, sentence } from '#shared/trace/words'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
-import {
-  busNeeds,
-  type Facts,
-  type Floors,
-  freeMicroOf,
-  freeMinorOf,
-  needs,
-} from '../health/attention'
-import { readBus } from '../health/bus'
-import {
-  type Asked,
-  asked,
-  type ProviderAccess,
-  readCoin,
-  readRupiah,
-  readTreasury,
-} from '../health/external'
-import { readRows } from '../health/facts'
+import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attention'
+import type { Asked, ProviderAccess } from '../health/external'
+import { type Facts, readFacts } from '../health/facts'
 
 /** Addresses of external systems, and minimum balances. */
 type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
@@ -58,31 +42,6 @@ function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
   return { url: sandbox, secretKey: provider.ID.secretKey }
 }
 
-/** Reads rows, bus, chain and provider. Throws if the rows cannot be read. */
-async function readFacts({ place, provider }: Access, { sql, bus }: Operator): Promise<Facts> {
-  const [rows, onBus] = await Promise.all([asked(() => readRows(sql)), asked(() => readBus(bus))])
-  if ('unknown' in rows) throw new RowsUnseen(rows.unknown, onBus)
-  const { lanes } = rows.known
-  const [treasury, rupiah, ...coins] = await Promise.all([
-    readTreasury(place),
-    readRupiah(provider),
-    ...lanes.map(({ address }) => readCoin(place, address)),
-  ])
-  const coin = new Map(lanes.map(({ address }, at) => [address as string, coins[at]!]))
-  return { ...rows.known, treasury, rupiah, coin, bus: onBus }
-}
-
-/** The rows could not be read. Carries the state of the bus. */
-class RowsUnseen extends Error {
-  override name = 'RowsUnseen'
-  constructor(
-    why: string,
-    readonly bus: Facts['bus'],
-  ) {
-    super(`cannot read the rows: ${why}`)
-  }
-}
-
 /** Reports problems. Exit code 0 only if there are none. */
 export const status = reading({
   does: 'show items in progress, uncommitted balances and problems',
@@ -91,18 +50,14 @@ export const status = reading({
   faultIn: (_, { copies }) =>
     /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999',
   read: async ({ options }, operator) => {
-    const access = accessOf(Number(options.copies))
-    try {
-      const facts = await readFacts(access, operator)
-      const lines = needs(facts, access.floors)
-      const ok = lines.length === 0
-      return { text: asText(facts, lines), data: dataOf(facts, lines), ok }
-    } catch (error) {
-      if (!(error instanceof RowsUnseen)) throw error
-      const lines = [error.message, ...busNeeds(error.bus, access.floors)]
-      const text = [...busText(error.bus), '', ...needsText(lines)].join('\n')
-      return { text, data: { needs: lines, bus: error.bus }, ok: false }
+    const { place, provider, floors } = accessOf(Number(options.copies))
+    const facts = await readFacts({ ...operator, place, provider })
+    const lines = needs(facts, floors)
+    if ('unread' in facts) {
+      const text = [...busText(facts.bus), '', ...needsText(lines)].join('\n')
+      return { text, data: { needs: lines, bus: facts.bus }, ok: false }
     }
+    return { text: asText(facts, lines), data: dataOf(facts, lines), ok: lines.length === 0 }
   },
 })
 

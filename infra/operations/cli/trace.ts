@@ -1,6 +1,6 @@
 import { reading } from '#infra/operations/cli/command'
 import { operatorPlace } from '#infra/operations/place'
-import { readTrace } from '#shared/trace/trace'
+import { readTrace } from '#infra/operations/timeline/trace'
 import { atProvider } from '../timeline/provider'
 import { traceText } from '../timeline/text'
 import { ofTreasury } from '../timeline/treasury'

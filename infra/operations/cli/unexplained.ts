@@ -18,11 +18,11 @@ import {
   type Verb,
 } from '#infra/operations/cli/command'
 import { type Operator, operatorName } from '#infra/operations/cli/operator'
+import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { pause } from '#shared/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
-import { capitalOf, unexplainedMoves } from '#shared/standing/unexplained'
 
 // AUSD in the treasury that matches no row, as found by the books. It belongs to its sender: an
 // operator requests its return, and chain-relayer decides and pays once. A transfer of our own is

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { serviceNames } from '#shared/messages/topic'
 import { breaksText } from '../cli/status'
-import { type Facts, needs } from './attention'
+import { needs } from './attention'
 import type { OnBus } from './bus'
+import type { Facts } from './facts'
 
 const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
+const known: OnBus = { copies: allThere, down: [], lags: [], rates: [], figures: {} }
 const bus = (more: Partial<OnBus>) => ({
-  bus: { known: { copies: allThere, lags: [], rates: [], ...more } },
+  bus: { known: { ...known, ...more } },
 })
 const fine: Facts = {
   paused: [],
@@ -17,7 +19,8 @@ const fine: Facts = {
   },
   ...{ frozenWallets: 0, books: undefined, breaks: [] },
   lists: [],
-  bus: { known: { copies: allThere, lags: [], rates: [{ pair: 'USD/IDR', rate: '16250' }] } },
+  unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
+  ...bus({ rates: [{ pair: 'USD/IDR', rate: '16250' }] }),
   treasury: { known: { balanceMicro: 5_000_000n, drawableMicro: 5_000_000n } },
   rupiah: { known: 1_000n },
   coin: new Map([['0xab', { known: 5n }]]),
@@ -103,10 +106,24 @@ describe('status reports', () => {
       bus({ copies: { ...allThere, payouts: 0 } }),
       /^payouts does not/,
     ],
+    [
+      'an instance that is down while another of its service responds',
+      bus({
+        down: [{ service: 'payments', copy: 'two', state: 'gone', since: '2026-11-24T11:59:00Z' }],
+      }),
+      /^an instance of payments does not respond \(gone\), since 2026-11-24T11:59:00Z$/,
+    ],
+    [
+      'unexplained AUSD',
+      { unexplained: { count: 1, ausdMicro: '2500000', oldestMs: 9_000 } },
+      /^unexplained AUSD in the treasury: 2\.500000 AUSD \(1 transfer\), oldest 9 s/,
+    ],
     ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
     [
       'a consumer far behind',
-      bus({ lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0 }] }),
+      bus({
+        lags: [{ reader: 'x', stream: 'EVENTS', waiting: 1_001, underWay: 0, redelivered: 0 }],
+      }),
       /x is 1001 messages behind EVENTS/,
     ],
     ['a pair without a rate', bus({ rates: [{ pair: 'A/B', unavailable: 'old' }] }), /A\/B: old/],

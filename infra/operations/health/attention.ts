@@ -1,27 +1,13 @@
 import { ageText } from '#infra/operations/books/text'
+import { counted } from '#infra/operations/words'
 import { serviceNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
-import {
-  blockedNeeds,
-  comparedMaxMs,
-  lagNeeds,
-  listNeeds,
-  outboxMaxMs,
-  unpricedNeeds,
-} from '#shared/standing/needs'
-import { pausedText } from '#shared/standing/pauses'
-import { counted } from '#shared/trace/words'
-import type { OnBus } from './bus'
-import type { Asked, TreasuryHolds } from './external'
-import type { Rows } from './facts'
-
-/** State on which `bun run ops status` decides. Amounts in smallest units. */
-export type Facts = Rows & {
-  treasury: Asked<TreasuryHolds>
-  rupiah: Asked<bigint>
-  coin: ReadonlyMap<string, Asked<bigint>>
-  bus: Asked<OnBus>
-}
+import type { Lag, OnBus, Rate } from './bus'
+import type { Asked } from './external'
+import type { Facts, Unread } from './facts'
+import { pausedText } from './pauses'
+import type { ListAge } from './provider-lists'
+import type { InState } from './rows'
 
 /** Minimum balances and instances. */
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
@@ -59,45 +45,73 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-/** One line per problem; empty if nothing needs attention. */
-export const needs = (facts: Facts, floors: Floors): string[] => [
-  ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
-  ...coverNeeds(facts, floors),
-  ...facts.states.flatMap(({ what, state, count, oldestMs }) => {
-    if (state === 'review')
-      return [
-        `${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review: ${ops} review list`,
-      ]
-    const maxMs = statesMaxMs.get(`${what} ${state}`)
-    if (maxMs === undefined || oldestMs <= maxMs) return []
-    return [
-      `${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`,
-    ]
-  }),
-  ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
-  ...facts.outboxes
-    .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
-    .map(({ service, waiting, oldestMs }) => {
-      return `outbox of ${service} is backed up: ${waiting} unsent, oldest ${ageText(oldestMs)}: ${ops} in-flight`
-    }),
-  ...facts.deadLetters
-    .filter(({ count }) => count > 0)
-    .map(({ service, count }) => {
-      return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
-    }),
-  ...frozenNeeds(facts),
-  ...busNeeds(facts.bus, floors),
-  ...listNeeds(facts.lists),
-  ...(facts.books && Date.now() - facts.books.endedAt.getTime() > comparedMaxMs
-    ? [
-        `last reconciliation ${ageText(Date.now() - facts.books.endedAt.getTime())} ago: ${ops} reconcile`,
-      ]
-    : []),
-  ...breakNeeds(facts),
-]
+/** `needs`: what needs an operator. `unread`: what could not be checked, with the reason. */
+export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
+
+/** Judges the facts, for `bun run ops status` and the console. Pure. */
+export function attention(facts: Facts | Unread, floors: Floors): Attention {
+  const bus = busNeeds(facts.bus, floors)
+  const unread = 'unknown' in facts.bus ? [`cannot read the bus: ${facts.bus.unknown}`] : []
+  if ('unread' in facts)
+    return { needs: bus, unread: [`cannot read the rows: ${facts.unread}`, ...unread] }
+  return {
+    needs: [
+      ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
+      ...coverNeeds(facts, floors),
+      ...facts.states.flatMap(stateNeeds),
+      ...facts.lanes.flatMap(({ address, fault }) => laneNeeds(facts, floors, address, fault)),
+      ...facts.outboxes
+        .filter(({ oldestMs }) => oldestMs > outboxMaxMs)
+        .map(({ service, waiting, oldestMs }) => {
+          return `outbox of ${service} is backed up: ${waiting} unsent, oldest ${ageText(oldestMs)}: ${ops} in-flight`
+        }),
+      ...facts.deadLetters
+        .filter(({ count }) => count > 0)
+        .map(({ service, count }) => {
+          return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
+        }),
+      ...frozenNeeds(facts),
+      ...bus,
+      ...listNeeds(facts.lists),
+      ...comparedNeeds(facts),
+      ...breakNeeds(facts),
+      ...unexplainedNeeds(facts),
+    ],
+    unread: [...unread, ...externalUnread(facts)],
+  }
+}
+
+/** One line per problem, and per part that could not be checked; empty if nothing needs attention. */
+export function needs(facts: Facts | Unread, floors: Floors): string[] {
+  const judged = attention(facts, floors)
+  return [...judged.unread, ...judged.needs]
+}
 
 /** Command prefix on a local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
+
+function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
+  if (state === 'review')
+    return [`${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review: ${ops} review list`]
+  const maxMs = statesMaxMs.get(`${what} ${state}`)
+  if (maxMs === undefined || oldestMs <= maxMs) return []
+  return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
+}
+
+function comparedNeeds({ books }: Facts): string[] {
+  const ageMs = books ? Date.now() - books.endedAt.getTime() : 0
+  return ageMs > comparedMaxMs
+    ? [`last reconciliation ${ageText(ageMs)} ago: ${ops} reconcile`]
+    : []
+}
+
+function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: Facts): string[] {
+  if (count === 0) return []
+  const ausd = `${moneyText(ausdMicro, 'AUSD')} (${counted(count, 'transfer')})`
+  return [
+    `unexplained AUSD in the treasury: ${ausd}, oldest ${ageText(oldestMs)}: ${ops} unexplained list`,
+  ]
+}
 
 const frozenNeeds = ({ frozenWallets: count }: Facts): string[] =>
   count > 0
@@ -114,12 +128,17 @@ function breakNeeds({ breaks }: Facts): string[] {
   ]
 }
 
-/** Problems seen on the bus, or that it cannot be reached. */
-export function busNeeds(bus: Facts['bus'], floors: Pick<Floors, 'copies'>): string[] {
-  if ('unknown' in bus) return [`cannot read the bus: ${bus.unknown}`]
-  const { copies, lags, rates } = bus.known
+/** Problems seen on the bus. If it is down, the state of the services is unknown. */
+function busNeeds(bus: Asked<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
+  if ('unknown' in bus) return []
+  const { copies, down, lags, rates } = bus.known
   return [
     ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
+    ...down
+      .filter(({ service }) => (copies[service] ?? 0) > 0)
+      .map(({ service, state, since }) => {
+        return `an instance of ${service} does not respond (${state}), since ${since}`
+      }),
     ...lagNeeds(lags),
     ...unpricedNeeds(rates),
   ]
@@ -133,10 +152,7 @@ function copyNeeds(name: string, answering: number, wanted: number): string[] {
 
 function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
-  const { treasury, rupiah } = facts
   const lines: string[] = []
-  if ('unknown' in treasury) lines.push(`cannot read the treasury: ${treasury.unknown}`)
-  if ('unknown' in rupiah) lines.push(`cannot read the provider's balance: ${rupiah.unknown}`)
   if (micro !== undefined && micro < 0n)
     lines.push(`committed amount exceeds treasury balance by ${moneyText(-micro, 'AUSD')}`)
   else if (micro !== undefined && micro < lowMicro)
@@ -146,11 +162,54 @@ function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
   return lines
 }
 
+/** Balances that could not be read. */
+const externalUnread = ({ treasury, rupiah, coin }: Facts): string[] => [
+  ...('unknown' in treasury ? [`cannot read the treasury: ${treasury.unknown}`] : []),
+  ...('unknown' in rupiah ? [`cannot read the provider's balance: ${rupiah.unknown}`] : []),
+  ...[...coin].flatMap(([address, has]) =>
+    'unknown' in has ? [`cannot read the balance of lane ${address}: ${has.unknown}`] : [],
+  ),
+]
+
 function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault: string | null) {
   const lines = blockedNeeds(address, fault)
   const has = coin.get(address)
-  if (has && 'unknown' in has)
-    lines.push(`cannot read the balance of lane ${address}: ${has.unknown}`)
   if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs native coin`)
   return lines
 }
+
+/** A row only stays in an outbox this long if publishing fails. */
+const outboxMaxMs = 60_000
+
+/** Maximum age of a comparison of the books, which runs every minute. */
+const comparedMaxMs = 600_000
+
+/** Larger than the backlog that a restart leaves. */
+const waitingMax = 1_000
+/** Single failed reads are normal. */
+const failuresMax = 3
+
+const lagNeeds = (lags: readonly Lag[]): string[] =>
+  lags
+    .filter(({ waiting }) => waiting > waitingMax)
+    .map(
+      ({ reader, stream, waiting }) =>
+        `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
+    )
+
+const listNeeds = (lists: readonly ListAge[]): string[] =>
+  lists
+    .filter(({ failures }) => failures > failuresMax)
+    .map(
+      ({ service, account, window, failures }) =>
+        `provider transaction list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
+    )
+
+const unpricedNeeds = (rates: readonly Rate[]): string[] =>
+  rates.flatMap(({ pair, unavailable }) =>
+    unavailable ? [`no rate for ${pair}: ${unavailable}`] : [],
+  )
+
+/** Returns the alert for a lane that assigns no nonces. */
+const blockedNeeds = (address: string, fault: string | null): string[] =>
+  fault ? [`lane ${address} is blocked: ${fault}`] : []

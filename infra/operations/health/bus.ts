@@ -1,5 +1,5 @@
 import { consumers } from '#infra/nats/topology'
-import type { Operator } from '#infra/operations/cli/operator'
+import type { DownCopy, Roster } from '#shared/bus/instances'
 import type { Bus } from '#shared/bus/open'
 import { askEverybody } from '#shared/bus/scatter-gather'
 import { processNames, serviceNames } from '#shared/messages/topic'
@@ -12,6 +12,8 @@ export type Lag = {
   readonly waiting: number
   /** Messages delivered and not acknowledged. */
   readonly underWay: number
+  /** Of those, messages delivered more than once. */
+  readonly redelivered: number
 }
 
 /** Pricing's rate of a pair, or the reason it has none. */
@@ -23,23 +25,41 @@ export type Rate = {
   readonly unavailable?: string
 }
 
-/** State read from the bus: instances, backlogs and rates. */
+/** Figures that a service reports about itself. */
+export type Figures = Readonly<Record<string, unknown>>
+
+/** State read from the bus: instances, backlogs, rates and figures. */
 export type OnBus = {
   /** Responding instances by service. */
   readonly copies: Readonly<Record<string, number>>
+  /** Instances that were up, did not shut down, and do not respond; only a lasting process knows them. */
+  readonly down: readonly DownCopy[]
   readonly lags: readonly Lag[]
   readonly rates: readonly Rate[]
+  /** Figures of one instance of each service. */
+  readonly figures: Readonly<Record<string, Figures>>
 }
 
 /** Reads the state of the bus. Throws if NATS cannot be reached. */
-export async function readBus(open: Operator['bus']): Promise<OnBus> {
+export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promise<OnBus> {
   const bus = await open()
-  const [stats, lags] = await Promise.all([gatherStats(bus), readLags(bus)])
-  const copies = Object.fromEntries(
-    processNames.map((name) => [name, stats.filter((one) => one.name === name).length]),
-  )
-  return { copies, lags, rates: ratesIn(stats) }
+  const [stats, lags, attendance] = await Promise.all([
+    gatherStats(bus),
+    readLags(bus),
+    roster?.call(),
+  ])
+  const of = (name: string) => stats.filter((one) => one.name === name)
+  return {
+    copies: Object.fromEntries(processNames.map((name) => [name, of(name).length])),
+    down: attendance?.down ?? [],
+    ...{ lags, rates: ratesIn(stats) },
+    figures: Object.fromEntries(processNames.map((name) => [name, figuresIn(of(name)[0])])),
+  }
 }
+
+/** Each endpoint of a service reports the same figures. */
+const figuresIn = (stats: Stats | undefined): Figures =>
+  (stats?.endpoints?.[0]?.data ?? {}) as Figures
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 
@@ -54,7 +74,10 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
     plans.map(async ({ durable_name: reader }): Promise<Lag> => {
       const info = await manager.consumers.info(stream, reader)
-      return { reader, stream, waiting: info.num_pending, underWay: info.num_ack_pending }
+      return {
+        ...{ reader, stream, waiting: info.num_pending },
+        ...{ underWay: info.num_ack_pending, redelivered: info.num_redelivered },
+      }
     }),
   )
   return Promise.all(readers)
@@ -65,8 +88,8 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
  * instance.
  */
 function ratesIn(stats: readonly Stats[]): Rate[] {
-  const data = stats.find(({ name }) => name === 'pricing')?.endpoints?.[0]?.data
-  return Object.entries((data ?? {}) as Record<string, Omit<Rate, 'pair'>>)
+  const pricing = figuresIn(stats.find(({ name }) => name === 'pricing'))
+  return Object.entries(pricing as Record<string, Omit<Rate, 'pair'>>)
     .filter(([pair]) => pair.includes('/'))
     .map(([pair, figures]) => ({ pair, ...figures }))
 }

@@ -1,116 +1,61 @@
 import type { Sql } from 'postgres'
-import { type Break, openBreaks } from '#infra/operations/books/judge'
-import { type ListAge, listsRead } from '#shared/standing/lists'
-import { listPaused, type Paused } from '#shared/standing/pauses'
+import type { Place } from '#infra/operations/place'
+import type { Roster } from '#shared/bus/instances'
+import type { Bus } from '#shared/bus/open'
+import { within } from '#shared/deadline'
+import { type OnBus, readBus } from './bus'
+import {
+  type Asked,
+  asked,
+  type ProviderAccess,
+  readCoin,
+  readRupiah,
+  readTreasury,
+  type TreasuryHolds,
+} from './external'
+import { type Rows, readRows } from './rows'
 
-/** Count, oldest age and sums (smallest units, by asset) of a state. */
-export type InState = {
-  what: 'payment' | 'payout' | 'operation'
-  state: string
-  count: number
-  oldestMs: number
-  sums: Record<string, string>
+/** State of the whole system at one moment. Amounts in smallest units. */
+export type Facts = Rows & {
+  readonly treasury: Asked<TreasuryHolds>
+  readonly rupiah: Asked<bigint>
+  /** Native coin of each lane, in wei. */
+  readonly coin: ReadonlyMap<string, Asked<bigint>>
+  readonly bus: Asked<OnBus>
 }
 
-/** State read from the services' tables. Amounts in smallest units. */
-export type Rows = {
-  states: InState[]
-  /** AUSD committed to payments, AUSD owed to cash-outs, and rupiah not paid out yet. */
-  promisedMicro: bigint
-  owedMicro: bigint
-  unpaidMinor: bigint
-  outboxes: { service: string; waiting: number; oldestMs: number }[]
-  deadLetters: { service: string; count: number }[]
-  lanes: { address: `0x${string}`; fault: string | null }[]
-  /** Activities paused by an operator. */
-  paused: Paused[]
-  frozenWallets: number
-  books: { endedAt: Date; open: number } | undefined
-  /** Open breaks. Only those with standing `counts` need attention. */
-  breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
-  /** Age and failures of reading the provider list. */
-  lists: readonly ListAge[]
+/** Facts without the rows, and why they could not be read. */
+export type Unread = { readonly unread: string; readonly bus: Asked<OnBus> }
+
+/** Where the facts are read. */
+export type Sources = {
+  readonly sql: Sql
+  readonly bus: () => Promise<Bus>
+  /** Instances that a lasting process has seen. */
+  readonly roster?: Roster
+  readonly place: Place
+  readonly provider: ProviderAccess | undefined
 }
 
-const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
+/** Deadline of each part; a part that is late is reported as unread. */
+const partMs = 10_000
 
-/** Final states. A state missing here is shown. */
-const over = {
-  payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded', 'accepted'],
-  payout: ['expired', 'paid', 'failed', 'returned'],
-  operation: ['settled', 'failed'],
-}
-
-const ageMs = (sql: Sql, since: string) =>
-  sql.unsafe(`(extract(epoch from now() - min(${since})) * 1000)::float8`)
-
-/** Reads everything in one snapshot. */
-export const readRows = (sql: Sql): Promise<Rows> =>
-  sql.begin('isolation level repeatable read read only', async (begun) => {
-    const tx = begun as unknown as Sql
-    const states = [
-      ...(await paymentStates(tx)),
-      ...(await payoutStates(tx)),
-      ...(await operationStates(tx)),
-    ]
-    const [promises] = await tx<{ promised: string }[]>`
-      select coalesce(sum(greatest(0, div(ausd_micro * greatest(0, fiat_minor - refunded_minor),
-        fiat_minor) - recovered_micro)), 0)::text as promised
-      from payments.payments
-      where state in ('opening', 'awaiting_payment', 'paid') or reason = 'awaiting_rate'
-        or state = 'review' and credited_at is null and provider_payment_id is not null
-          and reason not in ('amount_differs', 'currency_differs')`
-    const [open] = await tx<{ owed: string; unpaid: string }[]>`
-      select coalesce(sum(ausd_micro), 0)::text as owed,
-        coalesce(sum(fiat_minor) filter (where state <> 'returning'), 0)::text as unpaid
-      from payouts.payouts where state in ('taking', 'taken', 'paying', 'returning')`
-    const [books] = await tx<{ endedAt: Date; open: number }[]>`
-      select ended_at as "endedAt", open from books.runs order by id desc limit 1`
-    const [frozen] = await tx<{ count: number }[]>`
-      select count(*)::int as count from payments.wallets where frozen`
-    return {
-      ...{ states, books, frozenWallets: frozen!.count },
-      breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
-      paused: await listPaused(tx),
-      promisedMicro: BigInt(promises!.promised),
-      owedMicro: BigInt(open!.owed),
-      unpaidMinor: BigInt(open!.unpaid),
-      outboxes: await Promise.all(writers.map((schema) => outboxOf(tx, schema))),
-      deadLetters: await Promise.all(writers.map((schema) => deadLettersOf(tx, schema))),
-      lists: await listsRead(tx),
-      lanes: await tx<Rows['lanes']>`select address, fault from chain_relayer.lane order by 1`,
-    }
-  }) as Promise<Rows>
-
-const paymentStates = (tx: Sql) => tx<InState[]>`
-  select 'payment' as what, state, sum(count)::int as count, max("oldestMs") as "oldestMs",
-    jsonb_object_agg(currency, fiat) || jsonb_build_object('AUSD', sum(ausd)::text) as sums
-  from (
-    select state, currency, count(*) as count, ${ageMs(tx, 'updated_at')} as "oldestMs",
-      sum(fiat_minor)::text as fiat, sum(ausd_micro) as ausd
-    from payments.payments where state <> all(${over.payment}) or reason = 'awaiting_rate'
-    group by 1, 2) by_currency
-  group by state order by state`
-
-const payoutStates = (tx: Sql) => tx<InState[]>`
-  select 'payout' as what, state, count(*)::int as count, ${ageMs(tx, 'updated_at')} as "oldestMs",
-    jsonb_build_object('IDR', sum(fiat_minor)::text, 'AUSD', sum(ausd_micro)::text) as sums
-  from payouts.payouts where state <> all(${over.payout}) group by state order by state`
-
-const operationStates = (tx: Sql) => tx<InState[]>`
-  select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, 'created_at')} as "oldestMs",
-    jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
-  from chain_relayer.operation where state <> all(${over.operation}) group by state order by state`
-
-async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
-  const [found] = await tx<{ waiting: number; oldestMs: number }[]>`
-    select count(*)::int as waiting, coalesce(${ageMs(tx, 'created_at')}, 0) as "oldestMs"
-    from ${tx(schema)}.outbox where published_at is null`
-  return { service: schema.replaceAll('_', '-'), ...found! }
-}
-
-async function deadLettersOf(tx: Sql, schema: (typeof writers)[number]) {
-  const [found] = await tx<{ count: number }[]>`
-    select count(*)::int as count from ${tx(schema)}.dead_letter where redriven_at is null`
-  return { service: schema.replaceAll('_', '-'), count: found!.count }
+/** Reads rows, bus, chain and provider. Never throws: an unreadable part says why. */
+export async function readFacts(sources: Sources): Promise<Facts | Unread> {
+  const { sql, bus, roster, place, provider } = sources
+  const part = <T>(what: string, read: () => Promise<T>) =>
+    asked(() => within(read(), partMs, what))
+  const [rows, onBus] = await Promise.all([
+    part('Postgres', () => readRows(sql)),
+    part('the bus', () => readBus(bus, roster)),
+  ])
+  if ('unknown' in rows) return { unread: rows.unknown, bus: onBus }
+  const { lanes } = rows.known
+  const [treasury, rupiah, ...coins] = await Promise.all([
+    readTreasury(place),
+    readRupiah(provider),
+    ...lanes.map(({ address }) => readCoin(place, address)),
+  ])
+  const coin = new Map(lanes.map(({ address }, at) => [address as string, coins[at]!]))
+  return { ...rows.known, treasury, rupiah, coin, bus: onBus }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { waitUntil } from '#infra/local/wait'
+import { urlInRole } from '#shared/db/url'
 import { openLog } from '#shared/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { prune } from './prune'
@@ -21,7 +22,7 @@ afterAll(async () => {
   await Promise.all([admin?.end({ timeout: 1 }), pruner?.end({ timeout: 1 })])
   await server?.[Symbol.asyncDispose]()
 })
-const jobUrl = () => server.urlAs('pruning', server.passwords.pruning)
+const jobUrl = () => urlInRole(server.urlAs('operations', server.passwords.operations), 'pruning')
 
 const tables = [
   'payouts.anomalies',
@@ -88,7 +89,7 @@ describe('pruning', () => {
       const round = prune(own.sql)
       await waitUntil('it waiting for the table', async () => {
         const ended = await admin`select pg_terminate_backend(pid) from pg_stat_activity
-          where usename = 'pruning' and wait_event_type = 'Lock'`
+          where usename = 'operations' and wait_event_type = 'Lock'`
         return ended.length > 0
       })
       return await round

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import postgres, { type Sql } from 'postgres'
 import type { Log } from '#shared/log'
 import { type Pace, prune } from './prune'
 
@@ -26,5 +26,24 @@ export function openRounds(
     }
     const tookMs = Math.round(performance.now() - startedAt)
     log.info({ removed, spared, tookMs }, 'rows pruned')
+  }
+}
+
+/** Opens the connections of the pruning loop, in the role `pruning`. */
+export function openPruner(
+  databaseUrl: string,
+  log: Log,
+  pace: Pace,
+): AsyncDisposable & { readonly prune: (signal?: AbortSignal) => Promise<void> } {
+  const sql = postgres(databaseUrl, {
+    max: 2,
+    connect_timeout: 5,
+    onnotice: () => {},
+    // Services must not wait for pruning. A batch takes far less time than these limits.
+    connection: { application_name: 'pruning', statement_timeout: 30_000, lock_timeout: 1_000 },
+  })
+  return {
+    prune: openRounds(sql, log, pace),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
   }
 }

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import { openProvider } from '#infra/operations/restore/provider'
+import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
-import type { Entry, Part, Roots } from '#shared/trace/entry'
 
 type Asked = {
   id: string

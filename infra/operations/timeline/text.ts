@@ -1,4 +1,4 @@
-import type { Entry, Item, Trace } from '#shared/trace/entry'
+import type { Entry, Item, Trace } from '#infra/operations/timeline/entry'
 
 /** Text of a trace: items, events in order, and sources that could not be read. */
 export function traceText({ id, items, entries, unseen }: Trace): string {

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
+import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import { factsOf } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
-import type { Entry, Part, Roots } from '#shared/trace/entry'
-import { factsOf } from '#shared/trace/words'
 
 /** Number of transfers shown. */
 const shownMax = 20

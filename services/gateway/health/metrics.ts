@@ -1,8 +1,8 @@
+import type { DownCopy } from '#shared/bus/instances'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import { merged } from '#shared/metrics/exposition'
 import { gauge, type Reading, textOf } from '#shared/metrics/readings'
 import type { Gathered } from './gather'
-import type { DownCopy } from './instances'
 
 /**
  * Returns the metrics of all processes as Prometheus text. `others` is undefined if the bus is down; then
@@ -23,7 +23,9 @@ function presenceOf(others: readonly Gathered[] | undefined, down: readonly Down
   if (!others) return [gauge('services_asked', asked, 0)]
   const copiesOf = (name: ProcessName) =>
     others.filter(({ service }) => service === name).length + (name === 'gateway' ? 1 : 0)
-  const optional = others.some(({ service }) => service === 'books') ? (['books'] as const) : []
+  const optional = others.some(({ service }) => service === 'operations')
+    ? (['operations'] as const)
+    : []
   return [
     gauge('services_asked', asked, 1),
     ...[...serviceNames, ...optional].flatMap((service) => [

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { type DownCopy, openRoster } from '#shared/bus/instances'
 import type { Bus } from '#shared/bus/open'
 import { countDead } from '#shared/db/dead-letter.store'
 import type { Database } from '#shared/db/open'
@@ -13,9 +14,7 @@ import { countIdentities, oldestAwaited } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
 import { gatherMetrics } from './gather'
-import { type DownCopy, openRoster } from './instances'
 import { type GatewayFigures, readings } from './readings'
-import { gatherStats } from './stats'
 import { readStreams } from './streams'
 
 /** `missing`: dependencies that do not respond; ready if empty. `down`: single instances that do not. */
@@ -61,7 +60,6 @@ export function openHealth(bus: Bus, database: Database, log: Log) {
   return {
     figures,
     readiness: openReadiness(bus, database),
-    gatherStats: () => gatherStats(bus),
     gatherMetrics: () => gatherMetrics(bus),
     ownMetrics: () => metricsOf({ ...measured, figures: readingsFrom(figures, readings) }),
   }

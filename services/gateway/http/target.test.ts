@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { openConsole } from '../console/console'
-import { openOperators } from '../health/operators'
 import { listen } from '../listen'
+import { openConsole } from '../operators/console'
+import { openOperators } from '../operators/listener'
 import { contextOf, fixtureOf, okay } from '../test-support/fixture'
 import { sendRaw } from '../test-support/raw'
 

@@ -19,7 +19,7 @@ const readyForMs = 5_000
 /** Shorter, so that callers waiting for the service to come up notice soon. */
 const notReadyForMs = 1_000
 
-/** `GET /health` and `/ready`: public probes. Details are on the operators' port (`health/operators.ts`). */
+/** `GET /health` and `/ready`: public probes. Details are on the operators' port (`operators/listener.ts`). */
 export const healthRoutes = ({ health, clock, leaving }: Context, access: Access) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()

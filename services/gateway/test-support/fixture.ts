@@ -7,8 +7,8 @@ import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
-import { openOperators } from '../health/operators'
 import { identityProviderOf } from '../identity/providers/choose'
+import { openOperators } from '../operators/listener'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
 
@@ -123,8 +123,6 @@ export function contextOf(over: Partial<Context> = {}): Context {
     copies: { count: () => 1 },
     health: {
       readiness: async () => ({ missing: [], down: [] }),
-      gatherStats: async () => [],
-      figures: async () => ({}),
       gatherMetrics: async () => [],
       ownMetrics: async () => '',
     },

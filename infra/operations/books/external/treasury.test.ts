@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
+import { unexplainedMoves } from '#infra/operations/health/unexplained'
 import { refOf } from '#shared/chain/ref'
-import { unexplainedMoves } from '#shared/standing/unexplained'
 import { actors } from '#test/support/contracts'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'

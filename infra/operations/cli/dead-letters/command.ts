@@ -1,9 +1,9 @@
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { type Asked, among, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
+import { counted } from '#infra/operations/words'
 import { pause } from '#shared/deadline'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import { counted } from '#shared/trace/words'
 import {
   type DeadLetter,
   type Group,

@@ -1,0 +1,57 @@
+import { consoleToken } from '#shared/api/console-token'
+import { address, durationMs, integer, list, text, url } from '#shared/config-fields'
+import { commonFields, databaseFields } from '#shared/service'
+import { fields as relayer } from '../../services/chain-relayer/config'
+import { fields as payments } from '../../services/payments/config'
+import { fields as payouts } from '../../services/payouts/config'
+import { bankDetailsDays } from './pruning/prune'
+
+const { DATABASE_URL, DATABASE_PASSWORD } = databaseFields
+const { TREASURY_LOW_AUSD } = payments
+const { BALANCE_LOW_IDR } = payouts
+const { LANE_MIN_BALANCE_WEI, LANE_REFILL_WEI } = relayer
+
+/** Environment variables of the process `operations`. */
+export const fields = {
+  ...commonFields,
+  ...{ DATABASE_URL, DATABASE_PASSWORD },
+  RPC_URLS: list({
+    about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
+    secret: true,
+  }),
+  AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  CREDIT_LINE_ADDRESS: address({
+    about: 'credit line; deploy: the recorded one, or a new one',
+  }),
+  TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
+  DEPLOY_BLOCK: integer({
+    about: 'block in which the credit line was deployed; find: search',
+  }),
+  LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
+  PROVIDER_URL: url({ about: "the payment provider's API" }),
+  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
+  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
+  PROVIDER_REQUESTS_PER_MINUTE: integer({
+    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
+    fallback: '30',
+  }),
+  BOOKS_EVERY_MS: durationMs({ about: 'pause between two reconciliations', fallback: '60000' }),
+  BOOKS_WHOLE_EVERY_MS: durationMs({
+    about: 'interval of full reconciliations',
+    fallback: '86400000',
+  }),
+  PRUNE_EVERY_MS: durationMs({
+    about: 'interval between pruning rounds',
+    fallback: '3600000',
+  }),
+  BANK_DETAILS_KEPT_DAYS: integer({
+    about: 'days from the end of a cash-out until its bank details are emptied',
+    fallback: String(bankDetailsDays),
+  }),
+  CONSOLE_TOKEN: consoleToken,
+  NATS_PASSWORD_CONSOLE: text({
+    about: 'password of the NATS user console, which hears every message',
+    secret: true,
+  }),
+  ...{ TREASURY_LOW_AUSD, BALANCE_LOW_IDR, LANE_MIN_BALANCE_WEI, LANE_REFILL_WEI },
+}

@@ -1,0 +1,41 @@
+import { tokenMatcher } from '#shared/api/console-token'
+import { type Handler, handler } from '#shared/bus/serve'
+import type { Log } from '#shared/log'
+import {
+  ConsoleAttention,
+  ConsoleItem,
+  ConsoleWatch,
+  type Shown,
+} from '#shared/messages/operations'
+import { ok } from '#shared/refusals'
+import type { Feed } from './feed'
+import type { Items } from './items'
+
+/**
+ * Answers the questions of the console's page, which the gateway passes on with the operator's token.
+ * Only reads: nothing here changes anything.
+ */
+export function consoleAnswers(options: {
+  readonly token: string
+  readonly items: Pick<Items, 'read' | 'attention'>
+  readonly feed: Feed
+  readonly log: Log
+}): Handler[] {
+  const { items, feed, log } = options
+  const isToken = tokenMatcher(options.token)
+  const shown = async (token: string, read: () => Promise<unknown>) => {
+    if (!isToken(token)) return ok<Shown>({ fault: 'token' })
+    return read().then(
+      (found) => ok<Shown>({ shown: found }),
+      (error) => {
+        log.warn({ err: error }, 'console read failed')
+        return ok<Shown>({ fault: 'unreadable' })
+      },
+    )
+  }
+  return [
+    handler(ConsoleItem, ({ token, id }) => shown(token, () => items.read(id))),
+    handler(ConsoleAttention, ({ token }) => shown(token, () => items.attention())),
+    handler(ConsoleWatch, ({ token, recent }) => shown(token, () => feed.renew(recent))),
+  ]
+}

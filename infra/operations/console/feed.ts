@@ -1,0 +1,60 @@
+import { within } from '#shared/deadline'
+import { type FeedEvent, feedLeaseMs, type Recent } from '#shared/messages/operations'
+import type { Live } from './live'
+import type { Overview } from './overview'
+
+/** The live feed: everything that open pages show without a question of their own. */
+export type Feed = Disposable & {
+  /** Publishes for another `feedLeaseMs`. Returns what was published before, if `recent`. */
+  readonly renew: (recent: boolean) => Promise<Recent>
+}
+
+/** Deadline for the subscriptions of a feed that begins. */
+const beginMs = 3_000
+
+/** Opens the feed. While no gateway renews its lease, it listens to nothing and reads nothing. */
+export function openFeed(options: {
+  readonly live: Live
+  readonly overview: Overview
+  readonly publish: (event: FeedEvent) => void
+  readonly leaseMs?: number
+}): Feed {
+  const { live, overview, publish, leaseMs = feedLeaseMs } = options
+  let ends: (() => void)[] = []
+  let watched: ReturnType<Live['watch']> | undefined
+  let lease: ReturnType<typeof setTimeout> | undefined
+  const end = () => {
+    clearTimeout(lease)
+    for (const stop of ends) stop()
+    ends = []
+    watched = undefined
+  }
+  const begin = () => {
+    const listening = live.watch((data) => publish({ event: 'motion', data }))
+    ends = [listening.end, overview.watch((data) => publish({ event: 'overview', data }))]
+    watched = listening
+    return listening
+  }
+  return {
+    renew: async (recent) => {
+      const { listening, lately } = watched ?? begin()
+      clearTimeout(lease)
+      lease = setTimeout(end, leaseMs)
+      const deaf = await within(listening, beginMs, 'NATS').then(
+        () => null,
+        () => 'The user console cannot subscribe at NATS.',
+      )
+      if (deaf) end() // The next renewal tries again.
+      if (!recent) return { events: [], deaf }
+      const data = overview.last()
+      return {
+        deaf,
+        events: [
+          ...lately().map((motion) => ({ event: 'motion' as const, data: motion })),
+          ...(data ? [{ event: 'overview' as const, data }] : []),
+        ],
+      }
+    },
+    [Symbol.dispose]: end,
+  }
+}

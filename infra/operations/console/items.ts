@@ -1,0 +1,60 @@
+import postgres, { type Sql } from 'postgres'
+import { readTrace } from '#infra/operations/timeline/trace'
+import type { Bus } from '#shared/bus/open'
+import type { Clock } from '#shared/clock'
+import { joined } from '#shared/reads/reads'
+import { withWaits } from '../timeline/waits'
+import { readAttention } from './exceptions'
+
+/** Reads items by any of their ids, and the lists of what needs attention. */
+export type Items = AsyncDisposable & {
+  readonly read: (id: string) => Promise<unknown>
+  /** Reads everything that needs attention. */
+  readonly attention: () => Promise<unknown>
+  /** The connections, for other reads. */
+  readonly sql: Sql
+}
+
+/** Minimum pause between two reads of one item; all pages that show it share each read. */
+const gatherMs = 1_000
+/** The same for the lists, which are longer and change slowly. */
+const gatherListsMs = 5_000
+const connectionsMax = 3
+/** Closes the connections of pages that are no longer open. */
+const idleSeconds = 20
+const statementTimeoutMs = 5_000
+
+export type ItemsOptions = {
+  /** Postgres URL of a read-only role. */
+  databaseUrl: string
+  bus: () => Promise<Bus>
+  clock: Clock
+}
+
+/** Opens the reader; it connects on first use. */
+export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
+  const sql = postgres(databaseUrl, {
+    max: connectionsMax,
+    connect_timeout: 5,
+    idle_timeout: idleSeconds,
+    onnotice: () => {},
+    connection: {
+      application_name: 'console',
+      statement_timeout: statementTimeoutMs,
+      default_transaction_read_only: true,
+    },
+  })
+  const read = async (id: string) => {
+    const { items, entries, unseen } = await readTrace({ sql, bus }, id)
+    const now = new Date(clock())
+    return { id, asOf: now, items, lines: withWaits({ items, entries }, now), unseen }
+  }
+  const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })
+  const attention = joined(lists, (all) => all, gatherListsMs)
+  return {
+    read: joined(read, (id) => id, gatherMs),
+    attention: () => attention('all'),
+    sql,
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
+  }
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import { type Bus, openBus } from '#shared/bus/open'
+import { within } from '#shared/deadline'
+import { PaymentPaid } from '#shared/messages/payments'
+import { type ScratchServer, startScratchServer } from '#test/support/scratch-server'
+import { waitUntil } from '#test/support/wait'
+import { type Heard, type Live, openLive } from './live'
+
+const log = pino({ level: 'silent' })
+const paid = {
+  paymentId: 'pay_1',
+  kind: 'topup',
+  wallet: '0x1',
+  fiat: '5',
+  currency: 'IDR',
+  ausd: '3',
+}
+
+let server: ScratchServer
+const opened: Bus[] = []
+let live: Live
+beforeAll(async () => {
+  server = await startScratchServer()
+  const open = async () => {
+    const { url, passwords } = server
+    const user = { user: 'console', name: 'console', password: passwords.console }
+    const bus = await openBus({ url, ...user, log, onFatal: () => {} })
+    opened.push(bus)
+    return bus
+  }
+  live = openLive({ open, clock: Date.now, log, lingerMs: 50 })
+})
+afterAll(async () => {
+  await live[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+test('the live feed sends published messages to every viewer over one bus connection, closed after the last viewer', async () => {
+  const heard: Heard[] = []
+  const one = live.watch((motion) => heard.push(motion))
+  await one.listening
+  const publisher = await server.connectAs('payments')
+  publisher.publish(PaymentPaid.subject, 'not json')
+  publisher.publish(PaymentPaid.subject, JSON.stringify(paid))
+  await waitUntil('the message being heard', () => heard.length > 0)
+  expect(heard).toEqual([expect.objectContaining({ number: 1, item: 'pay_1' })])
+
+  const later: Heard[] = []
+  const other = live.watch((motion) => later.push(motion))
+  expect(other.lately()).toEqual(heard)
+  one.end()
+  publisher.publish(PaymentPaid.subject, JSON.stringify(paid))
+  await waitUntil('the second message being heard', () => later.length > 0)
+  expect(heard).toHaveLength(1)
+  expect(opened).toHaveLength(1)
+
+  other.end()
+  await within(opened[0]!.nc.closed(), 60_000, 'the end of the connection')
+  const anew = live.watch(() => {})
+  await anew.listening
+  expect([opened.length, anew.lately().length]).toEqual([2, 0])
+  anew.end()
+  await publisher.close()
+})

@@ -1,0 +1,123 @@
+import type { Msg, Subscription } from 'nats'
+import type { Bus } from '#shared/bus/open'
+import type { Clock } from '#shared/clock'
+import { within } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import { topics } from '#shared/messages/catalogue'
+import { type Motion, motionOf } from './event-feed'
+
+/** A message with its sequence number in this process and its time of arrival. */
+export type Heard = Motion & { readonly number: number; readonly at: string }
+
+export type Watcher = (heard: Heard) => void
+
+/** Live messages from the bus, received only while a page watches. */
+export type Live = AsyncDisposable & {
+  /**
+   * Passes messages to `watcher` until `end`; `lately` returns the recent ones, oldest first.
+   * `listening` resolves once the subscriptions are active.
+   */
+  readonly watch: (watcher: Watcher) => {
+    lately: () => readonly Heard[]
+    listening: Promise<unknown>
+    end: () => void
+  }
+}
+
+/** Number of recent messages sent to a newly opened page. */
+const latelyMax = 500
+
+/** Keeps the connection open across a page reload or a short pause. */
+const lingerMs = 10_000
+
+const leaveDeadlineMs = 1_000
+
+export type LiveOptions = {
+  /** Connects as the NATS user `console`. */
+  open: () => Promise<Bus>
+  clock: Clock
+  log: Log
+  lingerMs?: number
+}
+
+/**
+ * Subscribes to the subjects of all streams, without consumers, rows or requests, so that watching does
+ * not affect the services. Without a watcher there is no connection.
+ */
+export function openLive(options: LiveOptions): Live {
+  const watchers = new Set<Watcher>()
+  let lately: Heard[] = []
+  let listening: Promise<AsyncDisposable> | undefined
+  let number = 0
+  let leaving: ReturnType<typeof setTimeout> | undefined
+
+  const hear = (message: Msg) => {
+    const motion = read(message)
+    if (!motion) return
+    number += 1
+    const heard = { ...motion, number, at: new Date(options.clock()).toISOString() }
+    lately = [...lately.slice(1 - latelyMax), heard]
+    for (const watcher of watchers) watcher(heard)
+  }
+  const leave = async () => {
+    const open = listening
+    listening = undefined
+    lately = []
+    await (await open?.catch(() => undefined))?.[Symbol.asyncDispose]()
+  }
+  const leaveSoon = () => {
+    clearTimeout(leaving)
+    leaving = setTimeout(() => {
+      leave().catch((error) => options.log.warn({ err: error }, 'console bus disconnect failed'))
+    }, options.lingerMs ?? lingerMs)
+  }
+  const begin = (): Promise<AsyncDisposable> => {
+    clearTimeout(leaving)
+    listening ??= listen(options, hear)
+    return listening
+  }
+  return {
+    watch: (watcher) => {
+      watchers.add(watcher)
+      const end = () => {
+        if (watchers.delete(watcher) && watchers.size === 0) leaveSoon()
+      }
+      return { lately: () => lately, listening: begin(), end }
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearTimeout(leaving)
+      // The deadline lets the process exit even if the bus never responds.
+      await within(leave(), leaveDeadlineMs, 'the bus').catch(() => {})
+    },
+  }
+}
+
+async function listen(
+  options: LiveOptions,
+  hear: (message: Msg) => void,
+): Promise<AsyncDisposable> {
+  const bus = await options.open()
+  const take = (error: Error | null, message: Msg) => {
+    if (error) return options.log.warn({ err: error }, 'console subscription failed')
+    hear(message)
+  }
+  const subscriptions: Subscription[] = topics.map(({ subject }) =>
+    bus.nc.subscribe(subject, { callback: take }),
+  )
+  await bus.nc.flush()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      for (const subscription of subscriptions) subscription.unsubscribe()
+      await bus[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Reads a message; skips one that does not match its schema. */
+function read(message: Msg): Motion | undefined {
+  try {
+    return motionOf(message.subject, message.json())
+  } catch {
+    return undefined
+  }
+}

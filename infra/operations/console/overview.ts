@@ -1,0 +1,95 @@
+import type { Clock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import { type Loop, startLoop } from '#shared/loop'
+import { processNames } from '#shared/messages/topic'
+import { attention, type Floors } from '../health/attention'
+import type { Figures, Lag } from '../health/bus'
+import type { Facts, Unread } from '../health/facts'
+import type { Money } from './money'
+
+/** A service as the console shows it; `copies` is null if the bus could not be asked. */
+export type Told = {
+  readonly name: string
+  readonly copies: number | null
+  readonly figures: Figures
+}
+
+/** State of the whole system at one moment. */
+export type Seen = {
+  readonly asOf: string
+  /** What needs an operator, as in `bun run ops status`, and what could not be checked. */
+  readonly needs: readonly string[]
+  readonly unread: readonly string[]
+  readonly services: readonly Told[]
+  readonly queues: readonly Lag[]
+  /** Undefined: the rows cannot be read. */
+  readonly money: Money | undefined
+}
+
+/** Shared periodic reading of the system's state, active only while a page watches. */
+export type Overview = AsyncDisposable & {
+  readonly watch: (watcher: (seen: Seen) => void) => () => void
+  readonly last: () => Seen | undefined
+}
+
+/** Interval between readings; each costs every service a few database queries. */
+const everyMs = 10_000
+/** A reading takes at most one part in so many of the time, however large the tables are. */
+const restShare = 20
+
+export type OverviewOptions = {
+  readonly readFacts: () => Promise<Facts | Unread>
+  readonly readMoney: () => Promise<Money>
+  readonly floors: Floors
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Opens the overview. Without a watcher it reads nothing; a new watcher gets the last reading at once. */
+export function openOverview(options: OverviewOptions): Overview {
+  const { clock, log } = options
+  const watchers = new Set<(seen: Seen) => void>()
+  let last: Seen | undefined
+  let tookMs = 0
+  let loop: Loop | undefined
+  const work = async () => {
+    const startedMs = clock()
+    // Reopening a page repeatedly must cost no more than keeping it open.
+    const restMs = Math.max(everyMs / 2, restShare * tookMs)
+    const isFresh = last && startedMs - Date.parse(last.asOf) < restMs
+    if (!isFresh) {
+      last = await look(options)
+      tookMs = clock() - startedMs
+    }
+    if (last) for (const watcher of watchers) watcher(last)
+  }
+  return {
+    last: () => last,
+    watch: (watcher) => {
+      watchers.add(watcher)
+      if (loop && last) watcher(last)
+      loop ??= startLoop({ name: 'console', everyMs, log, work })
+      return () => {
+        if (!watchers.delete(watcher) || watchers.size > 0) return
+        void loop?.[Symbol.asyncDispose]()
+        loop = undefined
+      }
+    },
+    [Symbol.asyncDispose]: async () => loop?.[Symbol.asyncDispose](),
+  }
+}
+
+async function look({ readFacts, readMoney, floors, clock }: OverviewOptions): Promise<Seen> {
+  const [facts, money] = await Promise.all([readFacts(), readMoney().catch(() => undefined)])
+  const onBus = 'known' in facts.bus ? facts.bus.known : undefined
+  return {
+    asOf: new Date(clock()).toISOString(),
+    ...attention(facts, floors),
+    services: processNames.map((name) => ({
+      ...{ name, copies: onBus ? (onBus.copies[name] ?? 0) : null },
+      figures: onBus?.figures[name] ?? {},
+    })),
+    queues: onBus?.lags ?? [],
+    money,
+  }
+}

@@ -1,0 +1,63 @@
+import { openRoster } from '#shared/bus/instances'
+import { type Bus, openBus } from '#shared/bus/open'
+import type { Handler } from '#shared/bus/serve'
+import type { Clock } from '#shared/clock'
+import type { Log } from '#shared/log'
+import { feedSubject } from '#shared/messages/operations'
+import type { Floors } from '../health/attention'
+import type { ProviderAccess } from '../health/external'
+import { readFacts } from '../health/facts'
+import type { Place } from '../place'
+import { consoleAnswers } from './answers'
+import { openFeed } from './feed'
+import { openItems } from './items'
+import { openLive } from './live'
+import { readMoney } from './money'
+import { openOverview } from './overview'
+
+/** What the console reads, and with which rights. */
+export type ConsoleOptions = {
+  /** The process's own connection, which answers and publishes the feed. */
+  readonly bus: Bus
+  /** The NATS user `console`, which hears every message and can say nothing. */
+  readonly listener: { readonly url: string; readonly password: string }
+  /** Postgres URL in the role `auditor`. */
+  readonly databaseUrl: string
+  readonly place: Place
+  readonly provider: ProviderAccess | undefined
+  readonly floors: Floors
+  readonly token: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Opens the readers of the console; all connect on first use. Returns the answers to its questions. */
+export function openConsole(
+  options: ConsoleOptions,
+): AsyncDisposable & { readonly answers: readonly Handler[] } {
+  const { bus, clock, log, place, provider, floors, token } = options
+  const listener = { ...options.listener, user: 'console', name: 'console', log }
+  const live = openLive({
+    open: () => openBus({ ...listener, onFatal: () => {} }),
+    ...{ clock, log },
+  })
+  const ownBus = async () => bus
+  const items = openItems({ databaseUrl: options.databaseUrl, bus: ownBus, clock })
+  const roster = openRoster(bus)
+  const { sql } = items
+  const overview = openOverview({
+    readFacts: () => readFacts({ sql, bus: ownBus, roster, place, provider }),
+    readMoney: () => readMoney(sql),
+    ...{ floors, clock, log },
+  })
+  const publish = (event: object) => bus.nc.publish(feedSubject, JSON.stringify(event))
+  const feed = openFeed({ live, overview, publish })
+  return {
+    answers: consoleAnswers({ token, items, feed, log }),
+    [Symbol.asyncDispose]: async () => {
+      feed[Symbol.dispose]()
+      await overview[Symbol.asyncDispose]()
+      await Promise.all([items[Symbol.asyncDispose](), live[Symbol.asyncDispose]()])
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { Sql } from 'postgres'
+
+/**
+ * Returns a subquery of unexplained AUSD deposits in the treasury, as found by the books job:
+ * without those returned to their sender or accepted as capital. Columns: those of
+ * `books.chain_moves`, and `name` (`<transaction>:<log>`).
+ */
+export const unexplainedMoves = (sql: Sql) => sql`
+  select m.*, m.tx_hash || ':' || m.log_index as name from books.chain_moves m
+  where m.kind = 'in' and not exists (select from books.names n where n.key = m.key)
+    and not exists (
+      select from chain_relayer.giveback_request r
+      join chain_relayer.operation o on o.id = r.operation_id and o.state = 'settled'
+      where r.tx_hash = lower(m.tx_hash) and r.log_index = m.log_index)
+    and not exists (${capitalOf(sql, sql`m.tx_hash || ':' || m.log_index`)})`
+
+/** Returns a subquery with one row if the books' journal has this name as capital that was not reversed. */
+
+export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
+  select from books.journal j where j.item = ${name} and j.account = 'capital'
+  having sum(j.amount) <> 0`
+
+/** AUSD in the treasury that matches no operation. */
+export type Unexplained = {
+  readonly count: number
+  readonly ausdMicro: string
+  readonly oldestMs: number
+}
+
+/** How long the row that explains a transfer may be delayed. */
+const namedWithin = '2 minutes'
+
+/** Sums unexplained transfers older than that, except those an operator has muted. */
+export async function sumUnexplained(sql: Sql): Promise<Unexplained> {
+  const [found] = await sql<Unexplained[]>`
+    select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",
+      coalesce((extract(epoch from now() - min(moved_at)) * 1000)::float8, 0) as "oldestMs"
+    from (${unexplainedMoves(sql)}) m
+    where m.moved_at < now() - ${namedWithin}::interval
+      and not exists (
+        select from books.breaks b
+        where b.item = m.name and b.closed_at is null and b.rests_until > now())`
+  return found!
+}

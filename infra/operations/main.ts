@@ -1,0 +1,90 @@
+import { serve } from '#shared/bus/serve'
+import { systemClock as clock } from '#shared/clock'
+import { databaseUrlOf, urlInRole } from '#shared/db/url'
+import { pause } from '#shared/deadline'
+import { startLoop } from '#shared/loop'
+import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
+import { openBooks } from './books/context'
+import { readings } from './books/readings'
+import { openReconciliation } from './books/watch'
+import { fields } from './config'
+import { openConsole } from './console/run'
+import { openPruner } from './pruning/round'
+
+/** Delay of the first rounds, which leaves the machine to the services that start at the same time. */
+const firstAfterMs = 5_000
+/** How long the last answers may take during a shutdown. */
+const endMs = 3_500
+
+/**
+ * `bun infra/operations/main.ts`: reconciles every minute, removes old rows every hour, and answers the
+ * questions of operators that the gateway passes on.
+ */
+await runService('operations', fields, async (config, runtime) => {
+  const { log, signal, fatal, vitals } = runtime
+  const { ausdAddress, creditLineAddress, treasuryAddress, consoleToken: token } = config
+  const databaseUrl = databaseUrlOf(config)
+  const place = {
+    ...{ rpcUrl: config.rpcUrls[0]!, ausd: ausdAddress, creditLine: creditLineAddress },
+    ...{ treasury: treasuryAddress, deployBlock: BigInt(config.deployBlock) },
+    ...{ logsRangeMax: BigInt(config.logsRangeMax), gateway: '', sandbox: undefined },
+  }
+  await using books = openBooks({
+    ...{ databaseUrl: urlInRole(databaseUrl, 'books'), place, log, onFatal: fatal },
+    provider: {
+      url: config.providerUrl,
+      requestsPerMinute: config.providerRequestsPerMinute,
+      keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
+    },
+  })
+  vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
+  const { booksWholeEveryMs: wholeEveryMs, bankDetailsKeptDays: bankDetailsDays } = config
+  const { reconcileOnce, figures } = openReconciliation(books, { log, wholeEveryMs })
+  await using pruner = openPruner(urlInRole(databaseUrl, 'pruning'), log, { bankDetailsDays })
+
+  const ended = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  /** Answers operators. The loops do not need the bus, so nothing waits for it. */
+  const answer = async () => {
+    await using bus = await openServiceBus('operations', config, runtime)
+    const { treasuryLowAusd, balanceLowIdr: lowMinor, laneMinBalanceWei, laneRefillWei } = config
+    await using console = openConsole({
+      ...{ bus, place, token, clock, log },
+      listener: { url: config.natsUrl, password: config.natsPasswordConsole },
+      databaseUrl: urlInRole(databaseUrl, 'auditor'),
+      provider: { url: config.providerUrl, secretKey: config.providerIdSecretKey },
+      floors: {
+        lowMicro: treasuryLowAusd * 1_000_000n,
+        ...{ lowMinor, laneWei: laneMinBalanceWei + laneRefillWei, copies: 1 },
+      },
+    })
+    await using _served = await serve({
+      ...{ bus, name: 'operations', log, readings, stats: async () => figures() },
+      description: 'Reconciles, removes old rows, answers operators; answers only operators',
+      answers: console.answers,
+    })
+    await ended
+  }
+  const answered = answer().catch((error) => {
+    log.fatal({ err: error }, 'operators cannot be answered')
+    fatal()
+  })
+  await pause(firstAfterMs, signal)
+  if (!signal.aborted) {
+    const { booksEveryMs, pruneEveryMs } = config
+    await using _books = startLoop({
+      name: 'books',
+      everyMs: booksEveryMs,
+      log,
+      work: reconcileOnce,
+    })
+    await using _pruning = startLoop({
+      ...{ name: 'pruning', everyMs: pruneEveryMs, log, work: pruner.prune },
+    })
+    log.info('operations started')
+    await aliveUntilStopped(config, runtime)
+  }
+  // Without NATS the connection may still be opening.
+  await Promise.race([answered, pause(endMs)])
+})

@@ -1,0 +1,114 @@
+import type { Sql } from 'postgres'
+import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import { sentence } from '#infra/operations/words'
+import { moneyText } from '#shared/money/text'
+
+const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
+
+/** Reads postings, observed movements on the chain and at the provider, and differences. */
+export async function readBooks(sql: Sql, roots: Roots): Promise<Part> {
+  const items = [...roots.payments, ...roots.cashouts, ...roots.operations, ...roots.others]
+  if (items.length === 0) return {}
+  const found = await Promise.all([
+    ...journals.map((schema) => postingsOf(sql, schema, items)),
+    movesOf(sql, items),
+    listedOf(sql, items),
+    breaksOf(sql, items),
+    deedsOf(sql, items),
+  ])
+  return { entries: found.flat() }
+}
+
+type Line = { account: string; asset: string; amount: string }
+
+async function postingsOf(
+  sql: Sql,
+  schema: (typeof journals)[number],
+  items: readonly string[],
+): Promise<Entry[]> {
+  const rows = await sql<
+    { posting: string; event: string; at: Date; lines: Line[]; isReversal: boolean }[]
+  >`
+    select posting, event, min(booked_at) as at, bool_or(reverses is not null) as "isReversal",
+      jsonb_agg(jsonb_build_object('account', account, 'asset', asset, 'amount', amount::text)
+        order by line) as lines
+    from ${sql(schema)}.journal where item = any(${[...items]}) group by posting, event`
+  return rows.map(({ posting, event, at, lines, isReversal }) => ({
+    ...{ at, where: schema === 'chain_relayer' ? 'chain-relayer' : schema, what: 'booked' },
+    id: posting,
+    says: `${event}: ${lines.map(lineOf).join('; ')}`,
+    isOdd: isReversal,
+  }))
+}
+
+const lineOf = ({ account, asset, amount }: Line) => {
+  const isDebit = !amount.startsWith('-')
+  return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
+}
+
+/** Reads chain transfers, as the books job has recorded them. */
+async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+  const rows = await sql<
+    { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]
+  >`
+    select m.tx_hash as "txHash", m.log_index as log, m.kind, m.ausd_micro::text as ausd, m.held,
+      m.moved_at as at
+    from books.chain_moves m join books.names n on n.key = m.key
+    where n.item = any(${[...items]})
+    union select tx_hash, log_index, kind, ausd_micro::text, held, moved_at
+    from books.chain_moves where tx_hash = any(${items.map((item) => item.split(':')[0]!)})`
+  return rows.map(({ txHash, log, kind, ausd, held, at }) => ({
+    ...{ at, where: 'chain', what: kind, id: `${txHash}:${log}` },
+    says: sentence(moneyText(ausd, 'AUSD'), held && 'held'),
+  }))
+}
+
+/** Reads rows of the provider's transaction list, as last recorded. */
+async function listedOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+  const rows = await sql<
+    {
+      id: string
+      type: string
+      status: string
+      amount: string | null
+      currency: string | null
+      productId: string | null
+      at: Date | null
+    }[]
+  >`
+    select transaction_id as id, type, status, amount_minor::text as amount, currency,
+      product_id as "productId", coalesce(created_at, read_at) as at
+    from books.provider_moves where reference = any(${[...items]})`
+  return rows.map(({ id, type, status, amount, currency, productId, at }) => ({
+    ...{ at, where: 'provider', what: type, id },
+    says: sentence(status, amount && currency && moneyText(amount, currency), productId),
+  }))
+}
+
+async function breaksOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+  const rows = await sql<
+    { id: string; rule: string; about: string; foundAt: Date; closedAt: Date | null }[]
+  >`
+    select id::text, rule, about, found_at as "foundAt", closed_at as "closedAt"
+    from books.breaks where item = any(${[...items]})`
+  return rows.map(({ id, rule, about, foundAt, closedAt }) => ({
+    ...{ at: foundAt, where: 'books', what: 'break', id, isOdd: closedAt === null },
+    says: sentence(`${rule}: ${about}`, closedAt && `closed ${closedAt.toISOString()}`),
+  }))
+}
+
+/** Reads operator commands on these items. */
+async function deedsOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+  const rows = await sql<
+    { id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]
+  >`
+    select d.id::text, d.verb, d.reason, d.asked_by as by, d.asked_at as at,
+      (select o.outcome || ': ' || o.said from ops.outcomes o
+        where o.deed_id = d.id order by o.id desc limit 1) as said
+    from ops.deeds d where d.target = any(${[...items]})`
+  return rows.map(({ id, verb, reason, by, at, said }) => ({
+    ...{ at, where: 'operators', what: 'deed', id },
+    says: sentence(`${by} requested ${verb} (${reason})`, said ?? 'outcome unknown'),
+    isOdd: said === null,
+  }))
+}

@@ -1,0 +1,165 @@
+import type { Sql } from 'postgres'
+import { findOperations } from '#infra/operations/timeline/chain'
+import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import { counted, sentence } from '#infra/operations/words'
+import { endOfTurn } from '#shared/bus/turn'
+import { messageIdFor } from '#shared/ids'
+import { topics } from '#shared/messages/catalogue'
+import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/relay'
+import type { Topic } from '#shared/messages/topic'
+
+/** Maximum repeats of a message searched. Later ones only show in their operation. */
+const repeatsMax = 40
+
+const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
+const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as const
+const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
+
+/**
+ * Reads the messages about these items, and how each was handled. Message ids are derived from
+ * causes, so they are computed and looked up: an outbox has no index on payloads.
+ */
+export async function readMessages(sql: Sql, roots: Roots): Promise<Part> {
+  if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
+  const operations = await findOperations(sql, roots)
+  const causes = new Set([
+    ...roots.payments,
+    ...roots.cashouts,
+    ...operations.map(({ cause }) => cause),
+  ])
+  const ids: string[] = []
+  for (const cause of causes) {
+    ids.push(...said.flatMap((topic) => idsOf(topic, cause)))
+    await endOfTurn() // Thousands of digests: yields to other requests of this process.
+  }
+  const messages = (await Promise.all(senders.map((schema) => sentBy(sql, schema, ids)))).flat()
+  const handled = await handledAmong(
+    sql,
+    messages.map(({ id }) => id),
+  )
+  return {
+    entries: [
+      ...messages.map((message) => entryOf(message, handled.get(message.id) ?? [])),
+      ...(await deadAmong(
+        sql,
+        messages.map(({ id }) => id),
+      )),
+    ],
+  }
+}
+
+/**
+ * Derives the message ids of a cause: of the first, and of repeats by number, or by state and
+ * check.
+ */
+function idsOf(topic: Topic, cause: string): string[] {
+  const numbers = Array.from({ length: repeatsMax }, (_, number) => number)
+  const ofChecks =
+    topic.stream === 'COMMANDS'
+      ? returningStates.flatMap((state) => numbers.map((number) => `${state}:${number}`))
+      : []
+  return [...numbers, ...ofChecks].map((repeat) => messageIdFor(topic, cause, repeat))
+}
+
+type Message = {
+  id: string
+  subject: string
+  sender: string
+  requestId: string | null
+  createdAt: Date
+  publishedAt: Date | null
+}
+
+const sentBy = (sql: Sql, schema: (typeof senders)[number], ids: readonly string[]) =>
+  sql<Message[]>`
+    select id, subject, ${schema.replaceAll('_', '-')} as sender, request_id as "requestId",
+      created_at as "createdAt", published_at as "publishedAt"
+    from ${sql(schema)}.outbox where id = any(${[...ids]})`
+
+type Handled = { consumer: string; attempts: number; lastError: string | null; doneAt: Date | null }
+
+/** Returns how each consumer handled these messages, by message. Deliveries are messages too. */
+export async function handledAmong(sql: Sql, ids: readonly string[]) {
+  const rows = await Promise.all(
+    senders.map(
+      (schema) => sql<(Handled & { id: string })[]>`
+        select message_id as id, consumer, attempts, last_error as "lastError", done_at as "doneAt"
+        from ${sql(schema)}.inbox
+        where consumer = ${schema.replaceAll('_', '-')} and message_id = any(${[...ids]})`,
+    ),
+  )
+  return Map.groupBy(rows.flat(), ({ id }) => id)
+}
+
+/** Describes how the consumers of a message have handled it. */
+export const handlingIn = (handled: readonly Handled[]): string | false =>
+  handled.length > 0 &&
+  handled
+    .map(({ consumer, attempts, lastError, doneAt }) =>
+      sentence(
+        doneAt
+          ? `handled by ${consumer} ${doneAt.toISOString()}`
+          : `not yet handled by ${consumer}`,
+        attempts > 0 && `failed ${counted(attempts, 'time')}: ${lastError}`,
+      ),
+    )
+    .join('; ')
+
+const entryOf = (message: Message, handled: readonly Handled[]): Entry => ({
+  ...{ at: message.createdAt, where: 'bus', what: 'message', id: message.id },
+  says: sentence(
+    `${message.sender} sent ${message.subject}`,
+    handlingIn(handled) || (isAwaited(message, handled) && 'not handled yet'),
+    message.requestId && `request ${message.requestId}`,
+  ),
+  isOdd:
+    handled.some(({ attempts }) => attempts > 0) ||
+    (isAwaited(message, handled) && message.createdAt.getTime() < Date.now() - usualMs),
+})
+
+/**
+ * Normal delay: a message is marked as published some seconds late, and most are handled before
+ * that.
+ */
+const usualMs = 60_000
+
+/** Kinds ordered by request instead of a message; the caller reads the operation. */
+const unordered: readonly RelayKind[] = ['send', 'giveback']
+const unread = new Set(
+  unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]),
+)
+
+/** Subjects that one of our services consumes: orders and their outcomes. */
+export const readSubjects: ReadonlySet<string> = new Set(
+  said
+    .filter(
+      ({ stream, publishers }) => stream === 'COMMANDS' || publishers.includes('chain-relayer'),
+    )
+    .map(({ subject }) => subject)
+    .filter((subject) => !unread.has(subject)),
+)
+
+/** Returns whether a message is unpublished, or has a consumer and is not handled yet. */
+const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[]): boolean =>
+  handled.length === 0 && (readSubjects.has(subject) || publishedAt === null)
+
+/** Reads the dead letters among these messages. */
+export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
+  const rows = await Promise.all(
+    senders.map(
+      (schema) => sql<
+        { id: string; consumer: string; reason: string; diedAt: Date; redrivenAt: Date | null }[]
+      >`
+        select message_id as id, consumer, reason, died_at as "diedAt", redriven_at as "redrivenAt"
+        from ${sql(schema)}.dead_letter
+        where consumer = ${schema.replaceAll('_', '-')} and message_id = any(${[...ids]})`,
+    ),
+  )
+  return rows.flat().map(({ id, consumer, reason, diedAt, redrivenAt }) => ({
+    ...{ at: diedAt, where: 'bus', what: 'dead letter', id, isOdd: redrivenAt === null },
+    says: sentence(
+      `dead-lettered by ${consumer}: ${reason}`,
+      redrivenAt && `closed ${redrivenAt.toISOString()}`,
+    ),
+  }))
+}

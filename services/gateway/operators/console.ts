@@ -1,0 +1,114 @@
+import { tokenMatcher } from '#shared/api/console-token'
+import type { Ask } from '#shared/bus/ask'
+import type { Log } from '#shared/log'
+import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
+import type { App } from '../app'
+import { hostFault, readTarget } from '../http/target'
+import type { Feed } from './feed'
+import { pageFiles, securityHeaders } from './files'
+import { strangeIn, tokenIn } from './origin-check'
+import { type Read, shownTo } from './questions'
+import type { Sandbox } from './sandbox'
+import { pushing } from './sse'
+
+/** Parts of the console. It reads nothing itself: `operations` answers. */
+export type ConsoleParts = {
+  /** Grants access to the console; empty disables it. */
+  token: string
+  /** Host names accepted in addition to IP addresses and `localhost`. */
+  hosts: readonly string[]
+  ask: Ask
+  feed: Feed
+  log: Log
+  /** Aborted when this instance shuts down; pages reconnect to another. */
+  leaving: AbortSignal
+  /** Only in a stack with a sandbox. */
+  sandbox?: Sandbox
+}
+
+type Route = (request: Request) => Promise<Response> | Response
+
+const refusal = (status: number, error: string) => Response.json({ error }, { status })
+
+/**
+ * Serves the console page and its data on the operators' listener; `operators` handles all other paths.
+ * The page itself holds no data and needs no token; every route that shows or changes an item does.
+ */
+export function openConsole(parts: ConsoleParts, operators: App): App {
+  const files = pageFiles(parts.sandbox !== undefined)
+  const isToken = tokenMatcher(parts.token)
+  const routes = routesOf(parts)
+  const closed = 'The console is disabled: CONSOLE_TOKEN is not set.'
+
+  const answer: App = async (request, address) => {
+    const { pathname } = new URL(request.url)
+    const file = request.method === 'GET' && files.get(pathname)
+    if (file) return file()
+    const route = routes(request.method, pathname)
+    if (!route) return operators(request, address)
+    if (parts.token === '') return refusal(403, closed)
+    if (!isToken(tokenIn(request))) return refusal(401, 'The console token is missing or wrong.')
+    return route(request)
+  }
+  const guarded: App = async (request, address) => {
+    if (readTarget(request) === undefined) return refusal(400, hostFault)
+    const strange = strangeIn(request, parts.hosts)
+    return strange ? refusal(403, refusals[strange]) : answer(request, address)
+  }
+  return async (request, address) => {
+    const response = await guarded(request, address)
+    for (const [name, value] of Object.entries(securityHeaders))
+      if (!response.headers.has(name)) response.headers.set(name, value)
+    return response
+  }
+}
+
+/** Finds the routes that show or change items, all of which need the token. */
+function routesOf(parts: ConsoleParts): (method: string, path: string) => Route | undefined {
+  const { sandbox, ask, feed, log, leaving } = parts
+  const tokenOf = (request: Request) => ({ token: tokenIn(request) })
+  const fixed = new Map<string, Route>([
+    ['GET /console/about', () => Response.json({ sandbox: sandbox !== undefined })],
+    [
+      'GET /console/live',
+      (request) => pushing(leaving, (push) => feed.watch(tokenIn(request), push)),
+    ],
+    [
+      'GET /console/attention',
+      async (request) =>
+        told(await shownTo(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
+    ],
+  ])
+  if (sandbox) fixed.set('GET /console/deeds', sandbox.deeds)
+  return (method, path) => {
+    const [, item] = /^\/console\/items\/([^/]{1,300})$/.exec(path) ?? []
+    const id = item && method === 'GET' ? decoded(item) : undefined
+    if (id)
+      return async (request) =>
+        told(await shownTo(ask(ConsoleItem, { ...tokenOf(request), id }, answerMs), log))
+    const [, deed] = /^\/console\/deeds\/([a-z-]{1,30})$/.exec(path) ?? []
+    if (sandbox && deed && method === 'POST') return (request) => sandbox.act(deed, request)
+    return fixed.get(`${method} ${path}`)
+  }
+}
+
+/** Decodes a path segment; returns undefined if it is malformed. */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+/** Longer than a read of `operations`, whose statements end after 5 s. */
+const answerMs = 8_000
+
+const told = (read: Read): Response =>
+  'shown' in read ? Response.json(read.shown) : refusal(read.status, read.fault)
+
+const refusals = {
+  host: 'Unknown host name: add it to OPS_ALLOWED_HOSTS.',
+  origin: 'Requests from another origin are not allowed.',
+  site: 'Requests from another site are not allowed.',
+}

@@ -1,0 +1,61 @@
+import type { Ask } from '#shared/bus/ask'
+import type { Bus } from '#shared/bus/open'
+import type { Log } from '#shared/log'
+import { startLoop } from '#shared/loop'
+import { ConsoleWatch, type FeedEvent, feedSubject, type Recent } from '#shared/messages/operations'
+import { shownTo } from './questions'
+import type { Push } from './sse'
+
+/** The live feed of `operations`, for one page. */
+export type Feed = {
+  /** Passes the feed on until the returned function is called, and tells whether it is live. */
+  readonly watch: (token: string, push: Push) => () => void
+}
+
+/** Interval at which a page renews the feed; shorter than the lease of `operations`. */
+const renewMs = 5_000
+/** Deadline of a renewal. A page learns within both that `operations` does not answer. */
+const answerMs = 4_000
+
+/** Opens the feed. It holds one subscription for each open page, and none without a page. */
+export function openFeed(options: {
+  readonly bus: Pick<Bus, 'nc'>
+  readonly ask: Ask
+  readonly log: Log
+  readonly renewMs?: number
+}): Feed {
+  const { bus, ask, log } = options
+  return {
+    watch: (token, push) => {
+      let isLive = false
+      const subscription = bus.nc.subscribe(feedSubject, {
+        callback: (error, message) => {
+          // Until the first answer, which has all messages before it, so that the order is right.
+          if (error || !isLive) return
+          const { event, data } = message.json<FeedEvent>()
+          push(event, data)
+        },
+      })
+      const deaf = (reason: string) => {
+        isLive = false
+        push('deaf', { reason })
+      }
+      const renew = async () => {
+        const asked = ask(ConsoleWatch, { token, recent: !isLive }, answerMs)
+        const answer = await shownTo(asked, log)
+        if ('fault' in answer) return deaf(answer.fault)
+        const recent = answer.shown as Recent
+        for (const { event, data } of recent.events) push(event, data)
+        if (recent.deaf !== null) return deaf(recent.deaf)
+        if (!isLive) push('listening', {})
+        isLive = true
+      }
+      const everyMs = options.renewMs ?? renewMs
+      const loop = startLoop({ name: 'console feed', everyMs, log, work: renew })
+      return () => {
+        subscription.unsubscribe()
+        void loop[Symbol.asyncDispose]()
+      }
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import { Faulted, Unavailable } from '#shared/bus/ask'
+import { Overdue } from '#shared/deadline'
+import type { Log } from '#shared/log'
+import type { Shown } from '#shared/messages/operations'
+import type { Answer } from '#shared/refusals'
+
+/** What `operations` shows, or why it shows nothing, as a sentence and an HTTP status. */
+export type Read =
+  | { readonly shown: unknown }
+  | { readonly fault: string; readonly status: 401 | 503 }
+
+const faults = {
+  token: { fault: 'The operations process has another console token.', status: 401 },
+  unreadable: { fault: 'The database cannot be read right now.', status: 503 },
+  silent: { fault: 'The operations process does not respond.', status: 503 },
+} as const
+
+/** Waits for the answer to a question of the console. Never throws. */
+export async function shownTo(asked: Promise<Answer<Shown>>, log: Log): Promise<Read> {
+  try {
+    const answer = await asked
+    if ('refused' in answer) return faults.silent
+    return 'shown' in answer.ok ? answer.ok : faults[answer.ok.fault]
+  } catch (error) {
+    const isUnanswered = [Unavailable, Overdue, Faulted].some((kind) => error instanceof kind)
+    if (!isUnanswered) log.warn({ err: error }, 'console question failed')
+    return faults.silent
+  }
+}
