@@ -55,7 +55,8 @@ async function press(deed: string, choose: Record<string, string> = {}): Promise
 withBrowser('the token leaves the address at once and opens the console', async () => {
   await live()
   expect(page.url()).toBe(`${stack.info.ops.gateway}/`)
-  expect(await page.getByText('No messages since this page was opened.').count()).toBe(1)
+  await page.getByText('No money is in flight.').waitFor()
+  await page.getByText('No payment or cash-out yet.').waitFor()
 })
 
 withBrowser('messages appear in Motion, from the checkout to the chain', async () => {
@@ -72,6 +73,16 @@ withBrowser('messages appear in Motion, from the checkout to the chain', async (
   await page.getByText('top-up completed').waitFor()
   const row = page.getByRole('row', { name: /top-up paid/ })
   expect(await textOf(row)).toContain('Rp 500,000')
+})
+
+withBrowser('the first view shows the latest items to a page that opens later', async () => {
+  const later = await browser.open(stack.info.ops.console)
+  const latest = later.getByRole('table', { name: /^Payments and cash-outs that changed last/ })
+  const row = latest.getByRole('row', { name: /topup/ })
+  await waitUntil('the credited top-up', async () => (await textOf(row)).includes('credited'))
+  expect(await textOf(row)).toContain('Rp 500,000')
+  expect(await later.getByText('Reading the latest items.').count()).toBe(0)
+  await later.context().close()
 })
 
 withBrowser('an item shows its timeline through every service, with its waits', async () => {

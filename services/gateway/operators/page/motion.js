@@ -1,5 +1,6 @@
 import { empty, fill, h, itemLink, short, timeElement } from '/console/dom.js'
 import { ausd, fiat } from '/console/money.js'
+import { moneyList } from '/console/money-list.js'
 import { setFilter } from '/console/route.js'
 
 /** Limits on messages kept and rows shown, so that a page left open for days stays fast. */
@@ -75,7 +76,7 @@ const rowLink = (id, words) =>
 
 const columns = ['Time', 'Flow', 'Event', 'Amount', 'Item', 'Wallet', 'Transaction']
 
-/** Live messages, newest first. */
+/** Money in flight, the latest items, and live messages, newest first. */
 export function motionView({ filters, latest, isPaused }) {
   const body = h('tbody')
   const table = h(
@@ -94,6 +95,7 @@ export function motionView({ filters, latest, isPaused }) {
     body,
   )
   const place = h('div', { class: 'scroll' })
+  const money = moneyList()
   let waiting = []
   let isDrawing = false
 
@@ -106,10 +108,7 @@ export function motionView({ filters, latest, isPaused }) {
     if (isPaused()) return empty('Paused: no messages are received.', 'Press p to resume.')
     if (latest.get('deaf') && !latest.get('listening'))
       return empty(latest.get('deaf').reason, 'You can still find items by id.')
-    return empty(
-      'No messages since this page was opened.',
-      'Messages appear as they are published. Find earlier items by id.',
-    )
+    return h('p', { class: 'quiet' }, 'Messages appear here as they are published.')
   }
   const drawAll = () => {
     const fitting = kept.filter((heard) => matches(heard, filters)).slice(-shownMax)
@@ -125,9 +124,19 @@ export function motionView({ filters, latest, isPaused }) {
     while (body.childElementCount > shownMax) body.lastElementChild.remove()
   }
   drawAll()
+  money.draw(latest.get('overview'))
   return {
-    element: h('section', { 'aria-labelledby': 'motion' }, heading(), bar(filters), place),
+    element: h(
+      'section',
+      { 'aria-labelledby': 'motion' },
+      heading(),
+      money.element,
+      h('h3', { class: 'apart' }, 'Messages'),
+      bar(filters),
+      place,
+    ),
     hear: (event, heard) => {
+      if (event === 'overview') return money.draw(heard)
       if (event === 'deaf' || event === 'listening') return drawAll()
       if (event !== 'motion') return
       waiting.push(heard)
