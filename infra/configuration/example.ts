@@ -5,7 +5,7 @@ const head = `# A deployment on the test chain: copy to testnet.env (chmod 0600)
 #   docker compose --env-file testnet.env up -d --build
 #
 # Fill in every line that ends in "=". A line that starts with "# NAME=" shows a default; remove the
-# "# " to change it. No quotes and no comments after a value. runbook/deploy.md states where to get the
+# "# " to change it. No quotes and no comments after a value. operations/runbook/deploy.md states where to get the
 # values. Secrets that move money can be given as files instead: see compose/secrets.yaml.
 # Passwords: letters and digits only, for example from: openssl rand -hex 24
 `

@@ -28,6 +28,6 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
 export const neverKept: ReadonlyMap<string, string> = new Map([
   [
     'ADMIN_KEY',
-    'Not kept in this file: pass it to `deploy` from the shell, see runbook/deploy.md.',
+    'Not kept in this file: pass it to `deploy` from the shell, see operations/runbook/deploy.md.',
   ],
 ])

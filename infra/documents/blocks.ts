@@ -20,10 +20,10 @@ export type Block = {
 export const blocks: readonly Block[] = [
   { page: 'services/README.md', name: 'retention', lines: retention },
   { page: 'services/README.md', name: 'personal-data', lines: personal },
-  { page: 'infra/runbook/alerts.md', name: 'alerts', lines: alerts },
-  { page: 'infra/runbook/alerts.md', name: 'limits', lines: limits },
-  { page: 'infra/runbook/alerts.md', name: 'log-alarms', lines: alarms },
-  { page: 'infra/runbook/alerts.md', name: 'book-rules', lines: bookRules },
+  { page: 'infra/operations/runbook/alerts.md', name: 'alerts', lines: alerts },
+  { page: 'infra/operations/runbook/alerts.md', name: 'limits', lines: limits },
+  { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
+  { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
 ]
 

@@ -236,7 +236,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       )
       expect(await outsideNow(was, hour)).toEqual(then)
 
-      // The operator's steps, as in infra/runbook/restore.md.
+      // The operator's steps, as in infra/operations/runbook/restore.md.
       const running = await restore('--since', since, '--apply')
       expect(running).toMatch(/a lane is blocked: stop it first; nothing was changed\nexit 1$/)
       await stopServices(stack)

@@ -4,11 +4,11 @@ import { infraDir } from '#infra/compose/composition'
 
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-/** Shell blocks below a heading of `infra/runbook/<page>.md`. Throws if the heading is missing. */
+/** Shell blocks below a heading of `infra/operations/runbook/<page>.md`. Throws if the heading is missing. */
 export function blocksOf(page: 'deploy' | 'restore', heading: string): string[] {
-  const text = readFileSync(join(infraDir, `runbook/${page}.md`), 'utf8')
+  const text = readFileSync(join(infraDir, `operations/runbook/${page}.md`), 'utf8')
   const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
-  if (start < 0) throw new Error(`infra/runbook/${page}.md has no heading "${heading}"`)
+  if (start < 0) throw new Error(`infra/operations/runbook/${page}.md has no heading "${heading}"`)
   const body = text.slice(text.indexOf('\n', start))
   const next = body.search(/^#{2,3} /m)
   const section = next < 0 ? body : body.slice(0, next)
