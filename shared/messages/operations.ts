@@ -31,8 +31,8 @@ export const ConsoleAttention = question(
 )
 
 /**
- * Keeps the live feed going for `feedLeaseMs`. The answer has what was published before, if `recent`
- * is set: the last messages and the last overview.
+ * Keeps the live feed going for `feedLeaseMs`. If `recent` is set, the answer has the last
+ * messages and the last overview.
  */
 export const ConsoleWatch = question('operations.console.watch', 'operations', ['gateway'], {
   request: Type.Object({ ...token, recent: Type.Boolean() }),

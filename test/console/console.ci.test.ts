@@ -284,7 +284,7 @@ withBrowser('the page outlives the gateway that served it', async () => {
   await live()
 })
 
-withBrowser('the page says that the operations process is down, and recovers with it', async () => {
+withBrowser('the page reports that operations is down, and recovers with it', async () => {
   const process = stack.process('operations')
   await process.stop('SIGKILL')
   try {

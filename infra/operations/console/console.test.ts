@@ -105,7 +105,7 @@ beforeAll(async () => {
 afterAll(() => open.disposeAsync())
 
 describe('the console without operations', () => {
-  test('answers that the process does not respond, and the page says so', async () => {
+  test('without operations, the console answers 503 and the page shows the reason', async () => {
     expect((await call('/console/attention')).status).toBe(503)
     const page = pageOf(await call('/console/live'))
     expect((await page.hears('deaf')).data).toEqual({
@@ -116,7 +116,7 @@ describe('the console without operations', () => {
 })
 
 describe('the console with operations', () => {
-  test('shows items and lists over NATS, and says when the rows cannot be read', async () => {
+  test('the console shows items and lists over NATS, and reports unreadable rows', async () => {
     const end = await startOperations()
     expect(await (await call('/console/items/pay_1')).json()).toEqual({ id: 'pay_1' })
     expect(await (await call('/console/attention')).json()).toEqual({ exceptions: [] })
@@ -125,7 +125,7 @@ describe('the console with operations', () => {
     await end()
   })
 
-  test('security: shows nothing for a token that operations does not know', async () => {
+  test('security: the console shows nothing for a token that operations does not know', async () => {
     const end = await startOperations('another-token-of-00001')
     expect((await call('/console/items/pay_1')).status).toBe(401)
     const page = pageOf(await call('/console/live'))
@@ -134,7 +134,7 @@ describe('the console with operations', () => {
     await end()
   })
 
-  test('passes messages and the overview on live, also to a page that opens later, and recovers', async () => {
+  test('the console passes messages and the overview on live, also to a page that opens later, and recovers', async () => {
     const publisher = await server.connectAs('payments')
     const paid = {
       paymentId: 'pay_1',

@@ -5,7 +5,7 @@ import type { Overview } from './overview'
 
 /** The live feed: everything that open pages show without a question of their own. */
 export type Feed = Disposable & {
-  /** Publishes for another `feedLeaseMs`. Returns what was published before, if `recent`. */
+  /** Publishes for another `feedLeaseMs`. Returns the earlier events, if `recent`. */
   readonly renew: (recent: boolean) => Promise<Recent>
 }
 

@@ -20,7 +20,7 @@ export type Money = { readonly inFlight: readonly MoneyRow[]; readonly latest: r
 
 const shownMax = 20
 
-/** States in which money is under way; an open checkout is not, until its payer pays. */
+/** States with money in flight. An open checkout has none until its payer pays. */
 const inFlight = {
   payments: ['paid', 'held', 'revoking', 'review', 'refunding'],
   payouts: ['taking', 'taken', 'paying', 'returning'],

@@ -13,7 +13,7 @@ const onBus: OnBus = {
   figures: { pricing: { 'USD/IDR': { rate: '16250' } } },
 }
 
-/** Opens an overview of these facts; `count` says how often they were read. */
+/** Opens an overview of these facts; `count` is the number of reads. */
 function overviewOf(facts: Facts | Unread) {
   const count = { read: 0 }
   const overview = openOverview({

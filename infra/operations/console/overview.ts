@@ -34,7 +34,7 @@ export type Overview = AsyncDisposable & {
 
 /** Interval between readings; each costs every service a few database queries. */
 const everyMs = 10_000
-/** A reading takes at most one part in so many of the time, however large the tables are. */
+/** Minimum pause after a reading, as a multiple of its duration: large tables are read less often. */
 const restShare = 20
 
 export type OverviewOptions = {

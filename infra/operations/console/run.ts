@@ -15,7 +15,7 @@ import { openLive } from './live'
 import { readMoney } from './money'
 import { openOverview } from './overview'
 
-/** What the console reads, and with which rights. */
+/** Connections, addresses and limits of the console's readers. */
 export type ConsoleOptions = {
   /** The process's own connection, which answers and publishes the feed. */
   readonly bus: Bus

@@ -12,7 +12,7 @@ export type Lag = {
   readonly waiting: number
   /** Messages delivered and not acknowledged. */
   readonly underWay: number
-  /** Of those, messages delivered more than once. */
+  /** Messages in progress that were delivered more than once. */
   readonly redelivered: number
 }
 

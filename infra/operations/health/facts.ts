@@ -40,7 +40,7 @@ export type Sources = {
 /** Deadline of each part; a part that is late is reported as unread. */
 const partMs = 10_000
 
-/** Reads rows, bus, chain and provider. Never throws: an unreadable part says why. */
+/** Reads rows, bus, chain and provider. Never throws: an unreadable part has its reason. */
 export async function readFacts(sources: Sources): Promise<Facts | Unread> {
   const { sql, bus, roster, place, provider } = sources
   const part = <T>(what: string, read: () => Promise<T>) =>

@@ -11,7 +11,7 @@ const bearer = { authorization: `Bearer ${token}` }
 const log = pino({ level: 'silent' })
 const leaving = new AbortController()
 const operators = async () => Response.json({ status: 'alive' })
-/** A feed that is not live, and says so to every page. */
+/** A feed that is not live and tells every page. */
 const deaf: Feed = {
   watch: (_, push) => {
     push('deaf', { reason: 'no operations here' })
@@ -124,7 +124,7 @@ describe('console data', () => {
 describe('the console passes questions on to operations', () => {
   const item = 'operations.console.item'
 
-  test('with the token of the page, and returns what it shows', async () => {
+  test('the console asks operations with the token of the page, and returns the answer', async () => {
     const parts = partsOf({ replies: { [item]: okay({ shown: { id: 'pay_1' } }) } })
     const answer = await call(parts, '/console/items/pay_1')
     expect([answer.status, await answer.json()]).toEqual([200, { id: 'pay_1' }])
@@ -135,14 +135,14 @@ describe('the console passes questions on to operations', () => {
     ['has another token', okay({ fault: 'token' }), 401, 'has another console token'],
     ['cannot read the rows', okay({ fault: 'unreadable' }), 503, 'database cannot be read'],
     ['does not respond', undefined, 503, 'does not respond'],
-  ])('and reports that it %s', async (_, reply, status, words) => {
+  ])('the console reports that operations %s', async (_, reply, status, words) => {
     const parts = partsOf({ replies: reply ? { [item]: reply } : {} })
     const answer = await call(parts, '/console/items/pay_1')
     expect(answer.status).toBe(status)
     expect(await answer.text()).toContain(words)
   })
 
-  test('and reports a failure of the bus like a silent process', async () => {
+  test('the console reports a failure of the bus like a silent process', async () => {
     const broken = () => Promise.reject(new Unavailable('NATS is not responding'))
     const answer = await call(partsOf({ replies: { [item]: broken } }), '/console/items/pay_1')
     expect(answer.status).toBe(503)
@@ -150,7 +150,7 @@ describe('the console passes questions on to operations', () => {
 })
 
 describe('the live connection of the console', () => {
-  test('ends when its instance drains, after it has told the page that it is not live', async () => {
+  test('a live connection reports that it is not live, and ends when its instance drains', async () => {
     const gone = new AbortController()
     const answer = await call({ ...partsOf(), leaving: gone.signal }, '/console/live')
     const whole = answer.text()

@@ -8,7 +8,7 @@ import type { Push } from './sse'
 
 /** The live feed of `operations`, for one page. */
 export type Feed = {
-  /** Passes the feed on until the returned function is called, and tells whether it is live. */
+  /** Passes the feed on until the returned function is called, with a `deaf` event while it is not live. */
   readonly watch: (token: string, push: Push) => () => void
 }
 
