@@ -261,7 +261,7 @@ describe('a contract wallet', () => {
         )
       const elsewhere = calls.filter((method) => method !== 'eth_call')
       expect(elsewhere).toEqual([])
-      expect(calls.length).toBeLessThanOrEqual(10 + (Date.now() - startedAt) / 100)
+      expect(calls.length).toBeLessThanOrEqual(20 + (Date.now() - startedAt) / 50)
     },
   )
 
