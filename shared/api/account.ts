@@ -63,6 +63,22 @@ const Held = Type.Object(
   { title: 'HeldItem', description: 'An amount on hold, which does not count yet.' },
 )
 
+const Cycle = Type.Object(
+  {
+    number: Type.Integer({ description: 'Number of the cycle, from 1, in order of opening.' }),
+    openedAt: UnixSeconds,
+    dueAt: UnixSeconds,
+    defaultsAt: UnixSeconds,
+    sentence: Type.String({ description: 'Text to show to the user; its wording may change.' }),
+  },
+  {
+    title: 'OpenCycle',
+    description:
+      'The open cycle: `dueAt` is the last second in which a repayment is in time, `defaultsAt` the ' +
+      'last one before the debt can be marked as defaulted. A pause of the credit line moves both.',
+  },
+)
+
 const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
 /** Account of the user: state of the contract and of the gateway's own row. */
@@ -111,6 +127,10 @@ export const GetMe = route({
         'Share of the collateral that may be borrowed, in hundredths of a percent.',
       ),
       cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
+      cycle: orNull(
+        Cycle,
+        'The open cycle; null if none is open: nothing is owed, or the debt has defaulted.',
+      ),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       frozen: Type.Boolean({
         description: 'Whether the wallet is frozen: a payment was reversed after its hold.',

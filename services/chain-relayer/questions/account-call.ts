@@ -35,6 +35,7 @@ const selectors = {
   balanceOf: toFunctionSelector(getAbiItem({ abi: ausdAbi, name: 'balanceOf' })).slice(2),
   ethBalance: toFunctionSelector('getEthBalance(address)').slice(2),
   blockNumber: toFunctionSelector('getBlockNumber()').slice(2),
+  blockTime: toFunctionSelector('getCurrentBlockTimestamp()').slice(2),
   totalCollateral: toFunctionSelector('totalCollateral()').slice(2),
   totalShares: toFunctionSelector('totalShares()').slice(2),
 }
@@ -43,8 +44,8 @@ const word = (value: number) => value.toString(16).padStart(64, '0')
 const wordOf = (address: Hex) => address.slice(2).toLowerCase().padStart(64, '0')
 const wordBytes = 32
 const callsPerWallet = 3
-/** Shared calls after those of the wallets: the block number and the pool. */
-const callsTogether = 3
+/** Shared calls after those of the wallets: number and time of the block, and the pool. */
+const callsTogether = 4
 
 /**
  * Encodes `aggregate3`: three calls per wallet, then the shared ones. A call of one wallet may fail
@@ -69,7 +70,7 @@ export function encodeReads(
     withWallet(multicall3, selectors.ethBalance, wallet),
   ])
   const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4, false)
-  calls.push(plain(multicall3, selectors.blockNumber))
+  calls.push(plain(multicall3, selectors.blockNumber), plain(multicall3, selectors.blockTime))
   calls.push(plain(creditLine, selectors.totalCollateral), plain(creditLine, selectors.totalShares))
   let next = calls.length * wordBytes
   const offsets = calls.map((one) => {
@@ -117,6 +118,8 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
       nativeWei: uint(dataOf(first + 2, 1)),
     }
   })
-  const pool = { collateralMicro: uint(dataOf(own + 1, 1)), shares: uint(dataOf(own + 2, 1)) }
-  return { reads, blockNumber: uint(dataOf(own, 1)), pool }
+  const [blockNumber, blockTime, collateralMicro, shares] = [0, 1, 2, 3].map((call) =>
+    uint(dataOf(own + call, 1)),
+  ) as [bigint, bigint, bigint, bigint]
+  return { reads, blockNumber, blockTime, pool: { collateralMicro, shares } }
 }

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type { PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd } from '#test/support/contract-actions'
-import { actors, openContractsFixture } from '#test/support/contracts'
+import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 import { accountReader } from './reads'
 
 const fixture = await openContractsFixture()
@@ -42,6 +42,23 @@ describe('the collateral on hold', () => {
       ...{ pendingShares: '0', pendingValue: '0', pendingUntil: null },
     })
   })
+})
+
+test('an open cycle has its number, and its dates as the contract has them, until it is repaid', async () => {
+  const { address } = actors.budi
+  await act('setVerified', true, 'budi')
+  await act('topUp', 4, ausd('10'), false, 'budi')
+  expect((await account(address)).cycle).toBeNull()
+  await act('draw', ausd('2'), 'budi')
+  const { cycle, blockTime } = await account(address)
+  const openedAt = Number(blockTime)
+  const dueAt = openedAt + fixtureTerms.termSeconds
+  expect(cycle).toEqual({
+    ...{ number: 1, openedAt: String(openedAt), dueAt: String(dueAt) },
+    defaultsAt: String(dueAt + fixtureTerms.graceSeconds),
+  })
+  await act('repay', ausd('2'), 'budi')
+  expect((await account(address)).cycle).toBeNull()
 })
 
 test('an unverified wallet has nothing available, whatever its collateral', async () => {

@@ -40,7 +40,7 @@ export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
 const shown = (
   wallet: Hex,
   { line, ausdMicro, nativeWei }: Read,
-  { pool, blockNumber }: { pool: Pool; blockNumber: bigint },
+  { pool, blockNumber, blockTime }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
 ): Account => ({
   wallet,
   verified: line.verified,
@@ -62,8 +62,21 @@ const shown = (
   encumberedUntil: timeOrNull(line.encumberedUntil),
   available: String(line.available),
   balance: { ausd: String(ausdMicro), native: String(nativeWei) },
+  cycle: cycleOf(line),
   blockNumber: String(blockNumber),
+  blockTime: String(blockTime),
 })
+
+/** Returns the open cycle, whose number follows those of the closed ones; null if none is open. */
+const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: Read['line']): Account['cycle'] =>
+  openedAt === 0n
+    ? null
+    : {
+        number: Number(cycles) + 1,
+        openedAt: String(openedAt),
+        dueAt: String(dueAt),
+        defaultsAt: String(defaultsAt),
+      }
 
 /** How long a request waits for the previous call, which may hang. */
 const patienceMs = 150

@@ -24,12 +24,13 @@ describe('GET /me', () => {
       'chain.account': okay({ wallet: walletOf(ana), ...account }),
     })
     await fixture.call('POST', '/me/country', { body: { country: 'ID' }, headers })
-    const { blockNumber: _, ...shown } = account
+    const { blockNumber: _, blockTime: __, ...shown } = account
     expect(await (await fixture.call('GET', '/me', { headers })).json()).toEqual({
       ...shown,
       wallet: walletOf(ana),
       user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
       pendingUntil: '1795244460',
+      cycle: { ...account.cycle, sentence: expect.stringContaining('Repay by') },
       verification: expect.objectContaining({ status: 'approved', nextAction: null }),
       held: [
         {
@@ -66,6 +67,19 @@ describe('GET /me', () => {
     ['nothing to a wallet that is frozen', { frozen: true, available: '0' }],
   ])('shows the available amount as the chain reports it: %s', async (_, said) => {
     expect(await shownOf(said)).toMatchObject(said)
+  })
+  test.each<[string, string, string]>([
+    ['until it is due', '1797836400', 'Repay by 21 December 2026, 07:00 UTC. A later'],
+    ['in its grace period', '1797836401', 'Repay by 28 December 2026, 07:00 UTC, or your debt'],
+    ['at the last second of it', '1798441200', 'Repay by 28 December 2026, 07:00 UTC, or your'],
+    ['after it', '1798441201', 'due on 21 December 2026, 07:00 UTC. Repay now'],
+  ])('says by the time of the chain when to repay a debt: %s', async (_, blockTime, said) => {
+    const sentence = expect.stringContaining(said)
+    expect(await shownOf({ blockTime })).toMatchObject({ cycle: { ...account.cycle, sentence } })
+  })
+  test('shows no cycle when none is open, or when an earlier relayer does not send it', async () => {
+    expect(await shownOf({ cycle: null })).toMatchObject({ cycle: null })
+    expect(await shownOf({ cycle: undefined })).toMatchObject({ cycle: null })
   })
   test('shows a user without a country', async () => {
     expect(await shownOf({})).toMatchObject({ user: { country: null } })

@@ -17,12 +17,13 @@ import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
+import { dueSentence } from './due'
 
 /** `GET /me`: the user, from the contract and our own row. */
-export const meRoute = ({ ask, users }: Context, access: Access) => {
+export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`) => {
     const [found, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
-    return JSON.stringify(meOf(wallet, okOf(found), user))
+    return JSON.stringify(meOf(wallet, okOf(found), user, Math.floor(clock() / 1_000)))
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joined(read, (wallet) => wallet)
@@ -47,7 +48,7 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
           '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
           'whether to try again, and `approved` is followed by `verified` once it is onchain. ' +
           '`frozen`: a payment was reversed after its hold; no draw, withdrawal, card top-up, cash-out ' +
-          'or send until it is repaid. Chain times are unix seconds as decimal strings; ' +
+          'or send until it is repaid. `cycle` has the due date of the debt. Chain times are unix seconds as decimal strings; ' +
           '`balance.native` is in wei.',
         tag: 'account',
         security: 'session',
@@ -61,7 +62,12 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
 type Account = Static<typeof ChainAccount.answer>
 type Me = AnswerOf<typeof GetMe>
 
-function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): Me {
+function meOf(
+  wallet: `0x${string}`,
+  account: Account,
+  user: User | undefined,
+  nowSeconds: number,
+): Me {
   const { collateral } = account
   const { pendingShares, pendingValue, pendingUntil } = collateral
   return {
@@ -83,10 +89,20 @@ function meOf(wallet: `0x${string}`, account: Account, user: User | undefined): 
     score: account.score,
     ratioBps: account.ratioBps,
     cycles: account.cycles,
+    cycle: cycleOf(account, nowSeconds),
     defaulted: account.defaulted,
     frozen: account.frozen,
     balance: account.balance,
   }
+}
+
+/** Returns the open cycle with what it means at the time of the block, or at ours if that is unknown. */
+function cycleOf(
+  { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
+  nowSeconds: number,
+): Me['cycle'] {
+  if (!cycle) return null
+  return { ...cycle, sentence: dueSentence(cycle, BigInt(blockTime ?? nowSeconds)) }
 }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
@@ -139,6 +155,13 @@ const example: AnswerOf<typeof GetMe> = {
   score: '20',
   ratioBps: '5250',
   cycles: 2,
+  cycle: cycleOf(
+    {
+      cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
+      blockTime: '1795244400',
+    },
+    0,
+  ),
   defaulted: false,
   frozen: false,
   balance: { ausd: '1000000', native: '500000000000000000' },

@@ -50,7 +50,9 @@ export const account = {
   encumberedUntil: '1795244470',
   available: '3900000',
   balance: { ausd: '7', native: '500000000000000000' },
+  cycle: { number: 4, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
   blockNumber: '77',
+  blockTime: '1795244400',
 }
 
 export const history = {
