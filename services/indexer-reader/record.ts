@@ -63,6 +63,7 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
   number: cycle.number,
   outcome: cycle.outcome,
   openedAt: String(cycle.openedAtSeconds),
+  dueAt: String(cycle.dueAtSeconds),
   closedAt: textOf(cycle.closedAtSeconds),
   peakDrawn: cycle.peakDrawnMicro.toString(),
   totalRepaid: cycle.totalRepaidMicro.toString(),

@@ -15,6 +15,8 @@ export const RecordCycle = Type.Object(
       }),
     ),
     openedAt: UnixSeconds,
+    /** Instances of an earlier version do not send it. */
+    dueAt: Type.Optional(UnixSeconds),
     closedAt: orNull(UnixSeconds),
     peakDrawn: AusdAmount,
     totalRepaid: AusdAmount,

@@ -158,11 +158,17 @@ describe('the record of a wallet with a debt', () => {
       return seen.history.repayCount === 1 && seen
     })
     expect(record).toMatchObject({ cycles: 0, history: { cycleCount: 0, cyclesOpened: 1 } })
+    const { cycle } = await person.me()
+    expect(cycle).toEqual({
+      ...{ number: 1, openedAt: unixSeconds, dueAt: record.history.cycles[0]!.dueAt },
+      ...{ defaultsAt: unixSeconds, sentence: expect.stringContaining('Repay') },
+    })
     expect(record.history.cycles).toEqual([
       {
         number: 1,
         outcome: null,
         openedAt: unixSeconds,
+        dueAt: unixSeconds,
         closedAt: null,
         peakDrawn: '5000000',
         totalRepaid: '1500000',
@@ -214,7 +220,8 @@ describe('the record of a wallet whose payment was reversed', () => {
     expect(record.history.cycles).toEqual([
       { ...given[0]!, outcome: 'Reversed', totalRepaid: '0', scoreAfter: '0' },
       {
-        ...{ number: 2, outcome: null, openedAt: given[0]!.openedAt, closedAt: null },
+        ...{ number: 2, outcome: null, openedAt: given[0]!.openedAt, dueAt: given[0]!.dueAt },
+        closedAt: null,
         ...{ peakDrawn: '4000000', totalRepaid: '0', scoreAfter: null },
         ...{ openTxHash: hash, closeTxHash: null },
       },
@@ -240,7 +247,12 @@ describe('the record of a wallet that paid, then paid late, then defaulted', () 
       const seen = await servesTruth(stack, person.wallet)
       return seen.history.cycleCount === 3 && seen
     })
-    const closed = { openedAt: unixSeconds, closedAt: unixSeconds, openTxHash: hash }
+    const closed = {
+      openedAt: unixSeconds,
+      dueAt: unixSeconds,
+      closedAt: unixSeconds,
+      openTxHash: hash,
+    }
     const cycle = { ...closed, closeTxHash: hash, scoreAfter: digits }
     expect(record).toEqual({
       account: getAddress(person.wallet),

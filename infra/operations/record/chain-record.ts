@@ -39,7 +39,8 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
   ])
   const events = all.filter(({ args }) => 'account' in args && args.account === getAddress(wallet))
   const secondsOf = await timesOf(node, events)
-  const history = historyOf(events, secondsOf)
+  const history = historyOf(all, events, secondsOf)
+  const open = history.cycles.find(({ closedAt }) => closedAt === null)
   return {
     record: {
       account: getAddress(wallet),
@@ -72,8 +73,8 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       cycles: history.cycleCount,
       defaulted: history.defaulted,
       drawn: drawnAfter(events),
-      openedAt: history.cycles.find(({ closedAt }) => closedAt === null)?.openedAt ?? '0',
-      dueAt: dueAtOf(all, events),
+      openedAt: open?.openedAt ?? '0',
+      dueAt: open?.dueAt ?? '0',
     },
     missing: missingIn(all, sequence),
     sequence: Number(sequence),
@@ -117,18 +118,22 @@ async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Ev
   return (event) => times.get(String(event.blockNumber))!
 }
 
-/** Returns the due date of the open cycle, which each pause since moved; 0 without one. */
-function dueAtOf(all: readonly Event[], own: readonly Event[]): string {
-  const opened = own.findLast(
-    (event) => event.eventName === 'CycleOpened' || event.eventName === 'CycleRedated',
-  ) as Named<'CycleOpened' | 'CycleRedated'> | undefined
-  const closed = last(own, 'CycleClosed')
-  if (!opened || (closed && closed.args.number === opened.args.number)) return '0'
-  const since = named(all.slice(all.indexOf(opened)), 'TermsExtended')
-  return String(since.reduce((sum, { args }) => sum + args.seconds_, opened.args.dueAt))
+/** Returns the due date of a cycle that was dated by an event: each pause moves it until `end`. */
+function dueAtOf(
+  all: readonly Event[],
+  dated: Named<'CycleOpened' | 'CycleRedated'>,
+  end: Event | undefined,
+): string {
+  const since = all.slice(all.indexOf(dated), end ? all.indexOf(end) : all.length)
+  const pauses = named(since, 'TermsExtended')
+  return String(pauses.reduce((sum, { args }) => sum + args.seconds_, dated.args.dueAt))
 }
 
-function historyOf(events: readonly Event[], secondsOf: (event: Event) => string) {
+function historyOf(
+  all: readonly Event[],
+  events: readonly Event[],
+  secondsOf: (event: Event) => string,
+) {
   const opened = named(events, 'CycleOpened')
   const closed = named(events, 'CycleClosed')
   const scored = events.findLast(
@@ -143,7 +148,7 @@ function historyOf(events: readonly Event[], secondsOf: (event: Event) => string
     defaulted: named(events, 'DefaultMarked').length > 0,
     verifiedAt: firstVerified ? secondsOf(firstVerified) : null,
     firstSeenAt: events[0] ? secondsOf(events[0]) : null,
-    cycles: opened.map((open) => cycleOf(open, events, secondsOf)),
+    cycles: opened.map((open) => cycleOf(open, all, events, secondsOf)),
   }
 }
 
@@ -161,6 +166,7 @@ function revokedRefs(events: readonly Event[]): number {
 /** A cycle without repayments that were revoked later. */
 function cycleOf(
   open: Named<'CycleOpened'>,
+  all: readonly Event[],
   events: readonly Event[],
   secondsOf: (event: Event) => string,
 ) {
@@ -176,12 +182,14 @@ function cycleOf(
     ? end.args.totalRepaid - takenBack(since.slice(within.length))
     : sumOf(named(within, 'Repaid')) - takenBack(within)
   const outcome = end ? outcomes[end.args.outcome]! : null
+  // A restored debt brings its own dates.
+  const dated = last(within, 'CycleRedated') ?? open
   const scoreAfter = (reversed ?? end)?.args.scoreAfter ?? null
   return {
     number: Number(number),
     outcome: reversed ? 'Reversed' : outcome,
-    // A restored debt brings its own opening time.
-    openedAt: String((last(within, 'CycleRedated') ?? open).args.openedAt),
+    openedAt: String(dated.args.openedAt),
+    dueAt: dueAtOf(all, dated, end),
     closedAt: end ? secondsOf(end) : null,
     peakDrawn: String(end ? end.args.peakDrawn : peakOf(within)),
     totalRepaid: String(total),

@@ -88,8 +88,12 @@ type History = StaticDecode<(typeof IndexerRecord)['answer']>['history']
 function recordWith(
   wallet: string,
   { verified, score, ratioBps, cycles, defaulted }: Account,
-  history: History | null,
+  found: History | null,
 ): AnswerOf<typeof GetRecord> {
+  const history = found && {
+    ...found,
+    cycles: found.cycles.map((cycle) => ({ ...cycle, dueAt: cycle.dueAt ?? null })),
+  }
   return {
     account: getAddress(wallet),
     verified,
