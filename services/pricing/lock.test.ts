@@ -46,13 +46,15 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   ] as const)('locks %s at %s for 60 seconds', async (pair, rate) => {
     const before = Date.now()
     const quote = await locked(pair)
-    expect(quote).toMatchObject({ pair, rate })
+    expect(quote).toMatchObject({ pair, rate, spreadBps: 0 })
+    expect(quote.reference).toEqual({ rate, source: 'fixed', asOf: expect.any(String) })
+    expect(Math.abs(Date.parse(quote.reference!.asOf) - before)).toBeLessThan(120_000)
     expect(Date.parse(quote.expiresAt)).toBeGreaterThanOrEqual(before + 60_000)
     expect(Date.parse(quote.expiresAt)).toBeLessThan(Date.now() + 60_100)
   })
 
   test('gives the taker the same response again, and refuses others', async () => {
-    const quote = await locked()
+    const { reference: _, ...quote } = await locked()
     const answer = { ok: { ...quote, spreadBps: 0 } }
     expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
     expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual(answer)
@@ -170,7 +172,7 @@ describe('security: a quote', () => {
   })
 
   test('is given to its one taker twenty times at once, with one row', async () => {
-    const quote = await locked()
+    const { reference: _, ...quote } = await locked()
     const takings = await Promise.all(
       Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))),
     )

@@ -8,6 +8,7 @@ import type { RateVerdict } from './decide'
 import { judgeTaker, type Quote } from './quote'
 import { readQuoteId } from './quote-id'
 import type { Mint } from './quote-issuer'
+import { minorPerUsdText, type Sighting } from './rate'
 import { findTaking, insertTaking } from './taking.store'
 
 /**
@@ -26,8 +27,9 @@ export function answerQuotes(
     handler(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
-      const { minorPerUsd, spreadBps } = verdict
-      return ok(wire(mint({ pair, minorPerUsd, spreadBps })))
+      const { minorPerUsd, spreadBps, reference } = verdict
+      const quote = mint({ pair, minorPerUsd, spreadBps })
+      return ok({ ...wire(quote), reference: wireReference(reference) })
     }),
     handler(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)
@@ -36,12 +38,12 @@ export function answerQuotes(
     }),
     handler(QuoteFind, async ({ quoteId, requestFingerprint }) => {
       const found = await findFor(context, requestFingerprint, quoteOf(context, quoteId))
-      return 'refused' in found ? found : ok(wireWhole(found.ok))
+      return 'refused' in found ? found : ok(wire(found.ok))
     }),
     handler(QuoteTake, async ({ quoteId, requestFingerprint }) => {
       const taken = await take(context, requestFingerprint, quoteOf(context, quoteId))
       failpoint('pricing:quote-taken')
-      return 'refused' in taken ? taken : ok(wireWhole(taken.ok))
+      return 'refused' in taken ? taken : ok(wire(taken.ok))
     }),
   ]
 }
@@ -91,12 +93,16 @@ async function take(
   return judged
 }
 
-const wire = ({ id, pair, minorPerUsd, expiresAtMs }: Quote) => ({
+const wire = ({ id, pair, minorPerUsd, expiresAtMs, spreadBps }: Quote) => ({
   id,
   pair,
   rate: minorPerUsd.toString(),
   expiresAt: new Date(expiresAtMs).toISOString(),
+  spreadBps: Number(spreadBps),
 })
 
-/** Returns a quote with its spread, which is for the books and not for the app. */
-const wireWhole = (quote: Quote) => ({ ...wire(quote), spreadBps: Number(quote.spreadBps) })
+const wireReference = (reference: Sighting) => ({
+  rate: minorPerUsdText(reference),
+  source: reference.source,
+  asOf: new Date(reference.asOfMs).toISOString(),
+})

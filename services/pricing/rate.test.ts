@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import { distanceBpsCeil, localE8From, localE8FromMinor, quotedMinorPerUsdCeil } from './rate'
+import {
+  distanceBpsCeil,
+  localE8From,
+  localE8FromMinor,
+  minorPerUsdText,
+  quotedMinorPerUsdCeil,
+} from './rate'
 
 const sighting = (pair: Pair, localE8PerUsd: bigint) => ({
   source: 's',
@@ -47,6 +53,18 @@ describe('the rate of a quote', () => {
       expect(quotedMinorPerUsdCeil(sighting(pair, localE8FromMinor(minor, pair)), 0n)).toBe(minor)
   })
 })
+
+test.each([
+  ['USD/IDR', 1_625_000_000_000n, '16250'],
+  ['USD/IDR', 1_625_000_000_001n, '16250.00000001'],
+  ['USD/MYR', 421_350_000n, '421.35'],
+  ['USD/MYR', 1n, '0.000001'],
+] as const)(
+  'the reference rate of %s at %p is written exactly: %s',
+  (pair, localE8PerUsd, text) => {
+    expect(minorPerUsdText(sighting(pair, localE8PerUsd))).toBe(text)
+  },
+)
 
 test.each([
   [10_000n, 10_000n, 0n],

@@ -54,6 +54,13 @@ export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): b
   return (numerator + denominator - 1n) / denominator
 }
 
+/** Formats a rate in minor units per US dollar, exactly: `421.35`. */
+export function minorPerUsdText({ localE8PerUsd, pair }: Sighting): string {
+  const e8 = localE8PerUsd * minorPerMajor(pair)
+  const fraction = (e8 % scale).toString().padStart(8, '0').replace(/0+$/, '')
+  return fraction === '' ? `${e8 / scale}` : `${e8 / scale}.${fraction}`
+}
+
 /** Returns the difference of two rates in basis points of the first, rounded up. */
 export function distanceBpsCeil(from: Sighting, to: Sighting): bigint {
   const apart = from.localE8PerUsd - to.localE8PerUsd

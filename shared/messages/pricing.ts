@@ -2,20 +2,49 @@ import { Type } from 'typebox'
 import { Amount, FiatAmount, Pair, Timestamp, Uuid } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
-const Locked = Type.Object(
-  { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp },
+const locked = { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp }
+/** The spread included in a rate. */
+const SpreadBps = Type.Integer({
+  minimum: 0,
+  description: 'Spread in `rate`, in hundredths of a percent of the reference rate.',
+})
+const Found = Type.Object({ ...locked, spreadBps: SpreadBps })
+
+const Reference = Type.Object(
+  {
+    rate: Type.String({
+      pattern: '^[0-9]+(\\.[0-9]+)?$',
+      description:
+        'Smallest units of the local currency per US dollar, exactly, as a decimal number.',
+      examples: ['421.35'],
+    }),
+    source: Type.String({ description: 'Name of the rate source.', examples: ['frankfurter'] }),
+    asOf: Type.String({
+      description: "The source's own time of the rate; midnight UTC if it only names a day.",
+      examples: ['2026-11-20T00:00:00.000Z'],
+    }),
+  },
+  { title: 'ReferenceRate', description: 'A rate as its source published it.' },
+)
+/** Instances of an earlier version send neither the reference nor the spread. */
+const Quoted = Type.Object(
+  {
+    ...locked,
+    reference: Type.Optional(Reference),
+    spreadBps: Type.Optional(SpreadBps),
+  },
   {
     title: 'Quote',
-    description: 'A locked rate, in smallest units of the local currency per US dollar.',
+    description:
+      'A locked rate, in smallest units of the local currency per US dollar: the reference rate times ' +
+      '(1 + `spreadBps` / 10,000), rounded up.',
   },
 )
-/** A quote with the spread included in its rate, in basis points of the rate before the spread. */
-const Found = Type.Object({ ...Locked.properties, spreadBps: Type.Integer({ minimum: 0 }) })
 
 /** Locks the current rate for 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
-  answer: Locked,
+  answer: Quoted,
   repeat: 'changes nothing',
 })
 

@@ -23,11 +23,13 @@ const reader: Replies = { 'indexer.record': okay({ history, blockNumber: '75' })
 const path = `/verify/${walletOf(ana)}`
 
 describe('POST /quote', () => {
-  const quote = { id: 'q', pair: 'USD/MYR', rate: '421', expiresAt: '2026-11-21T07:01:00.000Z' }
-  test('needs no sign-in and returns the quote', async () => {
-    const fixture = await fixtureOf({ 'pricing.quote.create': okay(quote) })
+  const quote = { id: 'q', pair: 'USD/MYR', rate: '424', expiresAt: '2026-11-21T07:01:00.000Z' }
+  const reference = { rate: '421.35', source: 'bnm', asOf: '2026-11-20T00:00:00.000Z' }
+  test('needs no sign-in and returns the quote with its reference rate and spread', async () => {
+    const open = { ...quote, reference, spreadBps: 50 }
+    const fixture = await fixtureOf({ 'pricing.quote.create': okay(open) })
     const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
-    expect([response.status, await response.json()]).toEqual([200, quote])
+    expect([response.status, await response.json()]).toEqual([200, open])
     expect(fixture.asked).toEqual([['pricing.quote.create', { pair: 'USD/MYR' }]])
   })
   test('answers 503 with Retry-After when there is no fresh rate', async () => {

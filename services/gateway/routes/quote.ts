@@ -21,7 +21,9 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
         limited: 'public',
         ...operation({
           summary: 'Lock an exchange rate for 60 seconds',
-          description: 'Every top-up, settlement and cash-out needs a fresh quote.',
+          description:
+            'Every top-up, settlement and cash-out needs a fresh quote. `reference` is the rate as its ' +
+            'source published it, and `spreadBps` the spread added to it; `rate` is rounded up.',
           tag: 'quotes',
           body: { schema: PostQuote.body, example: { pair: 'USD/IDR' } },
           ok: {
@@ -32,6 +34,12 @@ export const quoteRoute = ({ ask }: Context, access: Access) =>
               pair: 'USD/IDR',
               rate: '16250',
               expiresAt: '2026-11-21T07:01:00.000Z',
+              reference: {
+                rate: '16249.2',
+                source: 'frankfurter',
+                asOf: '2026-11-20T00:00:00.000Z',
+              },
+              spreadBps: 0,
             },
           },
           errors: [400, 413, 415, 429, 503],
