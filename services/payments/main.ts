@@ -22,7 +22,7 @@ import { openXendit } from './providers/xendit/client'
 import { answerActivity } from './queries/activity'
 import { oldestPayments } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
-import { answerTerms } from './queries/public-config'
+import { answerLimit, answerTerms } from './queries/public-config'
 import { answerDeeds } from './review/operator-commands'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
@@ -70,7 +70,7 @@ await runService(name, fields, async (config, runtime) => {
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const forUsers = [answerTerms, answerTopups, answerSettlements, answerActivity]
+  const forUsers = [answerTerms, answerLimit, answerTopups, answerSettlements, answerActivity]
   const answers = [...forUsers.map((answer) => answer(context)), ...answerDeeds(context)]
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })

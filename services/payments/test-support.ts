@@ -25,6 +25,7 @@ import { relayReactions } from './onchain/relay'
 import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity } from './queries/activity'
+import { answerLimit } from './queries/public-config'
 import { answerDeeds } from './review/operator-commands'
 import { refundOrders } from './review/review.store'
 import { anomalies, messaging, outbox, pauses } from './schema.store'
@@ -41,7 +42,13 @@ let wallets = 0
 export const newWallet = (): `0x${string}` => `0xaa${(++wallets).toString(16).padStart(38, '0')}`
 
 type Answered = {
-  ok?: { paymentId: string; checkoutUrl: string; items: Entry[]; inFlight: Entry[] } & Said
+  ok?: {
+    paymentId: string
+    checkoutUrl: string
+    left: string
+    items: Entry[]
+    inFlight: Entry[]
+  } & Said
   refused?: string
   since?: string
 }
@@ -235,6 +242,7 @@ export async function openFixture() {
     topup: answerOf(answerTopups(context)),
     settlement: answerOf(answerSettlements(context)),
     activity: answerOf(answerActivity(context)),
+    limit: answerOf(answerLimit(context)),
     /** An operator decides about a payment in review. */
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
       deed('payments.review.resolve', { paymentId, resolution, by }),

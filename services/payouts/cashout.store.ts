@@ -186,8 +186,8 @@ const totals = {
  * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except those that came to nothing, and counts
  * those whose AUSD goes back and those in progress. Also returns the start of a pause of cash-outs, or null.
  */
-export async function sumToday(tx: Tx, wallet: `0x${string}`) {
-  const [row] = await tx
+export async function sumToday(db: Db, wallet: `0x${string}`) {
+  const [row] = await db
     .select({ ...totals, pausedSince: pausedSince(pauses) })
     .from(cashouts)
     .where(and(eq(cashouts.wallet, wallet), gte(cashouts.createdAt, midnightUtc)))

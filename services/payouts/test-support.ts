@@ -21,6 +21,7 @@ import { relayReactions } from './onchain/relay'
 import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity } from './queries/activity'
+import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerCashouts, answerPayoutsPause } from './request/open'
 import { anomalies, messaging, outbox, pauses } from './schema.store'
@@ -242,6 +243,7 @@ export async function openFixture(
           .where(eq(cashouts.id, id)),
       ),
     activity: answerActivity(context).answer,
+    limit: answerLimit(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
     /** Creates a cash-out whose AUSD is taken; the rest happens automatically. */
     taken: async (change: Change = {}) => {

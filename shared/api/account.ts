@@ -5,6 +5,7 @@ import {
   Address,
   AusdAmount,
   amountOf,
+  DayLimit,
   ShareAmount,
   Timestamp,
   UnixSeconds,
@@ -135,6 +136,17 @@ export const GetMe = route({
       frozen: Type.Boolean({
         description: 'Whether the wallet is frozen: a payment was reversed after its hold.',
       }),
+      limits: Type.Object(
+        {
+          topup: orNull(DayLimit, 'Top-ups; null if unknown at the moment.'),
+          cashout: orNull(DayLimit, 'Cash-outs; null if unknown at the moment.'),
+        },
+        {
+          title: 'Limits',
+          description:
+            'Daily limits of the wallet. Open top-ups and bank accounts have limits of their own, too.',
+        },
+      ),
       balance: Type.Object(
         { ausd: AusdAmount, native: WeiAmount },
         { title: 'Balance', description: 'Balances of the wallet itself.' },

@@ -101,6 +101,18 @@ export const Timestamp = Type.String({
   description: 'ISO 8601 in UTC, with milliseconds.',
   examples: ['2026-11-21T07:00:00.000Z'],
 })
+/** A daily limit of a wallet, and what is left of it. */
+export const DayLimit = Type.Object(
+  {
+    day: AusdAmount,
+    left: AusdAmount,
+    resetsAt: Timestamp,
+  },
+  {
+    title: 'DayLimit',
+    description: 'A limit per day (UTC), what is left of it, and when it is whole again.',
+  },
+)
 export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   title: 'Pair',
   description: 'Currency pair of a quote; determines the currency that is charged or paid out.',

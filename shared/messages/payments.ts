@@ -1,7 +1,15 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ChannelKindName, Method } from '#shared/messages/activity'
 import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
-import { Address, Amount, AusdAmount, FiatAmount, Pair, Uuid } from '#shared/messages/fields'
+import {
+  Address,
+  Amount,
+  AusdAmount,
+  DayLimit,
+  FiatAmount,
+  Pair,
+  Uuid,
+} from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
 const PaymentResult = Type.Object(
@@ -79,6 +87,13 @@ export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'],
     heldChannels: Type.Array(ChannelKindName),
     topups: TopupTerms,
   }),
+  repeat: 'changes nothing',
+})
+
+/** The daily limit on top-ups of a wallet, and what is left of it. */
+export const PaymentsLimit = question('payments.limit', 'payments', ['gateway'], {
+  request: Type.Object({ wallet: Address }),
+  answer: DayLimit,
   repeat: 'changes nothing',
 })
 

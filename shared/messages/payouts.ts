@@ -7,6 +7,7 @@ import {
   AusdAmount,
   Authorization,
   Bank,
+  DayLimit,
   FiatAmount,
   Pair,
   Timestamp,
@@ -68,6 +69,13 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
     }),
     banks: Type.Array(BankTerms, { description: 'Supported banks.' }),
   }),
+  repeat: 'changes nothing',
+})
+
+/** The daily limit on cash-outs of a wallet, and what is left of it. */
+export const PayoutsLimit = question('payouts.limit', 'payouts', ['gateway'], {
+  request: Type.Object({ wallet: Address }),
+  answer: DayLimit,
   repeat: 'changes nothing',
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { Overdue } from '#shared/deadline'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'
@@ -30,6 +31,7 @@ describe('GET /me', () => {
       wallet: walletOf(ana),
       user: { country: 'ID', createdAt: new Date(nowMs).toISOString() },
       pendingUntil: '1795244460',
+      limits: { topup: null, cashout: null },
       cycle: { ...account.cycle, sentence: expect.stringContaining('Repay by') },
       verification: expect.objectContaining({ status: 'approved', nextAction: null }),
       held: [
@@ -80,6 +82,23 @@ describe('GET /me', () => {
   test('shows no cycle when none is open, or when an earlier relayer does not send it', async () => {
     expect(await shownOf({ cycle: null })).toMatchObject({ cycle: null })
     expect(await shownOf({ cycle: undefined })).toMatchObject({ cycle: null })
+  })
+  test('shows the limits of each service that responds in time, and null for the other', async () => {
+    const limit = { day: '9', left: '2', resetsAt: '2026-11-22T00:00:00.000Z' }
+    const chain = { 'chain.account': okay(account) }
+    const limitsOf = async (replies: Replies) => {
+      const fixture = await fixtureOf({ ...chain, ...replies })
+      const response = await fixture.call('GET', '/me', { headers })
+      return [response.status, ((await response.json()) as { limits: object }).limits]
+    }
+    const late = () => Promise.reject(new Overdue('payouts.limit', 1_200))
+    expect(await limitsOf({ 'payments.limit': okay(limit), 'payouts.limit': late })).toEqual([
+      ...[200, { topup: limit, cashout: null }],
+    ])
+    const down = refusing('provider_unavailable')
+    expect(await limitsOf({ 'payments.limit': down, 'payouts.limit': okay(limit) })).toEqual([
+      ...[200, { topup: null, cashout: limit }],
+    ])
   })
   test('shows a user without a country', async () => {
     expect(await shownOf({})).toMatchObject({ user: { country: null } })

@@ -4,8 +4,11 @@ import type { Static } from 'typebox'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
+import { PaymentsLimit } from '#shared/messages/payments'
+import { PayoutsLimit } from '#shared/messages/payouts'
 import { openRateLimit } from '#shared/provider/rate-limit'
 import { joined } from '#shared/reads/reads'
+import type { Answer } from '#shared/refusals'
 import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
@@ -19,11 +22,28 @@ import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 import { dueSentence } from './due'
 
+/** Wait for a limit. Shorter than the wait for the user, who is shown without it if it ends. */
+const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
+
+/** Returns a limit, or null if its service is down, late or of an earlier version. */
+const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | null> => {
+  const answer = await asked.catch(() => undefined)
+  return answer && 'ok' in answer ? answer.ok : null
+}
+
 /** `GET /me`: the user, from the contract and our own row. */
 export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`) => {
-    const [found, user] = await Promise.all([ask(ChainAccount, { wallet }), users.find(wallet)])
-    return JSON.stringify(meOf(wallet, okOf(found), user, Math.floor(clock() / 1_000)))
+    const [found, user, topup, cashout] = await Promise.all([
+      ask(ChainAccount, { wallet }),
+      users.find(wallet),
+      limitOr(ask(PaymentsLimit, { wallet }, limitPatience)),
+      limitOr(ask(PayoutsLimit, { wallet }, limitPatience)),
+    ])
+    const nowSeconds = Math.floor(clock() / 1_000)
+    return JSON.stringify(
+      meOf(wallet, okOf(found), { user, limits: { topup, cashout }, nowSeconds }),
+    )
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joined(read, (wallet) => wallet)
@@ -48,7 +68,8 @@ export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
           '`POST /me/verification`, `in_review` waits for the provider, `rejected` has in `nextAction` ' +
           'whether to try again, and `approved` is followed by `verified` once it is onchain. ' +
           '`frozen`: a payment was reversed after its hold; no draw, withdrawal, card top-up, cash-out ' +
-          'or send until it is repaid. `cycle` has the due date of the debt. Chain times are unix seconds as decimal strings; ' +
+          'or send until it is repaid. `cycle` has the due date of the debt. ' +
+          'A limit in `limits` is null while its service does not respond. Chain times are unix seconds as decimal strings; ' +
           '`balance.native` is in wei.',
         tag: 'account',
         security: 'session',
@@ -60,13 +81,17 @@ export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
 }
 
 type Account = Static<typeof ChainAccount.answer>
+type DayLimit = Static<typeof PaymentsLimit.answer>
 type Me = AnswerOf<typeof GetMe>
 
 function meOf(
   wallet: `0x${string}`,
   account: Account,
-  user: User | undefined,
-  nowSeconds: number,
+  {
+    user,
+    limits,
+    nowSeconds,
+  }: { user: User | undefined; limits: Me['limits']; nowSeconds: number },
 ): Me {
   const { collateral } = account
   const { pendingShares, pendingValue, pendingUntil } = collateral
@@ -92,6 +117,7 @@ function meOf(
     cycle: cycleOf(account, nowSeconds),
     defaulted: account.defaulted,
     frozen: account.frozen,
+    limits,
     balance: account.balance,
   }
 }
@@ -164,6 +190,10 @@ const example: AnswerOf<typeof GetMe> = {
   ),
   defaulted: false,
   frozen: false,
+  limits: {
+    topup: { day: '1000000000', left: '996923077', resetsAt: '2026-11-22T00:00:00.000Z' },
+    cashout: { day: '1000000000', left: '1000000000', resetsAt: '2026-11-22T00:00:00.000Z' },
+  },
   balance: { ausd: '1000000', native: '500000000000000000' },
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture, waitUntil, wallet } from '../test-support'
+import { type Fixture, newWallet, openFixture, waitUntil, wallet } from '../test-support'
 import { readStats } from './activity'
 
 let fixture: Fixture
@@ -78,6 +78,16 @@ describe('the activity of a wallet', () => {
     expect(seen.length).toBe(7)
     const times = seen.map(({ createdAt }) => createdAt)
     expect(times).toEqual([...times].sort().reverse())
+  })
+
+  test('leaves less of the daily limit with each top-up, and the limit of other wallets whole', async () => {
+    const [person, other] = [newWallet(), newWallet()]
+    const leftOf = async (of: string) => BigInt((await fixture.limit({ wallet: of })).ok!.left)
+    expect(await leftOf(person)).toBe(10n ** 11n)
+    await topup(person)
+    await topup(person)
+    expect(await leftOf(person)).toBe(10n ** 11n - 2n * 3_076_923n)
+    expect(await leftOf(other)).toBe(10n ** 11n)
   })
 
   test('omits a checkout that could not be opened', async () => {

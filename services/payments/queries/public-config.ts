@@ -1,10 +1,12 @@
 import { handler } from '#shared/bus/serve'
 import { channelKinds } from '#shared/messages/activity'
-import { PaymentsTerms } from '#shared/messages/payments'
+import { PaymentsLimit, PaymentsTerms } from '#shared/messages/payments'
+import { dayLimit } from '#shared/money/day-limit'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
+import { sumTopups } from '../treasury/limits.store'
 
 /** Answers with the published limits, from the same tables and settings that enforce them. */
 export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
@@ -21,3 +23,11 @@ export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
       },
     }),
   )
+
+/** Answers with the daily limit of a wallet and what is left of it, by the sum that enforces it. */
+export const answerLimit = ({ database, clock, topupLimits }: Context) =>
+  handler(PaymentsLimit, async ({ wallet }) => {
+    const nowMs = clock()
+    const { dayMicro } = await database.read((db) => sumTopups(db, wallet, new Date(nowMs)))
+    return ok(dayLimit(topupLimits.dayMicroMax, dayMicro, nowMs))
+  })

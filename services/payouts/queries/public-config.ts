@@ -1,7 +1,9 @@
 import { type Handler, handler } from '#shared/bus/serve'
-import { PayoutsTerms } from '#shared/messages/payouts'
+import { PayoutsLimit, PayoutsTerms } from '#shared/messages/payouts'
 import { countryBy } from '#shared/money/countries'
+import { dayLimit } from '#shared/money/day-limit'
 import { ok, refuse } from '#shared/refusals'
+import { sumToday } from '../cashout.store'
 import type { Context } from '../context'
 import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
 import type { Channel } from '../provider'
@@ -19,6 +21,13 @@ export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context):
       validBeforeSecondsMin: Number(windowMinSeconds),
       banks: banks.map((bank) => termsOf(bank, accountLengths)).sort(byName),
     })
+  })
+
+/** Answers with the daily limit of a wallet and what is left of it, by the sum that enforces it. */
+export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler =>
+  handler(PayoutsLimit, async ({ wallet }) => {
+    const { micro } = await database.read((db) => sumToday(db, wallet))
+    return ok(dayLimit(dayMicroMax, micro, clock()))
   })
 
 function termsOf(bank: Channel, lengths: AccountLengths) {

@@ -263,6 +263,11 @@ test('security: of ten concurrent cash-outs, with a limit of two a day, two are 
   const limit = { dayMicroMax: 10_000_000n }
   const answers = await Promise.all(asked.map((one) => fixture.create(one, limit)))
   expect(answers.filter(({ ok }) => ok)).toHaveLength(2)
+  const left = { day: `${10n ** 11n}`, left: `${10n ** 11n - 10_000_000n}` }
+  expect(await fixture.limit({ wallet: person })).toMatchObject({ ok: left })
+  expect(await fixture.limit({ wallet: `0x${'9'.repeat(40)}` })).toMatchObject({
+    ok: { left: `${10n ** 11n}` },
+  })
   for (const [at, { ok, refused }] of answers.entries()) {
     if (ok) continue
     expect(refused).toBe('day_limit_reached')
