@@ -195,6 +195,7 @@ describe('a history', () => {
         number: 1,
         outcome: null,
         openedAt: '1003',
+        dueAt: String(1_003 + term),
         closedAt: null,
         peakDrawn: '100',
         totalRepaid: '0',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { route } from '#shared/api/route'
-import { Address, amountOf, UnixSeconds } from '#shared/messages/fields'
+import { Address, amountOf } from '#shared/messages/fields'
 import { RecordCycle, RecordHistory } from '#shared/messages/indexer'
 
 const score = 'Credit score in points: starts at 0 and changes when a cycle closes.'
@@ -9,15 +9,13 @@ const Cycle = Type.Object(
   {
     ...RecordCycle.properties,
     number: Type.Integer({ description: 'Number of the cycle, from 1, in order of opening.' }),
-    dueAt: Type.Union([UnixSeconds, Type.Null()], {
-      description:
-        'Last second in which a repayment is in time; of a closed cycle, as it was when it closed.',
-    }),
     scoreAfter: Type.Union([amountOf('Score when the cycle closed.'), Type.Null()]),
   },
   {
     title: 'RecordCycle',
-    description: 'A cycle. In the open one, fields of events that have not happened are null.',
+    description:
+      'A cycle. In the open one, fields of events that have not happened are null. `dueAt` is the last ' +
+      'second in which a repayment is in time; of a closed cycle, as it was when it closed.',
   },
 )
 

@@ -41,22 +41,20 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
     balance: Type.Object({ ausd: Amount, native: Amount }),
     /**
      * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one
-     * before it may be defaulted. Instances of an earlier version do not send it.
+     * before it may be defaulted.
      */
-    cycle: Type.Optional(
-      Type.Union([
-        Type.Object({
-          number: Type.Integer(),
-          openedAt: UnixSeconds,
-          dueAt: UnixSeconds,
-          defaultsAt: UnixSeconds,
-        }),
-        Type.Null(),
-      ]),
-    ),
+    cycle: Type.Union([
+      Type.Object({
+        number: Type.Integer(),
+        openedAt: UnixSeconds,
+        dueAt: UnixSeconds,
+        defaultsAt: UnixSeconds,
+      }),
+      Type.Null(),
+    ]),
     blockNumber: Amount,
-    /** Time of that block. Instances of an earlier version do not send it. */
-    blockTime: Type.Optional(UnixSeconds),
+    /** Time of that block. */
+    blockTime: UnixSeconds,
   }),
   repeat: 'changes nothing',
 })

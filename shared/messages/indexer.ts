@@ -15,8 +15,7 @@ export const RecordCycle = Type.Object(
       }),
     ),
     openedAt: UnixSeconds,
-    /** Instances of an earlier version do not send it. */
-    dueAt: Type.Optional(UnixSeconds),
+    dueAt: UnixSeconds,
     closedAt: orNull(UnixSeconds),
     peakDrawn: AusdAmount,
     totalRepaid: AusdAmount,

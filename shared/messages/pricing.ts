@@ -26,12 +26,11 @@ const Reference = Type.Object(
   },
   { title: 'ReferenceRate', description: 'A rate as its source published it.' },
 )
-/** Instances of an earlier version send neither the reference nor the spread. */
 const Quoted = Type.Object(
   {
     ...locked,
-    reference: Type.Optional(Reference),
-    spreadBps: Type.Optional(SpreadBps),
+    reference: Reference,
+    spreadBps: SpreadBps,
   },
   {
     title: 'Quote',

@@ -25,14 +25,14 @@ import { dueSentence } from './due'
 /** Wait for a limit. Shorter than the wait for the user, who is shown without it if it ends. */
 const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
 
-/** Returns a limit, or null if its service is down, late or of an earlier version. */
+/** Returns a limit, or null if its service is down or late. */
 const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | null> => {
   const answer = await asked.catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok : null
 }
 
 /** `GET /me`: the user, from the contract and our own row. */
-export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
+export const meRoute = ({ ask, users }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`) => {
     const [found, user, topup, cashout] = await Promise.all([
       ask(ChainAccount, { wallet }),
@@ -40,10 +40,7 @@ export const meRoute = ({ ask, users, clock }: Context, access: Access) => {
       limitOr(ask(PaymentsLimit, { wallet }, limitPatience)),
       limitOr(ask(PayoutsLimit, { wallet }, limitPatience)),
     ])
-    const nowSeconds = Math.floor(clock() / 1_000)
-    return JSON.stringify(
-      meOf(wallet, okOf(found), { user, limits: { topup, cashout }, nowSeconds }),
-    )
+    return JSON.stringify(meOf(wallet, okOf(found), { user, limits: { topup, cashout } }))
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joined(read, (wallet) => wallet)
@@ -87,11 +84,7 @@ type Me = AnswerOf<typeof GetMe>
 function meOf(
   wallet: `0x${string}`,
   account: Account,
-  {
-    user,
-    limits,
-    nowSeconds,
-  }: { user: User | undefined; limits: Me['limits']; nowSeconds: number },
+  { user, limits }: { user: User | undefined; limits: Me['limits'] },
 ): Me {
   const { collateral } = account
   const { pendingShares, pendingValue, pendingUntil } = collateral
@@ -114,7 +107,7 @@ function meOf(
     score: account.score,
     ratioBps: account.ratioBps,
     cycles: account.cycles,
-    cycle: cycleOf(account, nowSeconds),
+    cycle: cycleOf(account),
     defaulted: account.defaulted,
     frozen: account.frozen,
     limits,
@@ -122,14 +115,9 @@ function meOf(
   }
 }
 
-/** Returns the open cycle with what it means at the time of the block, or at ours if that is unknown. */
-function cycleOf(
-  { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
-  nowSeconds: number,
-): Me['cycle'] {
-  if (!cycle) return null
-  return { ...cycle, sentence: dueSentence(cycle, BigInt(blockTime ?? nowSeconds)) }
-}
+/** Returns the open cycle, with what it means to the user at the time of the block. */
+const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>): Me['cycle'] =>
+  cycle && { ...cycle, sentence: dueSentence(cycle, BigInt(blockTime)) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
@@ -181,13 +169,10 @@ const example: AnswerOf<typeof GetMe> = {
   score: '20',
   ratioBps: '5250',
   cycles: 2,
-  cycle: cycleOf(
-    {
-      cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
-      blockTime: '1795244400',
-    },
-    0,
-  ),
+  cycle: cycleOf({
+    cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
+    blockTime: '1795244400',
+  }),
   defaulted: false,
   frozen: false,
   limits: {

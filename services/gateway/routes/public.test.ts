@@ -5,7 +5,6 @@ import { metricsOf } from '#shared/metrics/answer'
 import { gauge } from '#shared/metrics/readings'
 import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics'
 import { openEdge } from '../http/edge'
-import { exampleRecord } from '../openapi/operation'
 import { account, history } from '../test-support/bodies'
 import {
   config,
@@ -92,17 +91,6 @@ describe('GET /verify/:wallet', () => {
     const fixture = await fixtureOf({ ...chain, 'indexer.record': told })
     const response = await fixture.call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])
-  })
-  test('shows the due date of each cycle, and null when an earlier reader does not send it', async () => {
-    const { dueAt, ...undated } = exampleRecord.history.cycles[2]!
-    const cycles = [
-      { ...undated, number: 3, dueAt },
-      { ...undated, number: 4 },
-    ]
-    const told = okay({ history: { ...history, cycles }, blockNumber: '75' })
-    const fixture = await fixtureOf({ ...chain, 'indexer.record': told })
-    const shown = (await (await fixture.call('GET', path)).json()) as typeof exampleRecord
-    expect(shown.history.cycles.map((cycle) => cycle.dueAt as string | null)).toEqual([dueAt, null])
   })
   test('includes a history newer than the contract state of the request', async () => {
     const settled = { ...account, score: '530', cycles: 4, drawn: '0' }

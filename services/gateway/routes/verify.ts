@@ -90,10 +90,6 @@ function recordWith(
   { verified, score, ratioBps, cycles, defaulted }: Account,
   found: History | null,
 ): AnswerOf<typeof GetRecord> {
-  const history = found && {
-    ...found,
-    cycles: found.cycles.map((cycle) => ({ ...cycle, dueAt: cycle.dueAt ?? null })),
-  }
   return {
     account: getAddress(wallet),
     verified,
@@ -101,8 +97,8 @@ function recordWith(
     ratioBps,
     cycles,
     defaulted,
-    history,
-    indexer: history === null ? 'unavailable' : 'ok',
+    history: found,
+    indexer: found === null ? 'unavailable' : 'ok',
   }
 }
 

@@ -63,7 +63,11 @@ export function openPayouts(
   const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
   const context: Context = {
     database: side.database('payouts'),
-    ask: over.ask ?? openAsk({ 'chain.authorization.check': () => ({ ok: {} }) }),
+    ask:
+      over.ask ??
+      openAsk({
+        'chain.authorization.check': () => ({ ok: { free: `${10n ** 15n}`, counted: [] } }),
+      }),
     provider: {
       ...xendit,
       create: async ({ id }) => {

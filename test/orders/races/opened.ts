@@ -218,7 +218,8 @@ const oneQuote: Race = {
   open: async (stage) => {
     const [left, right] = stage.sides
     const top = openPayments(left, openBook(), { ask: openAsk(openPricing(left)) })
-    const authorized = { 'chain.authorization.check': () => ({ ok: {} }) }
+    const answer = { free: `${10n ** 15n}`, counted: [] }
+    const authorized = { 'chain.authorization.check': () => ({ ok: answer }) }
     const out = openPayouts(right, openBank(), {
       ask: openAsk({ ...openPricing(right), ...authorized }),
     })
