@@ -127,7 +127,7 @@ describe('a contract wallet', () => {
       await fixture.command(task)
       expect((await fixture.finish(context, task)).state).toBe('failed')
     }
-    expect(await check()).toEqual({ refused: 'signature_invalid' })
+    expect(await check()).toEqual({ refused: 'gas_budget_spent' })
   })
 
   test('security: burns only its daily gas budget, for any number of concurrent orders', async () => {

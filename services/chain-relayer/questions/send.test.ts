@@ -16,7 +16,7 @@ const signed = {
   signature: `0x${'22'.repeat(65)}`,
 }
 const facts = {
-  ...{ verified: true, frozen: false, signatureValid: true },
+  ...{ verified: true, frozen: false, signatureValid: true, isDistrusted: false },
   ...{ nonceUsed: false, freeMicro: 10_000n },
 }
 const zero = `0x${'00'.repeat(20)}`
@@ -36,6 +36,7 @@ const ladder = [
   ['valid_after_not_reached', { validAfter: String(nowSeconds) }, {}],
   ['not_verified', {}, { verified: false }],
   ['signature_invalid', {}, { signatureValid: false }],
+  ['gas_budget_spent', {}, { isDistrusted: true }],
   ['wallet_frozen', {}, { frozen: true }],
   ['nonce_used', {}, { nonceUsed: true }],
   ['balance_too_low', {}, { freeMicro: 9_999n }],

@@ -29,6 +29,8 @@ export type SignerFacts = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly signatureValid: boolean
+  /** The wallet's code refused transfers today that it had accepted before, too often to be asked. */
+  readonly isDistrusted: boolean
   readonly nonceUsed: boolean
   /** AUSD balance less the amounts of open operations; 10⁻⁶. */
   readonly freeMicro: bigint
@@ -84,6 +86,7 @@ export function refusalOfSigner(
   signed: GivenAuthorization,
 ): RefusalCode | undefined {
   if (!facts.signatureValid) return 'signature_invalid'
+  if (facts.isDistrusted) return 'gas_budget_spent'
   if (facts.frozen) return 'wallet_frozen'
   if (facts.nonceUsed) return 'nonce_used'
   if (facts.freeMicro < BigInt(signed.value)) return 'balance_too_low'
@@ -104,10 +107,16 @@ export async function signerFacts(
   const from = signed.from.toLowerCase() as Hex
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const gathered = context.gather()
+  let isDistrusted = false
+  const accepts = async (asked: ContractSignature) => {
+    if (!(await context.isAccepted(asked))) return false
+    isDistrusted = await refusesTooOften(context, asked.signer)
+    return true
+  }
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
     await Promise.all([
       gathered.then(() => context.account(from)),
-      isSignedByOwner(contracts.domain, signed, (asked) => isBelieved(context, asked)),
+      isSignedByOwner(contracts.domain, signed, accepts),
       gathered.then(() =>
         node.reader.readContract({
           ...token,
@@ -120,28 +129,22 @@ export async function signerFacts(
       ),
       gathered.then(() => leavingOf(from)),
     ])
-  const facts = { verified, frozen, signatureValid, nonceUsed }
+  const facts = { verified, frozen, signatureValid, isDistrusted, nonceUsed }
   const freeMicro = balanceMicro - leaving
   const isEnough = freeMicro >= BigInt(signed.value) || leaving === 0n
   if (isEnough) return { ...facts, balanceMicro, goneIds: [], freeMicro }
   return { ...facts, ...(await holdingOf(context, from)) }
 }
 
-/** Transfers of a day after which a wallet whose code accepts and then refuses is believed no more. */
+/** Transfers that the code of a wallet may accept and then refuse in a day. */
 const refusedByCodeMax = 3
 
 /**
- * Returns true if the code of a wallet accepts a signature, and is reliable: it can tell who asks,
- * and an accepted transfer that it refuses later costs chain calls that nobody pays for.
+ * Returns true if the code of a wallet refused too many transfers today. Code can tell who asks, and
+ * a transfer that it accepts and then refuses costs chain calls that nobody pays for.
  */
-async function isBelieved(
-  { database, isAccepted }: Pick<Context, 'database' | 'isAccepted'>,
-  asked: ContractSignature,
-): Promise<boolean> {
-  if (!(await isAccepted(asked))) return false
-  const refused = await database.read((db) => countRefusedByCode(db, asked.signer))
-  return refused < refusedByCodeMax
-}
+const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: Hex) =>
+  (await database.read((db) => countRefusedByCode(db, signer))) >= refusedByCodeMax
 
 /** Maximum open transfers considered per wallet. */
 const inFlightMax = 50
