@@ -3,7 +3,7 @@ import type { Context } from './context'
 import { everyAnswer, openEdge } from './http/edge'
 import { openAddressLimits } from './http/limit'
 import { openApiDocument } from './openapi/document'
-import { activityRoute } from './routes/activity'
+import { activityItemRoute, activityRoute } from './routes/activity'
 import { cashoutsRoute } from './routes/cashouts'
 import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
@@ -26,6 +26,7 @@ const routes = [
   countryRoute,
   verificationRoute,
   activityRoute,
+  activityItemRoute,
   exportRoute,
   topupsRoute,
   settlementsRoute,

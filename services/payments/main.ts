@@ -19,7 +19,7 @@ import { positions } from './ledger/tables'
 import { relayReactions } from './onchain/relay'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity } from './queries/activity'
+import { answerActivity, answerItem } from './queries/activity'
 import { oldestPayments } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
 import { answerLimit, answerTerms } from './queries/public-config'
@@ -70,8 +70,9 @@ await runService(name, fields, async (config, runtime) => {
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const forUsers = [answerTerms, answerLimit, answerTopups, answerSettlements, answerActivity]
-  const answers = [...forUsers.map((answer) => answer(context)), ...answerDeeds(context)]
+  const reads = [answerTerms, answerLimit, answerActivity, answerItem]
+  const forUsers = [answerTopups, answerSettlements, ...reads].map((answer) => answer(context))
+  const answers = [...forUsers, ...answerDeeds(context)]
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')

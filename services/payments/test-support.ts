@@ -24,7 +24,7 @@ import { findMissing, findWallet, reversals } from './losses/refund.store'
 import { relayReactions } from './onchain/relay'
 import { payments } from './payment.store'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity } from './queries/activity'
+import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { answerDeeds } from './review/operator-commands'
 import { refundOrders } from './review/review.store'
@@ -46,6 +46,7 @@ type Answered = {
     paymentId: string
     checkoutUrl: string
     left: string
+    item: Entry | null
     items: Entry[]
     inFlight: Entry[]
   } & Said
@@ -242,6 +243,7 @@ export async function openFixture() {
     topup: answerOf(answerTopups(context)),
     settlement: answerOf(answerSettlements(context)),
     activity: answerOf(answerActivity(context)),
+    item: answerOf(answerItem(context)),
     limit: answerOf(answerLimit(context)),
     /** An operator decides about a payment in review. */
     resolve: (paymentId: string, resolution: string, by = 'sari') =>

@@ -326,6 +326,12 @@ export const endChecks = (db: Db, { id, state }: Cashout) =>
 const inFlightMax = 100
 const newest = newestFirst(cashouts.createdAt, cashouts.id)
 
+/** Condition of visible cash-outs of a wallet. */
+const mine = and(
+  eq(cashouts.wallet, sql.placeholder('wallet')),
+  sql`${cashouts.state} not in ('opening', 'expired')`,
+)
+
 const activity = prepared((db) => {
   const rows = (isOfPage: boolean) =>
     db
@@ -334,8 +340,6 @@ const activity = prepared((db) => {
         isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
       })
       .from(cashouts)
-  const isShown = sql`${cashouts.state} not in ('opening', 'expired')`
-  const mine = and(eq(cashouts.wallet, sql.placeholder('wallet')), isShown)
   const page = rows(true)
     .where(and(mine, newest.afterCursor))
     .orderBy(...newest.order)
@@ -356,6 +360,22 @@ export async function listActivity(
   const rows = await database.read((db) => activity(db).execute(values))
   const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
   return { page: of(true), open: of(false) }
+}
+
+const item = prepared((db) =>
+  db
+    .select()
+    .from(cashouts)
+    .where(and(mine, eq(cashouts.id, sql.placeholder('id'))))
+    .prepare('activity_item'),
+)
+
+/** Finds a cash-out of a wallet, unless it is hidden from its activity, too. */
+export async function findListed(
+  database: Database,
+  asked: { wallet: `0x${string}`; id: string },
+): Promise<Cashout | undefined> {
+  return (await database.read((db) => item(db).execute(asked)))[0]
 }
 
 /** Finds the longest-waiting cash-out in each state with a limit. */

@@ -19,7 +19,7 @@ import { relayReactions } from './onchain/relay'
 import { answerErase } from './person/erase'
 import { unsealWith } from './person/unseal'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity, answerOwed } from './queries/activity'
+import { answerActivity, answerItem, answerOwed } from './queries/activity'
 import { figuresOf } from './queries/metrics'
 import { answerLimit, answerTerms } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
@@ -70,7 +70,7 @@ await runService(name, fields, async (config, runtime) => {
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
-  const asked = [answerTerms, answerLimit, answerCashouts, answerActivity, answerOwed]
+  const asked = [answerTerms, answerLimit, answerCashouts, answerActivity, answerItem, answerOwed]
   const answers = [...asked, answerPayoutsPause, answerErase].map((answer) => answer(context))
   const figures = { ...figuresOf(context), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })

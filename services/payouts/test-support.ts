@@ -20,7 +20,7 @@ import { webhookReactions } from './incoming/webhook'
 import { relayReactions } from './onchain/relay'
 import type { PayoutApi } from './provider'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity } from './queries/activity'
+import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerCashouts, answerPayoutsPause } from './request/open'
@@ -243,6 +243,7 @@ export async function openFixture(
           .where(eq(cashouts.id, id)),
       ),
     activity: answerActivity(context).answer,
+    item: answerItem(context).answer,
     limit: answerLimit(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
     /** Creates a cash-out whose AUSD is taken; the rest happens automatically. */

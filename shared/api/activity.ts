@@ -25,3 +25,20 @@ export const GetActivity = route({
     { title: 'ActivityPage', description: 'One page of activity, and everything in flight.' },
   ),
 })
+
+/** One item of the user. */
+export const GetActivityItem = route({
+  method: 'GET',
+  path: '/me/activity/:id',
+  access: 'signed',
+  body: null,
+  answer: Type.Object(
+    {
+      ...ActivityItem.properties,
+      inFlight: Type.Boolean({
+        description: 'Whether it is not yet onchain, or not yet confirmed by the provider.',
+      }),
+    },
+    { title: 'SingleItem', description: 'An item, and whether it is in flight.' },
+  ),
+})

@@ -1,5 +1,5 @@
 import { GetExport, GetMe, PostCountry, PostVerification } from '#shared/api/account'
-import { GetActivity } from '#shared/api/activity'
+import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import { GetConfig } from '#shared/api/config'
 import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
 import { PostQuote } from '#shared/api/quotes'
@@ -92,6 +92,8 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     wallet: place.account.address,
     me,
     activity,
+    /** One item of the wallet, by its `paymentId`, `payoutId` or `sendId`. */
+    item: (id: string) => signed(GetActivityItem, undefined, { params: { id } }),
     setCountry: (country: string) => signed(PostCountry, { country }),
     /** Everything that is stored about the wallet; a few times a day. */
     exportData: () => signed(GetExport, undefined),

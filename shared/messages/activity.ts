@@ -139,3 +139,9 @@ export const ActivityAnswer = Type.Object({
   items: Type.Array(ActivityEntry),
   inFlight: Type.Array(ActivityEntry),
 })
+
+/** One item by the id that its request returned. */
+export const ItemRequest = Type.Object({ wallet: Address, id: Type.String() })
+
+/** Null if the wallet has no such item, also if another wallet has it. */
+export const ItemAnswer = Type.Object({ item: Type.Union([ActivityEntry, Type.Null()]) })

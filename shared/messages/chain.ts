@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
+import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
 import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
@@ -215,6 +215,12 @@ export const SendCreate = question('chain.send.create', 'chain-relayer', ['gatew
 export const ChainActivity = question('chain.activity', 'chain-relayer', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
+})
+
+export const ChainItem = question('chain.item', 'chain-relayer', ['gateway'], {
+  request: ItemRequest,
+  answer: ItemAnswer,
   repeat: 'changes nothing',
 })
 

@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { ActivityAnswer, ActivityRequest, ChannelKindName, Method } from '#shared/messages/activity'
+import {
+  ActivityAnswer,
+  ActivityRequest,
+  ChannelKindName,
+  ItemAnswer,
+  ItemRequest,
+  Method,
+} from '#shared/messages/activity'
 import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
@@ -100,6 +107,12 @@ export const PaymentsLimit = question('payments.limit', 'payments', ['gateway'],
 export const PaymentsActivity = question('payments.activity', 'payments', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
+})
+
+export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
+  request: ItemRequest,
+  answer: ItemAnswer,
   repeat: 'changes nothing',
 })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ActivityAnswer, ActivityRequest } from '#shared/messages/activity'
+import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
 import { pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
@@ -82,6 +82,12 @@ export const PayoutsLimit = question('payouts.limit', 'payouts', ['gateway'], {
 export const PayoutsActivity = question('payouts.activity', 'payouts', ['gateway'], {
   request: ActivityRequest,
   answer: ActivityAnswer,
+  repeat: 'changes nothing',
+})
+
+export const PayoutsItem = question('payouts.item', 'payouts', ['gateway'], {
+  request: ItemRequest,
+  answer: ItemAnswer,
   repeat: 'changes nothing',
 })
 

@@ -112,6 +112,17 @@ describe.each(strangers)('%s', (who) => {
     expect([status, body]).toEqual(answer)
   })
 
+  test("gets the same answer for another user's items as for items that do not exist", async () => {
+    const unknown = [`pay_${'x'.repeat(22)}`, `snd_${'x'.repeat(22)}`, crypto.randomUUID()]
+    const answers = await Promise.all(
+      [...hers.ids, ...unknown].map((id) => as(who, 'GET', `/me/activity/${id}`)),
+    )
+    const [first] = answers
+    expect(first!.status).toBe(who === 'nobody' ? 401 : 404)
+    for (const { status, body } of answers)
+      expect([status, body]).toEqual([first!.status, first!.body])
+  })
+
   test("with another user's cursor sees none of that user's items", async () => {
     const paths = ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`, '/me/export']
     for (const path of [...paths, `/me/export?wallet=${ana.wallet}`]) {

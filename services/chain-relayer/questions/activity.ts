@@ -3,7 +3,7 @@ import { unionAll } from 'drizzle-orm/pg-core'
 import { cursorValues, newestFirst } from '#shared/db/paging'
 import { prepared } from '#shared/db/prepared'
 import type { ActivityEntry, ActivityReason } from '#shared/messages/activity'
-import type { ChainActivity } from '#shared/messages/chain'
+import type { ChainActivity, ChainItem } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.store'
@@ -66,6 +66,8 @@ const inFlightMax = 100
 /** The cause of a send is its id. */
 const newest = newestFirst(operations.createdAt, operations.cause)
 
+const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, sql.placeholder('wallet')))
+
 const activity = prepared((db) => {
   const rows = (isOfPage: boolean) =>
     db
@@ -74,7 +76,6 @@ const activity = prepared((db) => {
         isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
       })
       .from(operations)
-  const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, sql.placeholder('wallet')))
   const page = rows(true)
     .where(and(mine, newest.afterCursor))
     .orderBy(...newest.order)
@@ -98,4 +99,21 @@ export async function readActivity(
       .filter((row) => row.isOfPage === isOfPage)
       .map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
   return { items: of(true), inFlight: of(false) }
+}
+
+const item = prepared((db) =>
+  db
+    .select()
+    .from(operations)
+    .where(and(mine, eq(operations.cause, sql.placeholder('id'))))
+    .prepare('activity_item'),
+)
+
+/** Reads a send of a wallet; null if the wallet has none with this id. */
+export async function readItem(
+  { database }: Context,
+  asked: ReadRequestOf<typeof ChainItem>,
+): Promise<ActivityEntry | null> {
+  const [row] = await database.read((db) => item(db).execute(asked))
+  return row ? entryOf(row as Parameters<typeof entryOf>[0]) : null
 }

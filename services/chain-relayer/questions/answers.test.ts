@@ -52,6 +52,10 @@ describe('a request for a send', () => {
       ok: { inFlight: [{ status: 'sending', ausd: '50000' }] },
     })
     const { sendId } = (answer as { ok: { sendId: string } }).ok
+    const item = (wallet: string, id = sendId) => ask(questions.ChainItem, { wallet, id })
+    expect(await item(address)).toMatchObject({ ok: { item: { id: sendId, status: 'sending' } } })
+    for (const other of [item(recipient), item(address, 'snd_none')])
+      expect(await other).toEqual({ ok: { item: null } })
     const task: Task = { kind: 'send', payload: { sendId, authorization: canonical(signed) } }
     const done = await fixture.finish(context, task)
     expect(await createSend(context, address, canonical(signed))).toEqual(answer)

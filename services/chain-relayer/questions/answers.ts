@@ -18,7 +18,7 @@ import { burntToday } from '../operations/reverted-gas.store'
 import { recentTakes } from '../operations/wallet.store'
 import { deadLetters, outbox, pauses } from '../schema.store'
 import { answerGivebacks } from '../unsolicited-deposits/accept'
-import { readActivity } from './activity'
+import { readActivity, readItem } from './activity'
 import { termsReader } from './public-config'
 import { readHold, readRef } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
@@ -84,6 +84,7 @@ export const answersOf = (
   answerGivebacks(context),
   answerErasure(context, personErasures['chain-relayer'], erasure),
   handler(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
+  handler(questions.ChainItem, async (asked) => ok({ item: await readItem(context, asked) })),
 ]
 
 /** Refuses with `chain_unavailable` if the chain cannot be read; rethrows other errors. */

@@ -10,7 +10,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'that the signed text has the wallet in lower case, and that `until` is at most 7 days ahead. On ' +
     'webhooks, the `x-callback-token` or the signature of the delivery is missing or wrong.',
   forbidden: 'The message gives the reason. A new session does not help.',
-  not_found: 'No such route. Check the path and the method.',
+  not_found:
+    'No such route, or the wallet has no item with this id. Check path, method and wallet.',
   too_large:
     'The limits are 64 KiB and 1,024 chunks, far above any valid body. Bodies over 1 MiB get a 413 without a body or a code.',
   unsupported_encoding: 'Send the body without compression.',

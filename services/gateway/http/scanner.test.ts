@@ -94,6 +94,7 @@ const routes = [
     '/quote',
     '/me',
     '/me/activity',
+    '/me/activity/1',
     '/me/export',
     '/me/country',
   ],
@@ -132,6 +133,8 @@ const strangePaths = [
     '/verify/',
     '/verify/%F0%9F%98%80',
     '/verify/__proto__',
+    `/me/activity/${'9'.repeat(4_000)}`,
+    '/me/activity/%00',
     `/verify/${'9'.repeat(4_000)}`,
     '/me?x=%00&x=[]',
   ],
@@ -147,7 +150,9 @@ test('the scanner covers every route of the interface', async () => {
   const { paths } = (await (await fixture.call('GET', '/openapi.json')).json()) as {
     paths: object
   }
-  const known = Object.keys(paths).map((path) => path.replace('{wallet}', ana.address))
+  const known = Object.keys(paths).map((path) =>
+    path.replace('{wallet}', ana.address).replace('{id}', '1'),
+  )
   expect(known.filter((path) => !routes.includes(path))).toEqual([])
 })
 

@@ -136,6 +136,7 @@ const failures: readonly [number, string, string][] = [
     'The account is not verified, or is frozen because a payment was reversed.',
     'verify your identity first',
   ],
+  [404, 'The wallet has no such item.', 'You have no item with this id.'],
   [
     413,
     'The body is larger than 64 KiB. Above 1 MiB the response has no body and no x-error-code.',

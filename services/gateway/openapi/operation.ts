@@ -13,7 +13,7 @@ export type Operation = {
   /** The response has an ETag, and If-None-Match can turn it into a 304. */
   tagged?: true
   /** In addition to 431 and 500, which every operation may return. */
-  errors: readonly (400 | 401 | 403 | 413 | 415 | 429 | 503)[]
+  errors: readonly (400 | 401 | 403 | 404 | 413 | 415 | 429 | 503)[]
 }
 
 const json = (schema: TSchema, example: unknown) => ({

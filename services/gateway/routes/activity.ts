@@ -1,16 +1,16 @@
 import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
-import { GetActivity } from '#shared/api/activity'
+import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
 import type { ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
-import { ChainActivity } from '#shared/messages/chain'
-import { PaymentsActivity } from '#shared/messages/payments'
-import { PayoutsActivity } from '#shared/messages/payouts'
+import { ChainActivity, ChainItem } from '#shared/messages/chain'
+import { PaymentsActivity, PaymentsItem } from '#shared/messages/payments'
+import { PayoutsActivity, PayoutsItem } from '#shared/messages/payouts'
 import { joined } from '#shared/reads/reads'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { answerTagged, tagged } from '../http/etag'
-import { badRequest, okOf } from '../http/failure'
+import { badRequest, okOf, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -76,6 +76,59 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     },
   )
 }
+
+/** Owner of an item by the form of its id. */
+const owners = [
+  { id: /^pay_[A-Za-z0-9_-]{22}$/, question: PaymentsItem },
+  { id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, question: PayoutsItem },
+  { id: /^snd_[A-Za-z0-9_-]{22}$/, question: ChainItem },
+] as const
+const noSuchItem = () => new Refused(404, 'You have no item with this id.')
+
+/**
+ * `GET /me/activity/:id`: one item. An id that the wallet does not have, one of another wallet, and one
+ * that was never an id get the same answer.
+ */
+export const activityItemRoute = ({ ask }: Context, access: Access) =>
+  new Elysia().use(access).get(
+    GetActivityItem.path,
+    async ({ request, params, set, wallet }) => {
+      const owner = owners.find(({ id }) => id.test(params.id))
+      if (!owner) throw noSuchItem()
+      const { item } = okOf(
+        await inTime(ask(owner.question, { wallet, id: params.id }), 'the item'),
+      )
+      if (!item) throw noSuchItem()
+      return answerTagged({ request, set }, tagged(item))
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Show one item of the account activity',
+        description:
+          'The item as in `GET /me/activity`, and `inFlight`. `id` is the `paymentId`, `payoutId` or ' +
+          '`sendId` of its request. The items of other wallets do not exist for the caller.',
+        tag: 'account',
+        security: 'session',
+        parameters: [
+          {
+            name: 'id',
+            in: 'path',
+            required: true,
+            description: '`paymentId`, `payoutId` or `sendId`.',
+            schema: { type: 'string', examples: [entry.id] },
+          },
+        ],
+        ok: {
+          description: 'The item.',
+          schema: GetActivityItem.answer,
+          example: { ...entry, inFlight: true },
+        },
+        tagged: true,
+        errors: [401, 404, 429, 503],
+      }),
+    },
+  )
 
 type Page = { readonly limit: number; readonly before?: Cursor }
 type Asked = Page & { readonly wallet: `0x${string}` }

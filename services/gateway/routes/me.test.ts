@@ -327,3 +327,51 @@ describe('POST /me/verification', () => {
     expect([response.status, body.error]).toEqual([500, 'something went wrong'])
   })
 })
+
+describe('GET /me/activity/:id', () => {
+  const [payment, send] = [`pay_${'a'.repeat(22)}`, `snd_${'-_'.repeat(11)}`]
+  const payout = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
+  const get = async (id: string, replies: Replies) => {
+    const fixture = await fixtureOf(replies)
+    const response = await fixture.call('GET', `/me/activity/${id}`, { headers })
+    return { fixture, response, answer: [response.status, await response.json()] }
+  }
+  const absent = [404, { error: 'You have no item with this id.' }]
+  const found = (id: string) => okay({ item: entryAt(9, id) })
+  const none = okay({ item: null })
+
+  test.each([
+    [payment, 'payments.item'],
+    [payout, 'payouts.item'],
+    [send, 'chain.item'],
+  ])('returns the item %s as %s has it, asked for this wallet alone', async (id, subject) => {
+    const { fixture, response, answer } = await get(id, { [subject]: found(id) })
+    expect(answer).toEqual([200, entryAt(9, id)])
+    expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), id }]])
+    const having = { ...headers, 'if-none-match': response.headers.get('etag')! }
+    const again = await fixture.call('GET', `/me/activity/${id}`, { headers: having })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+  })
+  test('answers 404 for an item that the wallet does not have', async () => {
+    const { response, answer } = await get(payment, { 'payments.item': none })
+    expect(answer).toEqual(absent)
+    expect(response.headers.get('x-error-code')).toBe('not_found')
+  })
+  test.each([
+    ...[
+      'pay_',
+      `pay_${'a'.repeat(23)}`,
+      `PAY_${'a'.repeat(22)}`,
+      payout.toUpperCase(),
+      '__proto__',
+    ],
+    ...['%00', `pay_${'a'.repeat(21)}%00`, `${payment}%0A`, '%ED%A0%80', '%FF', '..%2F..', "'--"],
+    ...[`op_${'a'.repeat(22)}`, 'x'.repeat(8_000), `${payment}%2F${send}`, '%F0%9F%98%80'],
+  ])('answers %p as an unknown id, and asks no service', async (id) => {
+    const { fixture, answer } = await get(id, {})
+    expect([answer[0], fixture.asked]).toEqual([404, []])
+  })
+  test('answers 503 when its service does not respond', async () => {
+    expect((await get(payment, {})).response.status).toBe(503)
+  })
+})

@@ -13,6 +13,7 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['POST', '/me/verification', undefined],
   ['GET', '/me', 'chain.account'],
   ['GET', '/me/activity', 'payments.activity'],
+  ['GET', `/me/activity/pay_${'x'.repeat(22)}`, 'payments.item'],
   ['GET', '/me/export', 'payments.person.read'],
 ]
 const money = routes.slice(0, 4) as [string, BodyPath, string][]

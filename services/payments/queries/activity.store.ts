@@ -79,6 +79,22 @@ export async function listActivity(
   return { page: of(true), open: of(false) }
 }
 
+const item = prepared((db) =>
+  db
+    .select({ ...listed, missingMicro })
+    .from(payments)
+    .where(and(shown, eq(id, sql.placeholder('id'))))
+    .prepare('activity_item'),
+)
+
+/** Finds a payment of a wallet, unless it is hidden from its activity, too. */
+export async function findListed(
+  database: Database,
+  asked: { wallet: `0x${string}`; id: string },
+): Promise<ListedPayment | undefined> {
+  return (await database.read((db) => item(db).execute(asked)))[0]
+}
+
 /** Returns the condition of payments that wait for something. */
 const awaited = () => {
   const { state, reason, held, holdEndedAt } = payments

@@ -90,6 +90,16 @@ describe('the activity of a wallet', () => {
     expect(await leftOf(other)).toBe(10n ** 11n)
   })
 
+  test('has each item by its id for its owner, and for no other wallet', async () => {
+    const person = newWallet()
+    const { paymentId: id } = await topup(person)
+    const { items } = await list({ wallet: person, limit: 10 })
+    const itemOf = async (asked: object) => (await fixture.item(asked)).ok!.item
+    expect(await itemOf({ wallet: person, id })).toEqual(items[0])
+    expect(await itemOf({ wallet: newWallet(), id })).toBeNull()
+    expect(await itemOf({ wallet: person, id: `${id.slice(0, -1)}~` })).toBeNull()
+  })
+
   test('omits a checkout that could not be opened', async () => {
     const nobody = `0x${'3'.repeat(40)}`
     await fixture.control('faults', { api: { errorRate: 1 } })

@@ -4,7 +4,7 @@ import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
-import { PaymentsActivity } from '#shared/messages/payments'
+import { PaymentsActivity, PaymentsItem } from '#shared/messages/payments'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
@@ -13,7 +13,13 @@ import { awaitsRate, limits } from '../payment'
 import type { PaymentProvider } from '../provider'
 import { deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/treasury'
-import { countPayments, type ListedPayment, listActivity, oldestPayments } from './activity.store'
+import {
+  countPayments,
+  findListed,
+  type ListedPayment,
+  listActivity,
+  oldestPayments,
+} from './activity.store'
 import { wordsFor } from './user-messages'
 
 /** Answers with one page of a wallet's payments, newest first, and all that are in flight. */
@@ -25,6 +31,14 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
       items: page.map((row) => entryOf(row, as)),
       inFlight: open.map((row) => entryOf(row, as)).filter(({ inFlight }) => inFlight),
     })
+  })
+
+/** Answers with one payment of a wallet, as in its activity. */
+export const answerItem = ({ database, clock, provider }: Context) =>
+  handler(PaymentsItem, async (asked) => {
+    const row = await findListed(database, asked)
+    const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
+    return ok({ item: row ? entryOf(row, as) : null })
   })
 
 /**

@@ -3,11 +3,17 @@ import { countDead } from '#shared/db/dead-letter.store'
 import { listingAgeMs } from '#shared/db/listing.store'
 import { outboxLag } from '#shared/db/outbox.store'
 import type { ActivityEntry } from '#shared/messages/activity'
-import { PayoutsActivity, PayoutsOwed } from '#shared/messages/payouts'
+import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payouts'
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, type ShownState, wordsFor } from '../cashout'
-import { type Cashout, countStates, listActivity, oldestCashouts } from '../cashout.store'
+import {
+  type Cashout,
+  countStates,
+  findListed,
+  listActivity,
+  oldestCashouts,
+} from '../cashout.store'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/balance'
@@ -18,6 +24,13 @@ export const answerActivity = ({ database }: Context): Handler =>
   handler(PayoutsActivity, async (asked) => {
     const { page, open } = await listActivity(database, asked)
     return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
+  })
+
+/** Answers with one cash-out of a wallet, as in its activity. */
+export const answerItem = ({ database }: Context): Handler =>
+  handler(PayoutsItem, async (asked) => {
+    const row = await findListed(database, asked)
+    return ok({ item: row ? entryOf(row) : null })
   })
 
 /** Answers with the treasury AUSD owed to cash-outs. */

@@ -96,7 +96,12 @@ describe('a cash-out that is stored but not accepted', () => {
     await age(asked, openingMaxMs + 1)
     await fixture.until((await rowOf(asked))!.id, 'expired')
     expect(await fixture.activity(listed as never)).toEqual({ ok: { items: [], inFlight: [] } })
-    expect(await fixture.create(other, limit)).toHaveProperty('ok')
+    const { payoutId } = (await fixture.create(other, limit)).ok!
+    const itemOf = (of: string, id: string) => fixture.item({ wallet: of, id } as never)
+    expect(await itemOf(wallet('3'), payoutId)).toMatchObject({ ok: { item: { id: payoutId } } })
+    const expired = (await rowOf(asked))!.id
+    for (const hidden of [itemOf(wallet('4'), payoutId), itemOf(wallet('3'), expired)])
+      expect(await hidden).toEqual({ ok: { item: null } })
     Object.assign(fixture.chain, unlimited)
   })
 
