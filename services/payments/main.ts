@@ -41,7 +41,6 @@ await runService(name, fields, async (config, runtime) => {
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countCopies(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const { poke } = relay
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
@@ -56,12 +55,12 @@ await runService(name, fields, async (config, runtime) => {
   const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
   const context: Context = {
-    ...{ database, provider, ask, treasury, log, clock, poke },
+    ...{ database, provider, ask, treasury, log, clock, poke: relay.poke },
     ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs },
     topupLimits: topupLimitsFrom(config),
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
-  const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
+  const messages = { bus, consumer: name, database, messaging, log, poke: relay.poke, onFatal }
   await using _messages = consume({ ...messages, reactions })
   const requestsPerMinute = () => shareOf(config.providerRequestsPerMinute, copies.count())
   await using _rechecks = startRechecking(context, { ...config, requestsPerMinute })

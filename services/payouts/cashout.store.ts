@@ -20,7 +20,6 @@ import {
   type PgInsertValue,
   type PgUpdateSetSource,
   text,
-  unionAll,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
@@ -36,20 +35,15 @@ import {
   timestamps,
 } from '#shared/db/columns'
 import { lockNamed } from '#shared/db/lock'
-import { findOldest } from '#shared/db/oldest.store'
-import type { Database, Db, Tx } from '#shared/db/open'
-import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import type { Db, Tx } from '#shared/db/open'
 import { pausedSince } from '#shared/db/pause.store'
-import { prepared } from '#shared/db/prepared'
 import { statesBefore } from '#shared/lifecycle'
-import { limitedStates } from '#shared/overdue'
 import {
   type CashoutRequest,
   type CashoutState,
   cashoutStates,
   inFlightStates,
   lifecycle,
-  limits,
   type Reason,
 } from './cashout'
 import { checkWait } from './decide'
@@ -57,7 +51,7 @@ import type { PayoutApi } from './provider'
 import { pauses, schema } from './schema.store'
 
 /** Condition of cash-outs in progress; the partial index uses the same expression. */
-const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
+export const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
   sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
 /** Condition of cash-outs that were not accepted in time. Their signed transfer serves another. */
 const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
@@ -322,85 +316,3 @@ export const endChecks = (db: Db, { id, state }: Cashout) =>
     .update(cashouts)
     .set({ nextCheckAt: null })
     .where(and(eq(cashouts.id, id), eq(cashouts.state, state)))
-
-const inFlightMax = 100
-const newest = newestFirst(cashouts.createdAt, cashouts.id)
-
-/** Condition of visible cash-outs of a wallet. */
-const mine = and(
-  eq(cashouts.wallet, sql.placeholder('wallet')),
-  sql`${cashouts.state} not in ('opening', 'expired')`,
-)
-
-const activity = prepared((db) => {
-  const rows = (isOfPage: boolean) =>
-    db
-      .select({
-        ...getTableColumns(cashouts),
-        isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
-      })
-      .from(cashouts)
-  const page = rows(true)
-    .where(and(mine, newest.afterCursor))
-    .orderBy(...newest.order)
-    .limit(sql.placeholder('limit'))
-  const open = rows(false)
-    .where(and(mine, isOpen(cashouts)))
-    .orderBy(...newest.order)
-    .limit(inFlightMax)
-  return unionAll(page, open).prepare('activity')
-})
-
-/** Lists one page of a wallet's cash-outs and up to 100 in progress, newest first. */
-export async function listActivity(
-  database: Database,
-  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
-): Promise<{ page: Cashout[]; open: Cashout[] }> {
-  const values = { wallet, limit, ...cursorValues(before) }
-  const rows = await database.read((db) => activity(db).execute(values))
-  const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
-  return { page: of(true), open: of(false) }
-}
-
-const item = prepared((db) =>
-  db
-    .select()
-    .from(cashouts)
-    .where(and(mine, eq(cashouts.id, sql.placeholder('id'))))
-    .prepare('activity_item'),
-)
-
-/** Finds a cash-out of a wallet, unless it is hidden from its activity, too. */
-export async function findListed(
-  database: Database,
-  asked: { wallet: `0x${string}`; id: string },
-): Promise<Cashout | undefined> {
-  return (await database.read((db) => item(db).execute(asked)))[0]
-}
-
-/** Finds the longest-waiting cash-out in each state with a limit. */
-export const oldestCashouts = (db: Db) => {
-  const { id, state, updatedAt: since } = cashouts
-  const awaited = and(isOpen(cashouts), inArray(state, limitedStates(limits)))
-  return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
-}
-
-/** Counts the cash-outs in progress by state, with the age of the oldest. */
-export async function countStates(database: Database) {
-  const rows = await database.read((db) =>
-    db
-      .select({
-        state: cashouts.state,
-        count: sql<number>`count(*)::int`,
-        oldestMs: sql<number>`(extract(epoch from now() - min(${cashouts.createdAt})) * 1000)::float8`,
-      })
-      .from(cashouts)
-      .where(isOpen(cashouts))
-      .groupBy(cashouts.state),
-  )
-  return {
-    states: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
-    inFlight: rows.reduce((sum, { count }) => sum + count, 0),
-    oldestInFlightMs: Math.round(Math.max(0, ...rows.map(({ oldestMs }) => oldestMs))),
-  }
-}

@@ -15,7 +15,9 @@ test('every request of the catalogue is answered by its owner, and no other requ
   const { info } = await sharedStack()
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
-  const wanted = questions.map(({ owner, subject }) => `${owner} ${subject}`).sort()
+  // The shared stack runs the services alone; the console's suite asks the process `operations`.
+  const ofServices = questions.filter(({ owner }) => owner !== 'operations')
+  const wanted = ofServices.map(({ owner, subject }) => `${owner} ${subject}`).sort()
   let found: string[] = []
   try {
     // A busy service may respond too late to be counted.

@@ -95,7 +95,7 @@ describe('the activity of a wallet', () => {
     const { paymentId: id } = await topup(person)
     const { items } = await list({ wallet: person, limit: 10 })
     const itemOf = async (asked: object) => (await fixture.item(asked)).ok!.item
-    expect(await itemOf({ wallet: person, id })).toEqual(items[0])
+    expect(await itemOf({ wallet: person, id })).toEqual(items[0]!)
     expect(await itemOf({ wallet: newWallet(), id })).toBeNull()
     expect(await itemOf({ wallet: person, id: `${id.slice(0, -1)}~` })).toBeNull()
   })

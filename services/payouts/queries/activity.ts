@@ -7,17 +7,12 @@ import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payo
 import { agesOf } from '#shared/overdue'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, type ShownState, wordsFor } from '../cashout'
-import {
-  type Cashout,
-  countStates,
-  findListed,
-  listActivity,
-  oldestCashouts,
-} from '../cashout.store'
+import type { Cashout } from '../cashout.store'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/balance'
 import { sumOwed } from '../treasury/promise.store'
+import { countStates, findListed, listActivity, oldestCashouts } from './activity.store'
 
 /** Answers with a page of a wallet's cash-outs and all that are in progress. */
 export const answerActivity = ({ database }: Context): Handler =>

@@ -1,0 +1,91 @@
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { unionAll } from 'drizzle-orm/pg-core'
+import { findOldest } from '#shared/db/oldest.store'
+import type { Database, Db } from '#shared/db/open'
+import { type Cursor, cursorValues, newestFirst } from '#shared/db/paging'
+import { prepared } from '#shared/db/prepared'
+import { limitedStates } from '#shared/overdue'
+import { type CashoutState, limits } from '../cashout'
+import { type Cashout, cashouts, isOpen } from '../cashout.store'
+
+const inFlightMax = 100
+const newest = newestFirst(cashouts.createdAt, cashouts.id)
+
+/** Condition of visible cash-outs of a wallet. */
+const mine = and(
+  eq(cashouts.wallet, sql.placeholder('wallet')),
+  sql`${cashouts.state} not in ('opening', 'expired')`,
+)
+
+const activity = prepared((db) => {
+  const rows = (isOfPage: boolean) =>
+    db
+      .select({
+        ...getTableColumns(cashouts),
+        isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}`,
+      })
+      .from(cashouts)
+  const page = rows(true)
+    .where(and(mine, newest.afterCursor))
+    .orderBy(...newest.order)
+    .limit(sql.placeholder('limit'))
+  const open = rows(false)
+    .where(and(mine, isOpen(cashouts)))
+    .orderBy(...newest.order)
+    .limit(inFlightMax)
+  return unionAll(page, open).prepare('activity')
+})
+
+/** Lists one page of a wallet's cash-outs and up to 100 in progress, newest first. */
+export async function listActivity(
+  database: Database,
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+): Promise<{ page: Cashout[]; open: Cashout[] }> {
+  const values = { wallet, limit, ...cursorValues(before) }
+  const rows = await database.read((db) => activity(db).execute(values))
+  const of = (isOfPage: boolean) => rows.filter((row) => row.isOfPage === isOfPage)
+  return { page: of(true), open: of(false) }
+}
+
+const item = prepared((db) =>
+  db
+    .select()
+    .from(cashouts)
+    .where(and(mine, eq(cashouts.id, sql.placeholder('id'))))
+    .prepare('activity_item'),
+)
+
+/** Finds a cash-out of a wallet, unless it is hidden from its activity, too. */
+export async function findListed(
+  database: Database,
+  asked: { wallet: `0x${string}`; id: string },
+): Promise<Cashout | undefined> {
+  return (await database.read((db) => item(db).execute(asked)))[0]
+}
+
+/** Finds the longest-waiting cash-out in each state with a limit. */
+export const oldestCashouts = (db: Db) => {
+  const { id, state, updatedAt: since } = cashouts
+  const awaited = and(isOpen(cashouts), inArray(state, limitedStates(limits)))
+  return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
+}
+
+/** Counts the cash-outs in progress by state, with the age of the oldest. */
+export async function countStates(database: Database) {
+  const rows = await database.read((db) =>
+    db
+      .select({
+        state: cashouts.state,
+        count: sql<number>`count(*)::int`,
+        oldestMs: sql<number>`(extract(epoch from now() - min(${cashouts.createdAt})) * 1000)::float8`,
+      })
+      .from(cashouts)
+      .where(isOpen(cashouts))
+      .groupBy(cashouts.state),
+  )
+  return {
+    states: Object.fromEntries(rows.map(({ state, count }) => [state, count])),
+    inFlight: rows.reduce((sum, { count }) => sum + count, 0),
+    oldestInFlightMs: Math.round(Math.max(0, ...rows.map(({ oldestMs }) => oldestMs))),
+  }
+}
