@@ -116,7 +116,7 @@ export const activityItemRoute = ({ ask }: Context, access: Access) =>
             in: 'path',
             required: true,
             description: '`paymentId`, `payoutId` or `sendId`.',
-            schema: { type: 'string', examples: [entry.id] },
+            schema: { type: 'string', pattern: ownId.source, examples: [entry.id] },
           },
         ],
         ok: {
