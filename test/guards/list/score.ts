@@ -173,7 +173,7 @@ export const scoreGuards: readonly Guard[] = [
     ],
     test: {
       file: test('score'),
-      name: 'a revoked unit of a settlement, repaid alone, earns no reward for the debt of the rest',
+      name: 'restored debt counts in an open cycle only from its restoration',
     },
   },
   {
