@@ -41,11 +41,14 @@ export type PaymentRequest = {
   readonly requestFingerprint: string
 }
 
-/** Builds a request; `body` has the fields that, with kind and wallet, make it what it is. */
-export function requestOf(
-  fields: Omit<PaymentRequest, 'requestFingerprint'>,
+/** The locked rate of a quote. */
+type Rate = Pick<Terms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
+
+/** Builds a request. Its fingerprint is that of kind, wallet and `body`. */
+export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
+  fields: F,
   body: readonly string[],
-): PaymentRequest {
+): F & PaymentRequest {
   const parts = JSON.stringify([fields.kind, fields.wallet, ...body])
   return {
     ...fields,
@@ -66,9 +69,16 @@ export async function answerRetry(
   return first && resume(context, first, requestFingerprint)
 }
 
-/** Returns the quote of the request, which stays free until the payment is stored. */
-export const findQuote = (context: Context, { quoteId, requestFingerprint }: PaymentRequest) =>
-  askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')
+/** Returns the rate of the quote, which stays free until the payment is stored. */
+export async function findRate(
+  context: Context,
+  { quoteId, requestFingerprint }: PaymentRequest,
+): Promise<Answer<Rate>> {
+  const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')
+  if ('refused' in found) return found
+  const { pair, rate, spreadBps } = found.ok
+  return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps })
+}
 
 /** Holds an amount that may become collateral to the pause, the limits and the cover of top-ups. */
 export async function admitTopup(
@@ -92,7 +102,7 @@ export async function insertOpening(
   tx: Tx,
   context: Context,
   request: PaymentRequest,
-  terms: Terms & { spreadBps: number },
+  terms: Terms & Rate,
 ): Promise<Answer<PaymentRow>> {
   const made = await insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
   return made ? ok(made) : refuse('quote_used')
@@ -101,7 +111,7 @@ export async function insertOpening(
 function rowFor(
   { clock, recheckAfterMs }: Context,
   request: PaymentRequest,
-  terms: Terms & { spreadBps: number },
+  terms: Terms & Rate,
 ): NewPayment {
   const now = clock()
   const row = {

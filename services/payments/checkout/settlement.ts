@@ -13,7 +13,7 @@ import {
   admitTopup,
   answerByRival,
   answerRetry,
-  findQuote,
+  findRate,
   finish,
   insertOpening,
   type PaymentRequest,
@@ -68,15 +68,13 @@ async function storeSettlement(
   const { drawnMicro, ripeMicro, mayTopUp } = debt.ok
   if (drawnMicro === 0n) return refuse('nothing_owed')
 
-  const quote = await findQuote(context, request)
-  if ('refused' in quote) return quote
-  const { pair, rate, spreadBps } = quote.ok
-  const rateMinorPerUsd = BigInt(rate)
-  const price = priceSettlement({ drawnMicro, pair, rateMinorPerUsd })
+  const rate = await findRate(context, request)
+  if ('refused' in rate) return rate
+  const price = priceSettlement({ drawnMicro, ...rate.ok })
   if ('refused' in price) return price
-  // A wallet that may have no top-ups is admitted nothing: it pays what it still owes by then.
+  // Nothing is admitted for a wallet that may have no top-ups: it repays its remaining debt.
   const topupMicro = mayTopUp ? drawnMicro - ripeMicro : 0n
-  const terms = { ...price.ok, pair, rateMinorPerUsd, spreadBps, topupMicro }
+  const terms = { ...price.ok, ...rate.ok, topupMicro }
 
   const treasury = await context.treasury.current()
   const admit = (tx: Tx) => admitDebt(tx, context, wallet, { terms, treasury })

@@ -10,7 +10,7 @@ import { type Method, priceTopup } from '../price'
 import {
   admitTopup,
   answerRetry,
-  findQuote,
+  findRate,
   finish,
   insertOpening,
   type PaymentRequest,
@@ -26,8 +26,7 @@ export const answerTopups = (context: Context) =>
   handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
     const fields = { kind: 'topup', wallet, quoteId, method } as const
-    const request = { ...requestOf(fields, [amountMinor.toString(), method]), method }
-    return openTopup(context, request, amountMinor)
+    return openTopup(context, requestOf(fields, [`${amountMinor}`, method]), amountMinor)
   })
 
 type TopupRequest = PaymentRequest & { readonly method: Method }
@@ -59,14 +58,12 @@ async function storeTopup(
   // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
   if (method === 'card' && (await isFrozen(context, account.ok))) return refuse('wallet_frozen')
 
-  const quote = await findQuote(context, request)
-  if ('refused' in quote) return quote
-  const { pair, rate, spreadBps } = quote.ok
-  const rateMinorPerUsd = BigInt(rate)
-  const price = priceTopup({ amountMinor, method, pair, rateMinorPerUsd })
+  const rate = await findRate(context, request)
+  if ('refused' in rate) return rate
+  const price = priceTopup({ amountMinor, method, ...rate.ok })
   if ('refused' in price) return price
   const { ausdMicro } = price.ok
-  const terms = { ...price.ok, pair, rateMinorPerUsd, spreadBps, topupMicro: ausdMicro }
+  const terms = { ...price.ok, ...rate.ok, topupMicro: ausdMicro }
 
   const treasury = await context.treasury.current()
   return context.database.transaction(async (tx) => {
