@@ -57,12 +57,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       ...(await operationStates(tx)),
     ]
     const [promises] = await tx<{ promised: string }[]>`
-      select coalesce(sum(greatest(0, div(ausd_micro * greatest(0, fiat_minor - refunded_minor),
-        fiat_minor) - recovered_micro)), 0)::text as promised
-      from payments.payments
-      where state in ('opening', 'awaiting_payment', 'paid') or reason = 'awaiting_rate'
-        or state = 'review' and credited_at is null and provider_payment_id is not null
-          and reason not in ('amount_differs', 'currency_differs')`
+      select coalesce(sum(micro), 0)::text as promised from payments.promise_parts`
     const [open] = await tx<{ owed: string; unpaid: string }[]>`
       select coalesce(sum(ausd_micro), 0)::text as owed,
         coalesce(sum(fiat_minor) filter (where state <> 'returning'), 0)::text as unpaid
