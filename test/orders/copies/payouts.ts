@@ -21,6 +21,9 @@ import type { Balance } from '../../../services/payouts/treasury/balance'
 import type { Side } from '../side'
 import { newNumber, openAsk, walletOf } from './payments'
 
+/** The relayer's answer about a wallet that has enough for every cash-out. */
+export const unlimited = { free: `${10n ** 15n}`, counted: [] }
+
 const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
 const treasury = '0x00000000000000000000000000000000000000aa'
 const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
@@ -63,11 +66,7 @@ export function openPayouts(
   const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
   const context: Context = {
     database: side.database('payouts'),
-    ask:
-      over.ask ??
-      openAsk({
-        'chain.authorization.check': () => ({ ok: { free: `${10n ** 15n}`, counted: [] } }),
-      }),
+    ask: over.ask ?? openAsk({ 'chain.authorization.check': () => ({ ok: unlimited }) }),
     provider: {
       ...xendit,
       create: async ({ id }) => {
