@@ -33,7 +33,7 @@ export type Context = {
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Resolves when the next chain read is due, so that waiting requests share one call. */
   readonly gather: () => Promise<void>
-  /** Verifies a signature that anybody may claim to be of a contract wallet. */
+  /** Verifies a signature of a contract wallet, for callers that are not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
   /** The running instances of this service, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>

@@ -1,7 +1,7 @@
 /** Chain times of an open cycle: unix seconds as decimal strings. */
 export type DueDates = { readonly dueAt: string; readonly defaultsAt: string }
 
-/** Returns what the user has to do about an open cycle at a time in unix seconds. */
+/** Returns the sentence about the next due date of an open cycle at a time in unix seconds. */
 export function dueSentence({ dueAt, defaultsAt }: DueDates, nowSeconds: bigint): string {
   if (nowSeconds <= BigInt(dueAt))
     return `Repay by ${dateOf(dueAt)}. A later repayment counts as late and lowers your credit score.`

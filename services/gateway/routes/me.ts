@@ -22,7 +22,7 @@ import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 import { dueSentence } from './due'
 
-/** Wait for a limit. Shorter than the wait for the user, who is shown without it if it ends. */
+/** Deadline of a limit, shorter than that of the response, which then has null for it. */
 const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
 
 /** Returns a limit, or null if its service is down or late. */
@@ -115,7 +115,7 @@ function meOf(
   }
 }
 
-/** Returns the open cycle, with what it means to the user at the time of the block. */
+/** Returns the open cycle with its sentence, as of the time of the block. */
 const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>): Me['cycle'] =>
   cycle && { ...cycle, sentence: dueSentence(cycle, BigInt(blockTime)) }
 

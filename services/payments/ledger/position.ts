@@ -89,19 +89,19 @@ function ausdLines(payment: Booked): Line[] {
   ])
   if (!isExchanged(payment)) return claim
   const worthMicro = remainderFloor(payment)
-  const onChainMicro = creditedAt === null ? 0n : onchainMicro
+  const creditedMicro = creditedAt === null ? 0n : onchainMicro
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - recoveredMicro) : 0n
   // The wallet owes the AUSD credited, kept or promised beyond the current value of the money.
-  const owedMicro = onChainMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
+  const owedMicro = creditedMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
   // For late money too: its value at the present rate, and the spread of its quote.
   const keptMicro = spreadIncomeFloor(worthMicro, spreadBps)
   const lines = ausd([
     ['exchange', worthMicro + keptMicro],
     ['spread', -keptMicro],
     ['promises', -promisedMicro],
-    ['treasury', -onChainMicro],
-    ['credit_line', onChainMicro],
-    [placeOf(payment), -onChainMicro],
+    ['treasury', -creditedMicro],
+    ['credit_line', creditedMicro],
+    [placeOf(payment), -creditedMicro],
     ['clawback', owedMicro - recoveredMicro],
     ['waived', writtenOffMicro],
   ])

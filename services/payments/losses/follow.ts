@@ -92,7 +92,7 @@ export async function followReports(
   return payment.providerPaymentId === providerPaymentId ? found : undefined
 }
 
-/** Makes the row follow what is reported about the charge that counts. */
+/** Makes the row follow the reports about the payment's own charge. */
 async function followOwn(
   tx: Tx,
   context: Context,

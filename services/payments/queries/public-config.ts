@@ -24,7 +24,7 @@ export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
     }),
   )
 
-/** Answers with the daily limit of a wallet and what is left of it, by the sum that enforces it. */
+/** Returns the daily limit of a wallet and the remaining amount, from the sum that enforces it. */
 export const answerLimit = ({ database, clock, topupLimits }: Context) =>
   handler(PaymentsLimit, async ({ wallet }) => {
     const nowMs = clock()

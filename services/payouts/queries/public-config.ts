@@ -23,7 +23,7 @@ export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context):
     })
   })
 
-/** Answers with the daily limit of a wallet and what is left of it, by the sum that enforces it. */
+/** Returns the daily limit of a wallet and the remaining amount, from the sum that enforces it. */
 export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler =>
   handler(PayoutsLimit, async ({ wallet }) => {
     const { micro } = await database.read((db) => sumToday(db, wallet))

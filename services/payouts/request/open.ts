@@ -217,7 +217,7 @@ async function limitAccount(
 ): Promise<Refusal | undefined> {
   await lockAccount(tx, marks[0]!)
   const today = await sumTodayTo(tx, marks)
-  // Anybody can have cash-outs to any account refused, and must not keep its owner from it by that.
+  // Refused cash-outs of other wallets to this account must not lock its owner out.
   if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
     return refuse('cashouts_refused_too_many')
   if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')

@@ -381,7 +381,7 @@ contract RandomCalls is LineModel {
         return true;
     }
 
-    /// @dev AUSD that is transferred to the line belongs to nobody.
+    /// @dev AUSD that is transferred to the line without a call is credited to no account.
     function _donate(uint256 amount) private returns (bool) {
         _donated += amount;
         return _token.transfer(address(_line), amount);
