@@ -74,7 +74,7 @@ export function circlesAmong(root: string, files: readonly string[], reading: Re
 
 function ownFile(from: string, path: string): string | undefined {
   const bare = path.startsWith('#')
-    ? path.slice(1)
+    ? path.slice(1).replace(/^platform\//, 'shared/platform/')
     : path.startsWith('.')
       ? normalize(join(dirname(from), path))
       : undefined

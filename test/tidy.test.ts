@@ -76,6 +76,12 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
     expect(imports(inShared, (file) => !file.startsWith('shared/'))).toEqual([])
   })
 
+  test('the platform imports nothing of the domain but messages and refusals', () => {
+    const platform = inShared.filter((path) => path.startsWith('shared/platform/'))
+    const known = ['shared/platform/', 'shared/messages/', 'shared/refusals.ts']
+    expect(imports(platform, (file) => !known.some((start) => file.startsWith(start)))).toEqual([])
+  })
+
   test.each(serviceNames)('%s imports only shared and itself', (name) => {
     const own = inServices.filter((path) => path.startsWith(`services/${name}/`))
     const known = ['shared/', `services/${name}/`]
@@ -116,7 +122,11 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
 })
 
 describe('services and shared', () => {
-  const readers = ['shared/config.ts', 'shared/service.ts', 'shared/failpoint.ts']
+  const readers = [
+    'shared/platform/config.ts',
+    'shared/platform/service.ts',
+    'shared/platform/failpoint.ts',
+  ]
   /** Examples for app developers, with their own environment. */
   const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
-import { runCommand } from '#shared/command'
+import { runCommand } from '#platform/command'
 
 /** Files that name images of others. */
 const files = [

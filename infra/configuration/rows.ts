@@ -1,4 +1,4 @@
-import type { Field, Fields } from '#shared/config'
+import type { Field, Fields } from '#platform/config'
 
 /** A variable with one default and description, and the processes that read it so. */
 export type Row = {

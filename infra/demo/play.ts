@@ -4,7 +4,7 @@ import { personOf } from '#infra/demo/person'
 import * as story from '#infra/demo/story'
 import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** Plays the journey of a new user on a running stack and prints each step. */
 export async function play(stack: StackFile): Promise<void> {

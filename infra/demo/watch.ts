@@ -1,7 +1,7 @@
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { StartFault } from '#infra/local/start/faults'
 import { answers } from '#infra/local/start/running'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** Silence after which the stack counts as gone; a gateway that died is restarted sooner. */
 const silentMaxMs = 8_000

@@ -10,7 +10,7 @@ import {
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
 import type { Address, Hex } from 'viem'
-import { readerOf } from '#shared/schema'
+import { readerOf } from '#platform/schema'
 
 const AddressText = Type.Unsafe<Address>(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }))
 const HexText = Type.Unsafe<Hex>(Type.String({ pattern: '^0x([0-9a-f]{2})*$' }))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { devKey } from '#infra/local/keys'
-import { readConfig } from '#shared/config'
+import { readConfig } from '#platform/config'
 import { fields } from './config'
 import { wantedOf } from './wanted'
 

@@ -1,4 +1,4 @@
-import type { Field } from '#shared/config'
+import type { Field } from '#platform/config'
 import {
   address,
   amount,
@@ -9,7 +9,7 @@ import {
   privateKey,
   privateKeys,
   text,
-} from '#shared/config-fields'
+} from '#platform/config-fields'
 
 /** The real AUSD on the test chain 10143. */
 export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'

@@ -1,5 +1,5 @@
-import { runCommand, type Say } from '#shared/command'
-import { Misconfigured, readConfig, secretsOf } from '#shared/config'
+import { runCommand, type Say } from '#platform/command'
+import { Misconfigured, readConfig, secretsOf } from '#platform/config'
 import { fields } from './config'
 import { deploy } from './deploy'
 import { textOf } from './node'

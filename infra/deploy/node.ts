@@ -1,6 +1,6 @@
 import { BaseError, createPublicClient, fallback, type Hex, http, type PublicClient } from 'viem'
+import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
-import { pause } from '#shared/deadline'
 import type { ChainFacts } from './facts'
 
 const timeoutMs = 10_000

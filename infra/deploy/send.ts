@@ -7,8 +7,8 @@ import {
   type TransactionSerializableEIP1559,
   type TransactionSerializedEIP1559,
 } from 'viem'
-import { pause } from '#shared/deadline'
-import { failpoint } from '#shared/failpoint'
+import { pause } from '#platform/deadline'
+import { failpoint } from '#platform/failpoint'
 import type { Pending } from './addresses'
 import { type Node, textOf } from './node'
 import { maxFeeOver } from './observe'

@@ -1,6 +1,6 @@
 import { type Address, getAddress, type Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import type { ConfigOf } from '#shared/config'
+import type { ConfigOf } from '#platform/config'
 import type { fields } from './config'
 
 /** Immutable terms of the contract: times in seconds, debt in micro-AUSD, ratio in basis points. */

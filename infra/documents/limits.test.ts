@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Limits } from '#shared/overdue'
+import type { Limits } from '#platform/metrics/state-limits'
 import { limitsOf, lifecycle as operation } from '../../services/chain-relayer/operations/operation'
 import {
   limits as paymentLimits,

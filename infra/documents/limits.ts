@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/overdue'
+import type { Limits } from '#platform/metrics/state-limits'
 import { fields } from '../../services/chain-relayer/config'
 import { limitsOf as operationLimits } from '../../services/chain-relayer/operations/operation'
 import {

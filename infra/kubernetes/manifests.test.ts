@@ -6,7 +6,7 @@ import { processes } from '#infra/configuration/processes'
 import { repositoryDir } from '#infra/local/folders'
 import { devKey } from '#infra/local/keys'
 import { consumers } from '#infra/nats/topology'
-import { readConfig } from '#shared/config'
+import { readConfig } from '#platform/config'
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read field by field
 type Manifest = any

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
 
 export type Command = {
   name: string

@@ -13,8 +13,8 @@ import { type DataPlan, readKept } from '#infra/local/start/kept'
 import { openProgress, type Progress } from '#infra/local/start/progress'
 import { describeRunning } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
-import { secretsOf } from '#shared/config'
-import { redactorOf, secretWordsOf } from '#shared/redaction'
+import { secretsOf } from '#platform/config'
+import { redactorOf, secretWordsOf } from '#platform/redaction'
 
 /**
  * `bun run start [--keep] [--limits]`: runs the whole backend and its dependencies on this machine until

@@ -1,5 +1,5 @@
 import { type Child, type Command, startChild } from '#infra/local/child'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 export type Death = {
   name: string

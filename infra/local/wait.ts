@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** The awaited condition can no longer be met. */
 export class Hopeless extends Error {

@@ -13,7 +13,7 @@ import {
 } from '#infra/migrations/databases'
 import { generate } from '#infra/migrations/generate'
 import { migrateAll } from '#infra/migrations/migrate'
-import { urlInRole } from '#shared/db/url'
+import { urlInRole } from '#platform/db/url'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres

@@ -11,10 +11,10 @@ import {
 } from '#infra/migrations/databases'
 import { guardJournals } from '#infra/migrations/journals'
 import { ensureRoles, grantRights, type RolePasswords } from '#infra/migrations/roles'
-import { runCommand } from '#shared/command'
-import { readConfig, secretsOf } from '#shared/config'
-import { databaseUrl, encryptionFields, text } from '#shared/config-fields'
-import { databaseUrlOf } from '#shared/db/url'
+import { runCommand } from '#platform/command'
+import { readConfig, secretsOf } from '#platform/config'
+import { databaseUrl, encryptionFields, text } from '#platform/config-fields'
+import { databaseUrlOf } from '#platform/db/url'
 
 export type Migrating = {
   /** URL of a user who can create roles and schemas, and who will own the tables. */

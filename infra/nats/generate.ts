@@ -18,7 +18,7 @@ users: [
 ${busUsers.map(userOf).join('')}]
 `
 
-/** One response per request, within the time the caller waits (`shared/bus/ask.ts`). */
+/** One response per request, within the time the caller waits (`shared/platform/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
 /**

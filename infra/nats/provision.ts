@@ -7,11 +7,11 @@ import {
   nanos,
 } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
-import { serversOf } from '#shared/bus/servers'
-import { runCommand } from '#shared/command'
-import { readConfig, secretsOf } from '#shared/config'
-import { encryptionFields, integer, natsServers, text } from '#shared/config-fields'
-import { pause } from '#shared/deadline'
+import { serversOf } from '#platform/bus/servers'
+import { runCommand } from '#platform/command'
+import { readConfig, secretsOf } from '#platform/config'
+import { encryptionFields, integer, natsServers, text } from '#platform/config-fields'
+import { pause } from '#platform/deadline'
 
 export type Provisioning = {
   /** URL of nats-server, or of every cluster node, comma-separated. */

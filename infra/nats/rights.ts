@@ -1,5 +1,6 @@
 import { consumers, streams } from '#infra/nats/topology'
-import { copiesSubject, copySubject, leftSubject } from '#shared/bus/copies'
+import { copiesSubject, copySubject, leftSubject } from '#platform/bus/instances'
+import { metricsSubject } from '#platform/metrics/answer'
 import { questions, topics } from '#shared/messages/catalogue'
 import { feedSubject } from '#shared/messages/operations'
 import {
@@ -9,7 +10,6 @@ import {
   type Question,
   serviceNames,
 } from '#shared/messages/topic'
-import { metricsSubject } from '#shared/metrics/answer'
 
 /** Subjects a user needs for one purpose. `why` becomes their comment in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }

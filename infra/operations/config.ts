@@ -1,6 +1,6 @@
+import { address, durationMs, integer, list, text, url } from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
-import { address, durationMs, integer, list, text, url } from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
 import { fields as relayer } from '../../services/chain-relayer/config'
 import { fields as payments } from '../../services/payments/config'
 import { fields as payouts } from '../../services/payouts/config'

@@ -1,9 +1,9 @@
-import { serve } from '#shared/bus/serve'
-import { systemClock as clock } from '#shared/clock'
-import { databaseUrlOf, urlInRole } from '#shared/db/url'
-import { pause } from '#shared/deadline'
-import { startLoop } from '#shared/loop'
-import { aliveUntilStopped, openServiceBus, runService } from '#shared/service'
+import { serve } from '#platform/bus/serve'
+import { systemClock as clock } from '#platform/clock'
+import { databaseUrlOf, urlInRole } from '#platform/db/url'
+import { pause } from '#platform/deadline'
+import { startLoop } from '#platform/loop'
+import { openServiceBus, runService, runUntilStopped } from '#platform/service'
 import { openBooks } from './books/context'
 import { readings } from './books/readings'
 import { openReconciliation } from './books/watch'
@@ -83,7 +83,7 @@ await runService('operations', fields, async (config, runtime) => {
       ...{ name: 'pruning', everyMs: pruneEveryMs, log, work: pruner.prune },
     })
     log.info('operations started')
-    await aliveUntilStopped(config, runtime)
+    await runUntilStopped(config, runtime)
   }
   // Without NATS the connection may still be opening.
   await Promise.race([answered, pause(endMs)])

@@ -4,9 +4,9 @@ import { repositoryDir } from '#infra/local/folders'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { operatorAccess } from '#infra/operations/cli/operator'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
-import { readConfig } from '#shared/config'
-import { integer, text, url } from '#shared/config-fields'
-import { urlInRole } from '#shared/db/url'
+import { readConfig } from '#platform/config'
+import { integer, text, url } from '#platform/config-fields'
+import { urlInRole } from '#platform/db/url'
 
 /** Addresses of the chain and of the systems compared with it. */
 export type Place = {

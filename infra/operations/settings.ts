@@ -1,8 +1,8 @@
 import { processes } from '#infra/configuration/processes'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
-import { runCommand } from '#shared/command'
-import { type Environment, type Fields, Misconfigured, readConfig } from '#shared/config'
-import { text } from '#shared/config-fields'
+import { runCommand } from '#platform/command'
+import { type Environment, type Fields, Misconfigured, readConfig } from '#platform/config'
+import { text } from '#platform/config-fields'
 
 /** Not started with the other processes: an operator runs it with a key from the shell. */
 const byHand: ReadonlySet<string> = new Set(['deploy'])

@@ -1,5 +1,5 @@
-import { type Loop, startLoop } from '#shared/loop'
-import { overdueAmong } from '#shared/overdue'
+import { type Loop, startLoop } from '#platform/loop'
+import { overdueAmong } from '#platform/metrics/state-limits'
 import { paceAfter } from './chain/head-progress'
 import type { Context } from './context'
 import { findCursor } from './operations/cursor.store'

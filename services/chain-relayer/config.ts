@@ -7,8 +7,8 @@ import {
   privateKey,
   privateKeys,
   text,
-} from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
+} from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 
 export const fields = {
   ...commonFields,

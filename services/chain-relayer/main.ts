@@ -1,11 +1,11 @@
-import { consume } from '#shared/bus/consume'
-import { countCopies } from '#shared/bus/copies'
-import { relayOutbox } from '#shared/bus/outbox-relay'
-import { serve } from '#shared/bus/serve'
+import { consume } from '#platform/bus/consume'
+import { countCopies } from '#platform/bus/instances'
+import { relayOutbox } from '#platform/bus/outbox-relay'
+import { serve } from '#platform/bus/serve'
+import { openDatabaseClock } from '#platform/db/clock'
+import { failpoint } from '#platform/failpoint'
+import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
-import { openDatabaseClock } from '#shared/db/clock'
-import { failpoint } from '#shared/failpoint'
-import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { startAlarms } from './alarms'
 import { awaitChain, identityOf } from './chain/boot'
 import { openStrangerSignatures } from './chain/contract-signature'
@@ -73,5 +73,5 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using _served = await serve({ ...handling, name, answers, ...told })
   await using _consumed = consume({ consumer: name, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
-  await aliveUntilStopped(config, runtime)
+  await runUntilStopped(config, runtime)
 })

@@ -1,5 +1,5 @@
-import { pause } from '#shared/deadline'
-import { idle, type Loop, startLoop } from '#shared/loop'
+import { pause } from '#platform/deadline'
+import { idle, type Loop, startLoop } from '#platform/loop'
 import { isRecent } from './chain/chain-snapshot'
 import type { Context } from './context'
 import { releaseLanes } from './lanes/lane.store'

@@ -1,6 +1,6 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
-import { messagingTables } from '#shared/db/messaging'
-import { pauseTable } from '#shared/db/pause.store'
+import { messagingTables } from '#platform/db/messaging'
+import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
 
 export const schema = pgSchema('chain_relayer')

@@ -9,7 +9,12 @@ import {
   walletActions,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { handle } from '#shared/bus/handling'
+import { handle } from '#platform/bus/handling'
+import { systemClock, toUnixSeconds } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/open'
+import { pause } from '#platform/deadline'
+import { openLog } from '#platform/log'
+import { readerOf } from '#platform/schema'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
@@ -20,13 +25,8 @@ import {
   typedCancel,
   typedTransfer,
 } from '#shared/chain/erc3009'
-import { systemClock, toUnixSeconds } from '#shared/clock'
-import { type Database, openDatabase } from '#shared/db/open'
-import { pause } from '#shared/deadline'
 import { idFor } from '#shared/ids'
-import { openLog } from '#shared/log'
 import { topics } from '#shared/messages/catalogue'
-import { readerOf } from '#shared/schema'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'

@@ -1,5 +1,4 @@
-import { consoleToken } from '#shared/api/console-token'
-import type { ConfigOf } from '#shared/config'
+import type { ConfigOf } from '#platform/config'
 import {
   durationMs,
   integer,
@@ -9,8 +8,9 @@ import {
   oneOf,
   text,
   url,
-} from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
+} from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
+import { consoleToken } from '#shared/api/console-token'
 
 /** Environment variables of the gateway. */
 export const fields = {

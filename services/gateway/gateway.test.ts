@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { handler } from '#shared/bus/serve'
+import { handler } from '#platform/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'

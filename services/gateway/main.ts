@@ -1,13 +1,13 @@
-import { asker } from '#shared/bus/ask'
-import { countCopies } from '#shared/bus/copies'
-import { relayOutbox } from '#shared/bus/outbox-relay'
-import { publish } from '#shared/bus/publish'
-import { serve } from '#shared/bus/serve'
-import { systemClock as clock } from '#shared/clock'
-import { openPersonReader } from '#shared/db/person'
-import { pause } from '#shared/deadline'
-import { watchOverdue } from '#shared/overdue'
-import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
+import { asker } from '#platform/bus/ask'
+import { countCopies } from '#platform/bus/instances'
+import { relayOutbox } from '#platform/bus/outbox-relay'
+import { publish } from '#platform/bus/publish'
+import { serve } from '#platform/bus/serve'
+import { systemClock as clock } from '#platform/clock'
+import { openPersonReader } from '#platform/db/person'
+import { pause } from '#platform/deadline'
+import { watchOverdue } from '#platform/metrics/state-limits'
+import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openApp } from './app'
 import { fields } from './config'
 import type { Context } from './context'
@@ -57,6 +57,6 @@ await runService('gateway', fields, async (config, runtime) => {
   const app = openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
-  await aliveUntilStopped(config, runtime)
+  await runUntilStopped(config, runtime)
   await pause(config.drainMs) // `/ready` is 503 during this time, so the load balancer stops sending.
 })

@@ -1,5 +1,5 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
-import { messagingTables } from '#shared/db/messaging'
+import { messagingTables } from '#platform/db/messaging'
 
 /** Postgres schema of all tables that the gateway owns. */
 export const schema = pgSchema('gateway')

@@ -1,5 +1,5 @@
-import { address, durationMs, integer, list, oneOf, text } from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
+import { address, durationMs, integer, list, oneOf, text } from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 
 export const fields = {
   ...commonFields,

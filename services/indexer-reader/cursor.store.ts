@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, lte, not, sql } from 'drizzle-orm'
 import { bigint, boolean, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
-import type { Database, Db, Tx } from '#shared/db/open'
+import { at } from '#platform/db/columns'
+import type { Database, Db, Tx } from '#platform/db/open'
 import type { Head } from './chain/head'
 import { schema } from './schema.store'
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Handler, handler } from '#shared/bus/serve'
+import { type Handler, handler } from '#platform/bus/serve'
 import { IndexerDebt } from '#shared/messages/indexer'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'

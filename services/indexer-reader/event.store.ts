@@ -1,7 +1,7 @@
 import { eq, max, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+import { addressColumn } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
 import type { ChainEvent } from './event'
 import { schema } from './schema.store'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { Address } from 'viem'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { RpcFaults } from '#test/support/rpc-proxy'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'

@@ -1,7 +1,7 @@
-import { serve } from '#shared/bus/serve'
+import { serve } from '#platform/bus/serve'
+import { systemClock } from '#platform/clock'
+import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
-import { systemClock } from '#shared/clock'
-import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { awaitChain, type ChainIdentity } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
@@ -42,5 +42,5 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     ...{ database, log },
   })
   log.info('service ready')
-  await aliveUntilStopped(config, runtime)
+  await runUntilStopped(config, runtime)
 })

@@ -1,5 +1,5 @@
+import { gauge, type Reading, seconds, total } from '#platform/metrics/readings'
 import { rpcReadings } from '#shared/chain/rpc-readings'
-import { gauge, type Reading, seconds, total } from '#shared/metrics/readings'
 import type { readStats } from './record'
 
 type Figures = Awaited<ReturnType<typeof readStats>>

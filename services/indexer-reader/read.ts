@@ -1,4 +1,4 @@
-import type { Database } from '#shared/db/open'
+import type { Database } from '#platform/db/open'
 import type { Endpoint } from './chain/endpoints'
 import type { Head } from './chain/head'
 import { RpcFault } from './chain/rpc'

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import type { Standing } from './projection'
 import { loadStandings, type Standings } from './record.store'
 

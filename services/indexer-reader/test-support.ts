@@ -9,12 +9,12 @@ import {
   numberToHex,
   publicActions,
 } from 'viem'
+import { type Clock, systemClock } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
-import { type Clock, systemClock } from '#shared/clock'
-import { type Database, openDatabase } from '#shared/db/open'
-import { openLog } from '#shared/log'
 import { actorKeys, actors, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'

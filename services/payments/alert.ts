@@ -1,4 +1,4 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import type { Context } from './context'
 import type { PaymentRow } from './payment.store'
 import { type AnomalyKind, recordAnomaly } from './schema.store'

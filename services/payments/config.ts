@@ -1,6 +1,6 @@
-import type { ConfigOf, Field } from '#shared/config'
-import { amount, durationMs, integer, oneOf, text, url } from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
+import type { ConfigOf, Field } from '#platform/config'
+import { amount, durationMs, integer, oneOf, text, url } from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 import type { TopupLimits } from './price'
 
 /** Return URL: the real provider requires HTTPS, in test mode too; the sandbox accepts http. */

@@ -1,13 +1,13 @@
-import { asker } from '#shared/bus/ask'
-import { consume } from '#shared/bus/consume'
-import { countCopies } from '#shared/bus/copies'
-import { relayOutbox } from '#shared/bus/outbox-relay'
-import { serve } from '#shared/bus/serve'
-import { openDatabaseClock } from '#shared/db/clock'
+import { asker } from '#platform/bus/ask'
+import { consume } from '#platform/bus/consume'
+import { countCopies } from '#platform/bus/instances'
+import { relayOutbox } from '#platform/bus/outbox-relay'
+import { serve } from '#platform/bus/serve'
+import { openDatabaseClock } from '#platform/db/clock'
+import { watchOverdue } from '#platform/metrics/state-limits'
+import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
-import { watchOverdue } from '#shared/overdue'
 import { shareOf } from '#shared/provider/rate-limit'
-import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
@@ -75,5 +75,5 @@ await runService(name, fields, async (config, runtime) => {
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
-  await aliveUntilStopped(config, runtime)
+  await runUntilStopped(config, runtime)
 })

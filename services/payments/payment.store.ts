@@ -21,7 +21,7 @@ import {
   isOneOf,
   quotedList,
   timestamps,
-} from '#shared/db/columns'
+} from '#platform/db/columns'
 import {
   type Beside,
   built,
@@ -31,9 +31,9 @@ import {
   placeholders,
   rowReader,
   withBeside,
-} from '#shared/db/compiled-query'
-import { lockNamed, lockOf } from '#shared/db/lock'
-import type { Db, Tx } from '#shared/db/open'
+} from '#platform/db/compiled-query'
+import { lockNamed, lockOf } from '#platform/db/lock'
+import type { Db, Tx } from '#platform/db/open'
 import { pairs, providerAccounts } from '#shared/money/pair'
 import { type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
 import { schema } from './schema.store'

@@ -1,6 +1,6 @@
-import { canBecome, type Lifecycle } from '#shared/lifecycle'
+import { canBecome, type Lifecycle } from '#platform/lifecycle'
+import type { Limits } from '#platform/metrics/state-limits'
 import type { Fiat } from '#shared/money/money'
-import type { Limits } from '#shared/overdue'
 
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { index, pgSchema, text } from 'drizzle-orm/pg-core'
-import { amountColumn, at, isOneOf } from '#shared/db/columns'
-import { listingTable } from '#shared/db/listing.store'
-import { messagingTables } from '#shared/db/messaging'
-import type { Db } from '#shared/db/open'
-import { pauseTable } from '#shared/db/pause.store'
+import { amountColumn, at, isOneOf } from '#platform/db/columns'
+import { messagingTables } from '#platform/db/messaging'
+import type { Db } from '#platform/db/open'
+import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
+import { listingTable } from '#shared/provider/listing.store'
 
 /** Postgres schema of this service. */
 export const schema = pgSchema('payments')

@@ -33,11 +33,11 @@ import {
   midnightUtc,
   quotedList,
   timestamps,
-} from '#shared/db/columns'
-import { lockNamed } from '#shared/db/lock'
-import type { Db, Tx } from '#shared/db/open'
-import { pausedSince } from '#shared/db/pause.store'
-import { statesBefore } from '#shared/lifecycle'
+} from '#platform/db/columns'
+import { lockNamed } from '#platform/db/lock'
+import type { Db, Tx } from '#platform/db/open'
+import { pausedSince } from '#platform/db/pause.store'
+import { statesBefore } from '#platform/lifecycle'
 import {
   type CashoutRequest,
   type CashoutState,

@@ -1,8 +1,8 @@
-import type { Lifecycle } from '#shared/lifecycle'
+import type { Lifecycle } from '#platform/lifecycle'
+import type { Limits } from '#platform/metrics/state-limits'
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
-import type { Limits } from '#shared/overdue'
 
 /** A user's request: a signed transfer of AUSD, and the bank account to pay. */
 export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>

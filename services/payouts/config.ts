@@ -1,6 +1,15 @@
-import type { Field } from '#shared/config'
-import { address, amount, durationMs, integer, list, oneOf, text, url } from '#shared/config-fields'
-import { commonFields, databaseFields } from '#shared/service'
+import type { Field } from '#platform/config'
+import {
+  address,
+  amount,
+  durationMs,
+  integer,
+  list,
+  oneOf,
+  text,
+  url,
+} from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 import { payoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { pgSchema, text } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
-import { listingTable } from '#shared/db/listing.store'
-import { messagingTables } from '#shared/db/messaging'
-import type { Database, Db } from '#shared/db/open'
-import { pauseTable } from '#shared/db/pause.store'
+import { at } from '#platform/db/columns'
+import { messagingTables } from '#platform/db/messaging'
+import type { Database, Db } from '#platform/db/open'
+import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
+import { listingTable } from '#shared/provider/listing.store'
 
 /** Postgres schema of this service. */
 export const schema = pgSchema('payouts')

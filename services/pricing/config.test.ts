@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readConfig } from '#shared/config'
+import { readConfig } from '#platform/config'
 import { fields } from './config'
 import { sourcesFrom } from './rate-sources/sources'
 

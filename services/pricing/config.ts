@@ -1,7 +1,7 @@
-import type { ConfigOf, Field } from '#shared/config'
-import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#shared/config-fields'
+import type { ConfigOf, Field } from '#platform/config'
+import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#platform/config-fields'
+import { commonFields, databaseFields } from '#platform/service'
 import { type Pair, pairs } from '#shared/money/pair'
-import { commonFields, databaseFields } from '#shared/service'
 import { type Guards, widestSpreadBps } from './decide'
 import { rateEnd, spreadEnd } from './quote-id'
 

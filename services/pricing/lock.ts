@@ -1,5 +1,5 @@
-import { type Handler, handler } from '#shared/bus/serve'
-import { failpoint } from '#shared/failpoint'
+import { type Handler, handler } from '#platform/bus/serve'
+import { failpoint } from '#platform/failpoint'
 import { PricingTerms, QuoteCreate, QuoteFind, QuoteTake, RateFind } from '#shared/messages/pricing'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'

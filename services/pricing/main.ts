@@ -1,6 +1,6 @@
-import { serve } from '#shared/bus/serve'
-import { openDatabaseClock } from '#shared/db/clock'
-import { aliveUntilStopped, openServiceBus, openServiceDatabase, runService } from '#shared/service'
+import { serve } from '#platform/bus/serve'
+import { openDatabaseClock } from '#platform/db/clock'
+import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
 import { answerQuotes } from './lock'
@@ -36,5 +36,5 @@ await runService(name, fields, async (config, runtime) => {
   const told = { stats: async () => board.figures(), readings }
   await using _served = await serve({ bus, name, description, answers, ...told, log })
   log.info({ sources: config.rateSources }, 'pricing ready')
-  await aliveUntilStopped(config, runtime)
+  await runUntilStopped(config, runtime)
 })

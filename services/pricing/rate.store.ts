@@ -1,9 +1,9 @@
 import { type JetStreamClient, type KV, StringCodec } from 'nats'
 import { type Static, Type } from 'typebox'
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
+import { readerOf } from '#platform/schema'
 import { Amount, Pair as PairField } from '#shared/messages/fields'
 import type { Pair } from '#shared/money/pair'
-import { readerOf } from '#shared/schema'
 import { dayOf, type Sighting } from './rate'
 
 const Stored = Type.Object({

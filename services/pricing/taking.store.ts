@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { text, uuid } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
-import type { Db } from '#shared/db/open'
+import { at } from '#platform/db/columns'
+import type { Db } from '#platform/db/open'
 import type { Quote } from './quote'
 import { schema } from './schema.store'
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { text } from '#shared/config-fields'
+import { text } from '#platform/config-fields'
 
 /** Minimum length of a token that cannot be guessed. */
 const tokenMin = 20

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { findBatches, verdictOn } from '#shared/chain/batches'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
-import { openLog } from '#shared/log'
 import { waitUntil } from '#test/support/wait'
 
 type Call = { id: number; method: string }

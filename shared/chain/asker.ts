@@ -7,16 +7,16 @@ import {
   TimeoutError,
   type Transport,
 } from 'viem'
+import { type Clock, systemClock } from '#platform/clock'
+import { Overdue, within } from '#platform/deadline'
+import { inSpan } from '#platform/tracing/spans'
 import { batchMax } from '#shared/chain/batches'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { AnotherChain } from '#shared/chain/identity'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent, type Urgency } from '#shared/chain/turns'
-import { type Clock, systemClock } from '#shared/clock'
-import { Overdue, within } from '#shared/deadline'
 import { retryAfterMs } from '#shared/provider/answer'
-import { inSpan } from '#shared/tracing/spans'
 
 /** Makes one call on the next available endpoint. Throws viem's errors. */
 export type Asker = (call: RpcCall, how?: How) => Promise<unknown>

@@ -1,7 +1,7 @@
+import type { Log } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
 import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
-import type { Log } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
 
 /** Maximum calls per batch: the lowest limit among public endpoints that support batches. */
 export const batchMax = 10

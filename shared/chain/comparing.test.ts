@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { chainOf } from '#shared/chain/client'
 import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { openHeads } from '#shared/chain/heads'
 import type { RpcBudget } from '#shared/chain/turns'
-import { openLog } from '#shared/log'
 import { waitUntil } from '#test/support/wait'
 
 const log = openLog('test', 'silent')

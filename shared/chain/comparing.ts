@@ -1,6 +1,6 @@
+import type { Log } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
-import type { Log } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
 
 const everyMs = 500
 const deadlineMs = 2_000

@@ -1,4 +1,7 @@
 import { BaseError } from 'viem'
+import { type Clock, systemClock } from '#platform/clock'
+import type { Log } from '#platform/log'
+import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
@@ -9,9 +12,6 @@ import {
   type RpcBudget,
   type Urgency,
 } from '#shared/chain/turns'
-import { type Clock, systemClock } from '#shared/clock'
-import type { Log } from '#shared/log'
-import { type Outage, openOutage } from '#shared/outages/outage'
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 
 /** A block as JSON-RPC returns it; its number is hexadecimal. */
 export type RawBlock = { readonly number: string }

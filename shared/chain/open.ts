@@ -1,8 +1,8 @@
+import type { Log } from '#platform/log'
 import { findBatches, startFindingBatches } from '#shared/chain/batches'
 import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { ChainIdentity } from '#shared/chain/identity'
-import type { Log } from '#shared/log'
 
 /**
  * Opens the configured endpoints and probes their batch support, which takes two seconds at most.

@@ -1,4 +1,4 @@
-import { requestSeconds, timer } from '#shared/metrics/measures'
+import { requestSeconds, timer } from '#platform/metrics/measures'
 
 /** Durations of RPC calls, by endpoint host and method. */
 export const rpcCalls = timer({

@@ -1,5 +1,5 @@
+import { each, gauge, type Reading, total } from '#platform/metrics/readings'
 import type { RpcFigures } from '#shared/chain/endpoints'
-import { each, gauge, type Reading, total } from '#shared/metrics/readings'
 
 /** Returns readings of RPC calls, by endpoint host and per block. */
 export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Reading[] => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { systemClock } from '#platform/clock'
 import { BudgetSpent, openTurns, rankOf } from '#shared/chain/turns'
-import { systemClock } from '#shared/clock'
 
 const [best, second] = ['http://best', 'http://second'] as const
 const among = [best, second]

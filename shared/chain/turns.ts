@@ -1,5 +1,5 @@
-import type { Clock } from '#shared/clock'
-import { pause } from '#shared/deadline'
+import type { Clock } from '#platform/clock'
+import { pause } from '#platform/deadline'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
 /** Maximum calls of one process to one endpoint per second. */

@@ -1,3 +1,4 @@
+import { pause } from '#platform/deadline'
 import {
   type Answered,
   isPassing,
@@ -6,7 +7,6 @@ import {
   refusalOf,
   Unanswered,
 } from '#shared/client/refusal'
-import { pause } from '#shared/deadline'
 
 /** A request as sent: the same bytes on every attempt. */
 export type Sent = {

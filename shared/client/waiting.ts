@@ -1,8 +1,8 @@
+import { pause } from '#platform/deadline'
 import type { GetMe } from '#shared/api/account'
 import type { GetActivity } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
 import { isPassing, Refused, Unanswered } from '#shared/client/refusal'
-import { pause } from '#shared/deadline'
 
 /** A page of `GET /me/activity`. */
 export type Activity = AnswerOf<typeof GetActivity>

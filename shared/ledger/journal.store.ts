@@ -8,10 +8,10 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { amountColumn, at, isOneOf, quotedList, textList } from '#shared/db/columns'
-import type { Beside } from '#shared/db/compiled-query'
-import { lockNamed } from '#shared/db/lock'
-import type { Tx } from '#shared/db/open'
+import { amountColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
+import type { Beside } from '#platform/db/compiled-query'
+import { lockNamed } from '#platform/db/lock'
+import type { Tx } from '#platform/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
 import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 

@@ -1,10 +1,10 @@
 import { and, eq, isNotNull, notExists } from 'drizzle-orm'
-import { claim, type InboxTable } from '#shared/db/inbox.store'
-import type { Database, Tx } from '#shared/db/open'
+import { claim, type InboxTable } from '#platform/db/inbox.store'
+import type { Database, Tx } from '#platform/db/open'
+import type { Log } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
 import { bookAll, type JournalTable } from '#shared/ledger/journal.store'
 import type { Position } from '#shared/ledger/position'
-import type { Log } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
 
 // Postings of a service other than those of its steps: after an operator reverses a posting, the
 // item is booked again as its row is now. A manually changed row shows as a difference.

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Type } from 'typebox'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { ProviderNumber } from '#shared/provider/amount'
 import { openProviderClient } from '#shared/provider/client'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'

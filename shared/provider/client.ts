@@ -1,8 +1,10 @@
 import type { Static, TSchema } from 'typebox'
-import { type Clock, systemClock } from '#shared/clock'
-import { pause, within } from '#shared/deadline'
-import type { Log } from '#shared/log'
-import { requestSeconds, timer } from '#shared/metrics/measures'
+import { type Clock, systemClock } from '#platform/clock'
+import { pause, within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { requestSeconds, timer } from '#platform/metrics/measures'
+import { readerOf } from '#platform/schema'
+import { inSpan, noteInSpan } from '#platform/tracing/spans'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
   endpointOf,
@@ -14,8 +16,6 @@ import {
 } from '#shared/provider/answer'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
-import { readerOf } from '#shared/schema'
-import { inSpan, noteInSpan } from '#shared/tracing/spans'
 
 /** Response of the provider. Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }

@@ -1,4 +1,4 @@
-import { asObject, jsonObject } from '#shared/schema'
+import { asObject, jsonObject } from '#platform/schema'
 
 /** Fields of an object that readers and operators use: ids, our reference, and the status. */
 const used = [

@@ -1,7 +1,7 @@
+import { readerOf } from '#platform/schema'
 import { column } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
-import { readerOf } from '#shared/schema'
 
 // One invalid field must not hide the others: a field that a decision does not need may be absent,
 // null or malformed. A field that it does need is then missing, and the decision handles that.

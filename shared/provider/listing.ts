@@ -1,5 +1,9 @@
-import type { Clock } from '#shared/clock'
-import { claim, type InboxTable } from '#shared/db/inbox.store'
+import type { Clock } from '#platform/clock'
+import { claim, type InboxTable } from '#platform/db/inbox.store'
+import type { Database, Tx } from '#platform/db/open'
+import type { Log } from '#platform/log'
+import { idle, startLoop } from '#platform/loop'
+import type { ProviderAccount } from '#shared/money/pair'
 import {
   findDone,
   giveBackListing,
@@ -10,11 +14,7 @@ import {
   listingWindows,
   noteFailed,
   noteWhole,
-} from '#shared/db/listing.store'
-import type { Database, Tx } from '#shared/db/open'
-import type { Log } from '#shared/log'
-import { idle, startLoop } from '#shared/loop'
-import type { ProviderAccount } from '#shared/money/pair'
+} from '#shared/provider/listing.store'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
 // The provider's transaction list shows its record of our payments and payouts, even if a webhook

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 
 /** A call budget per endpoint. */
 export type RateLimit = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { type Listed, lacksTransactionRead, listTransactions } from '#shared/provider/transactions'

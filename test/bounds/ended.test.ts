@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { endedCashouts, endedPayments } from '#infra/operations/pruning/subjects'
-import type { Limits } from '#shared/overdue'
+import type { Limits } from '#platform/metrics/state-limits'
 import { limits as paymentLimits } from '../../services/payments/payment'
 import { limits as cashoutLimits } from '../../services/payouts/cashout'
 

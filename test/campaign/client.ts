@@ -1,5 +1,5 @@
 import type { Person } from '#infra/demo/person'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { Record } from './record'
 
 /** How long an app retries a request, about as long as a user waits. */

@@ -1,6 +1,6 @@
 import type { Outside } from '#infra/demo/outside'
 import type { Chance } from '#infra/sandbox/random'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { atProvider } from './at-provider'
 import type { Fate, PaymentDeed } from './record'
 

@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { Entry, Verdict } from './evidence'
 
 /** Statuses of items that are not pending; the audit decides whether they are right. */

@@ -1,6 +1,6 @@
 import { waitUntil } from '#infra/local/wait'
 import type { Chance } from '#infra/sandbox/random'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'
 

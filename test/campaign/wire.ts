@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** A TCP proxy between the services and a dependency that can be slowed, cut or stalled. */
 export type Wire = AsyncDisposable & {

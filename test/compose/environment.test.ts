@@ -20,7 +20,7 @@ import { devKey } from '#infra/local/keys'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import { backbone, faultsOf } from '#infra/operations/settings'
 import { loadConfig } from '#infra/sandbox/config'
-import { type Fields, readConfig } from '#shared/config'
+import { type Fields, readConfig } from '#platform/config'
 
 const composition = deployment()
 const local = localStack()

@@ -1,10 +1,10 @@
 import { createPublicClient, type Hex, http, numberToHex } from 'viem'
+import type { Log } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { findBatches } from '#shared/chain/batches'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { gasLimits } from '#shared/chain/gas'
-import type { Log } from '#shared/log'
 import { textOf, verdictOnSend } from '../../services/chain-relayer/chain/errors'
 import type { Step } from './step'
 

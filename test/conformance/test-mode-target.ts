@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { realAusd } from '#infra/deploy/config'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
 import { identityProviderOf } from '../../services/gateway/identity/providers/choose'

@@ -49,13 +49,13 @@ const outward: readonly (readonly [file: string, call: string, before: string, a
   ],
   ['services/gateway/routes/webhooks.ts', '= publish({', 'delivery-verified', 'delivery-recorded'],
   ['services/gateway/http/order.ts', 'ask(question, order', 'order-read', 'order-answered'],
-  ['shared/bus/outbox-relay.ts', 'await publish(bus,', 'took', 'published'],
+  ['shared/platform/bus/outbox-relay.ts', 'await publish(bus,', 'took', 'published'],
 ]
 
 const acts =
   /provider\.(?:openCheckout|cancelCheckout|createRefund|create)\(|node\.sendRaw\(|askOr\((?:context|ask), QuoteTake|(?:await |= )publish\((?:bus,|\{)|ask\(question, order/g
 
-const sources = ['services/**/*.ts', 'shared/bus/*.ts']
+const sources = ['services/**/*.ts', 'shared/platform/bus/*.ts']
   .flatMap((glob) => [...new Glob(glob).scanSync(repositoryDir)])
   .filter((path) => !/\.test\.ts$|test-support/.test(path))
 

@@ -2,7 +2,7 @@ import { outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 

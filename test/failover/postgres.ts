@@ -1,6 +1,6 @@
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Death } from '#infra/local/supervisor'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { type PostgresPair, startPostgresPair } from '../support/engines/postgres-pair'
 import { ownStack } from '../support/stack'
 import { endOfLoad } from './closing'

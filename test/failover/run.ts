@@ -1,5 +1,5 @@
 import { report } from '#infra/compose/smoke-test/report'
-import { runCommand } from '#shared/command'
+import { runCommand } from '#platform/command'
 import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'
 import { postgresFailover } from './postgres'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { pause } from '#platform/deadline'
 import { signIn } from '#shared/client/client'
-import { pause } from '#shared/deadline'
 import { type Operation, readOperations } from './document'
 import { hostileBodies, hostileHeaders, hostilePaths, invalidOf, validOf } from './values'
 

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { Line } from './line'
 import type { Rules, Side } from './side'
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
-import { type Database, openDatabase } from '#shared/db/open'
-import { openLog } from '#shared/log'
+import { type Database, openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { type Line, openLine, type Statement } from './line'
 

@@ -4,7 +4,7 @@ import { personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { noFaults } from '#infra/sandbox/faults'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryNow, openCheckout } from '../support/requests'
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { readConfig } from '#shared/config'
+import { readConfig } from '#platform/config'
 import type { Pair } from '#shared/money/pair'
 import { fields, guardsFrom } from '../../services/pricing/config'
 import { decideRate } from '../../services/pricing/decide'

@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** Load balancer in front of the gateways: one address, requests in turn to each instance. */
 export type Balancer = AsyncDisposable & {

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Static } from 'typebox'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { pause } from '#platform/deadline'
 import { okOf } from '#shared/client/client'
-import { pause } from '#shared/deadline'
 import { questions } from '#shared/messages/catalogue'
 import { GivebackOrder, SendCreate } from '#shared/messages/chain'
 import {

@@ -3,7 +3,7 @@ import type { Outside } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { cashoutBody } from '../support/requests'
 
 /** One request of the load, as the client saw it. */

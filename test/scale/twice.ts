@@ -1,7 +1,7 @@
 import type { Stack } from '#infra/local/stack'
-import { copySubject, findCopies } from '#shared/bus/copies'
-import { openBus } from '#shared/bus/open'
-import { openLog } from '#shared/log'
+import { copySubject, findCopies } from '#platform/bus/instances'
+import { openBus } from '#platform/bus/open'
+import { openLog } from '#platform/log'
 import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
 
 const deadlineMs = 10_000

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../support/books'
 import { kept, startLoad } from './load'

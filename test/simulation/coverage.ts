@@ -1,4 +1,4 @@
-import type { Lifecycle } from '#shared/lifecycle'
+import type { Lifecycle } from '#platform/lifecycle'
 import { lifecycle as operationLifecycle } from '../../services/chain-relayer/operations/operation'
 import { settlementLifecycle, topupLifecycle } from '../../services/payments/payment'
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'

@@ -5,7 +5,7 @@ import { readSheet } from '#infra/operations/books/balance-sheet'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { sheetText } from '#infra/operations/cli/books'
 import { placeOf } from '#infra/operations/place'
-import { urlInRole } from '#shared/db/url'
+import { urlInRole } from '#platform/db/url'
 
 /**
  * Final check of a suite: waits until the books account for every unit, and prints the balance

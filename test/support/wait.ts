@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { pollPauseMs, waitUntil } from '#infra/local/wait'
-import { type HandlingContext, handle, type IncomingMessage } from '#shared/bus/handling'
-import { pause } from '#shared/deadline'
+import { type HandlingContext, handle, type IncomingMessage } from '#platform/bus/handling'
+import { pause } from '#platform/deadline'
 
 export { waitUntil }
 

@@ -1,4 +1,4 @@
-import { runCommand } from '#shared/command'
+import { runCommand } from '#platform/command'
 import { openEngine } from './engine'
 import { provideImages } from './images'
 import { rehearseLocal } from './local'

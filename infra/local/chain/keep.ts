@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises'
-import { runCommand } from '#shared/command'
-import { pause } from '#shared/deadline'
+import { runCommand } from '#platform/command'
+import { pause } from '#platform/deadline'
 
 /** Block in anvil's state, with the fields that are read here. */
 type StoredBlock = {

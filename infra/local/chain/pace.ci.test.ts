@@ -4,8 +4,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { localChainId } from '#infra/local/chain'
 import { startPacing } from '#infra/local/chain/pace'
 import { waitUntil } from '#infra/local/wait'
+import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
-import { pause } from '#shared/deadline'
 import { startAnvil } from '#test/support/engines/anvil'
 
 // The first account of anvil's own words: worthless, and in every tutorial.

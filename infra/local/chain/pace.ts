@@ -1,7 +1,7 @@
 import { createTestClient, http } from 'viem'
 import { localChainId } from '#infra/local/chain'
+import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
-import { pause } from '#shared/deadline'
 
 /** Block interval while there are transactions: Monad's. */
 const quickMs = 300

@@ -3,8 +3,8 @@ import { askNode } from '#infra/local/chain/node'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
-import type { Field } from '#shared/config'
-import { databaseUrl, natsServers } from '#shared/config-fields'
+import type { Field } from '#platform/config'
+import { databaseUrl, natsServers } from '#platform/config-fields'
 
 /** Environment variables by which the user's own server replaces one that a start would run. */
 export type OwnName = 'DATABASE_URL' | 'NATS_URL' | 'RPC_URL'

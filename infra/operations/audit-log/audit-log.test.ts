@@ -6,7 +6,7 @@ import {
   type Outcome,
   perform,
 } from '#infra/operations/audit-log/audit-log.store'
-import { Unavailable } from '#shared/bus/ask'
+import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres

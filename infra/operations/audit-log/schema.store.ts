@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
+import { at } from '#platform/db/columns'
 
 /** Commands of operators and their outcomes. Both tables are append-only. */
 export const schema = pgSchema('ops')

@@ -1,9 +1,9 @@
 import postgres, { type Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
-import { type Clock, systemClock } from '#shared/clock'
-import { type Database, openDatabase } from '#shared/db/open'
-import type { Log } from '#shared/log'
+import { type Clock, systemClock } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/open'
+import type { Log } from '#platform/log'
 
 /** Dependencies of the books job, which reads every schema and writes only `books`. */
 export type BooksContext = {

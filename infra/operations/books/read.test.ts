@@ -90,7 +90,7 @@ test('a reading that is killed repeatedly and then run by two instances stores e
   const job = `
     import { openBooks } from '#infra/operations/books/context'
     import { readOutside } from '#infra/operations/books/read'
-    import { openLog } from '#shared/log'
+    import { openLog } from '#platform/log'
     const { place, ...rest } = JSON.parse(process.env.JOB)
     for (const name of ['deployBlock', 'logsRangeMax']) place[name] = BigInt(place[name])
     const log = openLog('operator', 'silent')

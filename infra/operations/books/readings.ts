@@ -1,4 +1,4 @@
-import { each, gauge, type Reading, seconds } from '#shared/metrics/readings'
+import { each, gauge, type Reading, seconds } from '#platform/metrics/readings'
 import type { BooksFigures } from './watch'
 
 /**

@@ -10,7 +10,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at } from '#shared/db/columns'
+import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
 
 /**

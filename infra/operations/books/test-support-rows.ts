@@ -1,5 +1,5 @@
 import postgres, { type Sql } from 'postgres'
-import { urlInRole } from '#shared/db/url'
+import { urlInRole } from '#platform/db/url'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
 /** A database of its own with every schema, as its owner and as the job of the books. */

@@ -1,5 +1,5 @@
-import type { Clock } from '#shared/clock'
-import { type Log, openLogThrottled } from '#shared/log'
+import type { Clock } from '#platform/clock'
+import { type Log, openLogThrottled } from '#platform/log'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
 

@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Performed } from '#infra/operations/audit-log/audit-log.store'
 import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/words'
-import type { Say } from '#shared/command'
+import type { Say } from '#platform/command'
 
 /** A command of `bun run ops`. */
 export type Verb = {

@@ -4,7 +4,7 @@ import { streams } from '#infra/nats/topology'
 import { reading } from '#infra/operations/cli/command'
 import { rules } from '#infra/operations/pruning/rules'
 import { counted } from '#infra/operations/words'
-import type { Bus } from '#shared/bus/open'
+import type { Bus } from '#platform/bus/open'
 
 /** Present size of a table or stream. `keptDays` is null if its contents are permanent. */
 export type Size = {

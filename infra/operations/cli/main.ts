@@ -14,7 +14,7 @@ import { status } from '#infra/operations/cli/status'
 import { trace } from '#infra/operations/cli/trace'
 import { unexplained } from '#infra/operations/cli/unexplained'
 import { wallets } from '#infra/operations/cli/wallets'
-import { runCommand, type Say } from '#shared/command'
+import { runCommand, type Say } from '#platform/command'
 
 /** Every command by its name. */
 export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([

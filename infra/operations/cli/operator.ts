@@ -5,12 +5,12 @@ import type { Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { openSql } from '#infra/operations/cli/stack'
-import { type Ask, asker, Unavailable } from '#shared/bus/ask'
-import type { Bus } from '#shared/bus/open'
-import { serversOf } from '#shared/bus/servers'
-import { readConfig } from '#shared/config'
-import { databaseUrl, natsServers } from '#shared/config-fields'
-import { databaseUrlOf } from '#shared/db/url'
+import { type Ask, asker, Unavailable } from '#platform/bus/ask'
+import type { Bus } from '#platform/bus/open'
+import { serversOf } from '#platform/bus/servers'
+import { readConfig } from '#platform/config'
+import { databaseUrl, natsServers } from '#platform/config-fields'
+import { databaseUrlOf } from '#platform/db/url'
 
 /** Addresses and credentials of a command: the Postgres role and the NATS user `ops`. */
 export type OperatorAccess = {

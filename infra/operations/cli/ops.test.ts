@@ -4,7 +4,7 @@ import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
 import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, listFrozen } from '#infra/operations/cli/wallets'
-import type { Ask } from '#shared/bus/ask'
+import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
 let server: ScratchPostgres

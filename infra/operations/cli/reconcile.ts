@@ -14,7 +14,7 @@ import { openOperator, operatorName } from '#infra/operations/cli/operator'
 import { commandFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/words'
-import type { Say } from '#shared/command'
+import type { Say } from '#platform/command'
 import { amountText } from '#shared/money/text'
 
 const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]

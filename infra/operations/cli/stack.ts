@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
-import { readConfig } from '#shared/config'
-import { databaseUrl } from '#shared/config-fields'
-import { databaseUrlOf } from '#shared/db/url'
+import { readConfig } from '#platform/config'
+import { databaseUrl } from '#platform/config-fields'
+import { databaseUrlOf } from '#platform/db/url'
 
 /** Secrets in the environment that must not be printed. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>

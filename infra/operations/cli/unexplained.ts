@@ -20,7 +20,7 @@ import {
 import { type Operator, operatorName } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
 

@@ -1,6 +1,6 @@
+import { type Handler, handler } from '#platform/bus/serve'
+import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
-import { type Handler, handler } from '#shared/bus/serve'
-import type { Log } from '#shared/log'
 import {
   ConsoleAttention,
   ConsoleItem,

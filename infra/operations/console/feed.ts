@@ -1,4 +1,4 @@
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
 import { type FeedEvent, feedLeaseMs, type Recent } from '#shared/messages/operations'
 import type { Live } from './live'
 import type { Overview } from './overview'

@@ -1,8 +1,8 @@
 import postgres, { type Sql } from 'postgres'
 import { readTrace } from '#infra/operations/timeline/trace'
-import type { Bus } from '#shared/bus/open'
-import type { Clock } from '#shared/clock'
-import { joined } from '#shared/reads/reads'
+import type { Bus } from '#platform/bus/open'
+import type { Clock } from '#platform/clock'
+import { joined } from '#platform/reads'
 import { withWaits } from '../timeline/waits'
 import { readAttention } from './exceptions'
 

@@ -1,8 +1,8 @@
 import type { Msg, Subscription } from 'nats'
-import type { Bus } from '#shared/bus/open'
-import type { Clock } from '#shared/clock'
-import { within } from '#shared/deadline'
-import type { Log } from '#shared/log'
+import type { Bus } from '#platform/bus/open'
+import type { Clock } from '#platform/clock'
+import { within } from '#platform/deadline'
+import type { Log } from '#platform/log'
 import { topics } from '#shared/messages/catalogue'
 import { type Motion, motionOf } from './event-feed'
 

@@ -1,7 +1,6 @@
 import { consumers } from '#infra/nats/topology'
-import type { DownCopy, Roster } from '#shared/bus/instances'
-import type { Bus } from '#shared/bus/open'
-import { askEverybody } from '#shared/bus/scatter-gather'
+import { askEverybody, type DownCopy, type Roster } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
 import { processNames, serviceNames } from '#shared/messages/topic'
 
 /** Backlog of a consumer. */

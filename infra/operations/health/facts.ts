@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
-import type { Roster } from '#shared/bus/instances'
-import type { Bus } from '#shared/bus/open'
-import { within } from '#shared/deadline'
+import type { Roster } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
+import { within } from '#platform/deadline'
 import { type OnBus, readBus } from './bus'
 import {
   type Asked,

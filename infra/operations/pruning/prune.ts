@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { batchText, nameOf, type Rule } from './rule'
 import { bankDetails, rules } from './rules'
 

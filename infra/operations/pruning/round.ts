@@ -1,5 +1,5 @@
 import postgres, { type Sql } from 'postgres'
-import type { Log } from '#shared/log'
+import type { Log } from '#platform/log'
 import { type Pace, prune } from './prune'
 
 /** Consecutive failed rounds of a rule before an alarm. */

@@ -1,5 +1,5 @@
 import { type Address, createPublicClient, type Hex, http, numberToHex, type RpcLog } from 'viem'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 export type LogFilter = { address: Address; topics: LogTopics }

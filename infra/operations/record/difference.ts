@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** Number of repeated checks. A difference may only be in progress. */
 export type Repeats = { checksMax: number; betweenMs: number }

@@ -10,8 +10,8 @@ import {
   recordFromChain,
 } from '#infra/operations/record/chain-record'
 import { differencesIn, lasting, type Repeats, repeats } from '#infra/operations/record/difference'
-import { runCommand } from '#shared/command'
-import { Misconfigured } from '#shared/config'
+import { runCommand } from '#platform/command'
+import { Misconfigured } from '#platform/config'
 
 const usage = `bun run verify-record <wallet> --rpc <url>
 

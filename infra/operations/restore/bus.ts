@@ -1,6 +1,7 @@
 import { connect, DeliverPolicy, type JetStreamManager, type NatsConnection } from 'nats'
 import type { Static } from 'typebox'
-import { serversOf } from '#shared/bus/servers'
+import { serversOf } from '#platform/bus/servers'
+import { asObject, jsonObject } from '#platform/schema'
 import { IdentityErased } from '#shared/messages/identity'
 import { PayoutTaken } from '#shared/messages/payouts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '#shared/messages/relay'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import type { ProviderAccount } from '#shared/money/pair'
-import { asObject, jsonObject } from '#shared/schema'
 
 type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 

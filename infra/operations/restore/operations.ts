@@ -1,4 +1,4 @@
-import { contentHash } from '#shared/content-hash'
+import { contentHash } from '#platform/content-hash'
 import { idFor } from '#shared/ids'
 import type { Deed } from './deeds'
 import type { Names } from './explain'

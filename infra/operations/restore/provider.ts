@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { ProviderNumber } from '#shared/provider/amount'
 import { openProviderClient, type ProviderAnswer } from '#shared/provider/client'

@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
 import { deadAmong, handledAmong, handlingIn } from '#infra/operations/timeline/messages'
 import { sentence } from '#infra/operations/words'
-import type { Bus } from '#shared/bus/open'
+import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
 

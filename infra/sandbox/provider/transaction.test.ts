@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
 import {

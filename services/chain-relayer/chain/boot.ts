@@ -7,15 +7,15 @@ import {
   keccak256,
   stringToHex,
 } from 'viem'
+import { systemClock } from '#platform/clock'
+import { pause } from '#platform/deadline'
+import { type Log, openLogThrottled } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf, multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
 import { AnotherChain, type ChainIdentity } from '#shared/chain/identity'
 import { versionFault } from '#shared/chain/line-version'
-import { systemClock } from '#shared/clock'
-import { pause } from '#shared/deadline'
-import { type Log, openLogThrottled } from '#shared/log'
 import { textOf } from './errors'
 import type { Node } from './node'
 

@@ -1,6 +1,6 @@
 import { type Hex, multicall3Abi } from 'viem'
+import type { Clock } from '#platform/clock'
 import { keptMs } from '#shared/chain/heads'
-import type { Clock } from '#shared/clock'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 

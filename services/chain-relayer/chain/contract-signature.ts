@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
-import { type Clock, systemClock } from '#shared/clock'
-import { pause } from '#shared/deadline'
+import { type Clock, systemClock } from '#platform/clock'
+import { pause } from '#platform/deadline'
 import { multicall3 } from './multicall'
 import { type Node, openNodeForStrangers } from './node'
 

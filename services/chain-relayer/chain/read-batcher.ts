@@ -1,5 +1,5 @@
-import type { Clock } from '#shared/clock'
-import { pause } from '#shared/deadline'
+import type { Clock } from '#platform/clock'
+import { pause } from '#platform/deadline'
 
 /** Returns the interval between reads, four fifths of a block time: five reads in four blocks. */
 export const gatherMs = ({ pollMs }: { readonly pollMs: number }): number => (pollMs * 4) / 5

@@ -1,7 +1,7 @@
 import { type Hex, keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import type { Tx } from '#platform/db/open'
 import { typedTransfer } from '#shared/chain/erc3009'
-import type { Tx } from '#shared/db/open'
 import {
   type Deed,
   overLimit,

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, primaryKey, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, midnightUtc, textList } from '#shared/db/columns'
-import { lockNamed } from '#shared/db/lock'
-import type { Tx } from '#shared/db/open'
+import { addressColumn, amountColumn, at, midnightUtc, textList } from '#platform/db/columns'
+import { lockNamed } from '#platform/db/lock'
+import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import type { Database } from '#shared/db/open'
+import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import {
   closeTransaction,

@@ -10,7 +10,7 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#shared/db/columns'
+import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#platform/db/columns'
 import {
   type Beside,
   built,
@@ -18,9 +18,9 @@ import {
   perKeys,
   placeholders,
   withBeside,
-} from '#shared/db/compiled-query'
-import type { Database, Db, Tx } from '#shared/db/open'
-import { prepared } from '#shared/db/prepared'
+} from '#platform/db/compiled-query'
+import type { Database, Db, Tx } from '#platform/db/open'
+import { prepared } from '#platform/db/prepared'
 import { schema } from '../schema.store'
 
 /** A sending key. The only source of nonces, because on Monad `pending` equals `latest`. */

@@ -1,5 +1,5 @@
-import type { Beside } from '#shared/db/compiled-query'
-import type { Tx } from '#shared/db/open'
+import type { Beside } from '#platform/db/compiled-query'
+import type { Tx } from '#platform/db/open'
 import { book, bookBeside } from '#shared/ledger/journal.store'
 import type { OpenTransaction } from '../lanes/lane.store'
 import type { Operation } from '../operations/operation.store'

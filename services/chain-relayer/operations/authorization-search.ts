@@ -1,4 +1,4 @@
-import { type Loop, startLoop } from '#shared/loop'
+import { type Loop, startLoop } from '#platform/loop'
 import { type LookUp, lookFurther, type Use } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { text } from 'drizzle-orm/pg-core'
-import { amountColumn, timestamps } from '#shared/db/columns'
-import type { Db } from '#shared/db/open'
+import { amountColumn, timestamps } from '#platform/db/columns'
+import type { Db } from '#platform/db/open'
 import { schema } from '../schema.store'
 
 /** Progress of event scans; one row per scan. */

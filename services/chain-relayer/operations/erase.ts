@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
+import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { deadLetters } from '../schema.store'
 import { requests } from '../unsolicited-deposits/request.store'
 import { isOpen, operations } from './operation.store'

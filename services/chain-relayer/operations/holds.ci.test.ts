@@ -6,9 +6,9 @@ import {
   numberToHex,
   toFunctionSelector,
 } from 'viem'
+import { toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { toUnixSeconds } from '#shared/clock'
 import * as questions from '#shared/messages/chain'
 import { holdLanes } from '../lanes/lease'
 import { answersOf } from '../questions/answers'

@@ -1,7 +1,7 @@
 import pMap from 'p-map'
 import type { Hex } from 'viem'
+import { type Loop, startLoop } from '#platform/loop'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import { type Loop, startLoop } from '#shared/loop'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import { useOf } from './authorization-search'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { canBecome, statesBefore } from '#platform/lifecycle'
 import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
-import { canBecome, statesBefore } from '#shared/lifecycle'
 import { asRead } from '../test-support'
 import {
   guards,

@@ -1,10 +1,10 @@
+import { contentHash } from '#platform/content-hash'
+import type { Lifecycle } from '#platform/lifecycle'
+import type { Limits } from '#platform/metrics/state-limits'
 import { type AuthorizationTerms, canonical, type GivenAuthorization } from '#shared/chain/erc3009'
-import { contentHash } from '#shared/content-hash'
 import { idFor } from '#shared/ids'
-import type { Lifecycle } from '#shared/lifecycle'
 import type * as relay from '#shared/messages/relay'
 import type { Message } from '#shared/messages/topic'
-import type { Limits } from '#shared/overdue'
 import { nameOf, type TransferName } from '../chain/authorization'
 
 type Payloads = {

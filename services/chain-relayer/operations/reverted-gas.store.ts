@@ -1,9 +1,16 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
 import type { Hex } from 'viem'
-import { addressColumn, amountColumn, at, isOneOf, midnightUtc, textList } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
-import { pausedSince } from '#shared/db/pause.store'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  isOneOf,
+  midnightUtc,
+  textList,
+} from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
+import { pausedSince } from '#platform/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.store'

@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
-import type { Db } from '#shared/db/open'
+import type { Db } from '#platform/db/open'
 import { isOpen, operations } from './operation.store'
 
 // Queries of the operation table about AUSD leaving the treasury.

@@ -1,7 +1,7 @@
 import { and, eq, gt, gte, inArray, not, or, sql } from 'drizzle-orm'
 import type { Hex } from 'viem'
-import { isOneOf, midnightUtc } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+import { isOneOf, midnightUtc } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.store'
 

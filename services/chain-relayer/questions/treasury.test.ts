@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
 import { ChainTreasury } from '#shared/messages/chain'
 import { answerSchema } from '#shared/messages/topic'
-import { readerOf } from '#shared/schema'
 import type { Task } from '../operations/operation'
 import { newRefId, newWallet, openFixture, until, verify } from '../test-support'
 import { answersOf } from './answers'

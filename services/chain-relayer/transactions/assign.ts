@@ -1,6 +1,6 @@
 import pMap from 'p-map'
+import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
-import { failpoint } from '#shared/failpoint'
 import { lookAt } from '../chain/chain-snapshot'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'

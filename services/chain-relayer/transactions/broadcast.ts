@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import { failpoint } from '#shared/failpoint'
+import { failpoint } from '#platform/failpoint'
 import { lookAt } from '../chain/chain-snapshot'
 import { afterSend, textOf, verdictOnSend } from '../chain/errors'
 import { paceAfter, stands } from '../chain/head-progress'

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'

@@ -1,6 +1,6 @@
+import { toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { toUnixSeconds } from '#shared/clock'
 import { isUsedAt } from '../chain/authorization'
 import type { Look } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'

@@ -6,6 +6,7 @@ import {
   parseEventLogs,
   prepareEncodeFunctionData,
 } from 'viem'
+import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -13,7 +14,6 @@ import { encoderOf } from '#shared/chain/encoder'
 import { type AuthorizationTerms, type GivenAuthorization, withTokenV } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
-import { toUnixSeconds } from '#shared/clock'
 import { movesIn, needsContract, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'

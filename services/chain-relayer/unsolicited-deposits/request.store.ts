@@ -1,7 +1,7 @@
 import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { bigint, check, index, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+import { at } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
 export const requestStates = ['asked', 'ordered', 'refused'] as const

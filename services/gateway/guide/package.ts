@@ -6,6 +6,8 @@ export const packageName = 'ausd-credit-client'
 
 const root = join(import.meta.dir, '../../..')
 const entry = 'shared/client/client'
+/** Where the import aliases of package.json lead. */
+const folders = { shared: 'shared', platform: 'shared/platform' } as const
 const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
 
 /**
@@ -33,7 +35,11 @@ function modulesFrom(entry: string): Map<string, string> {
     if (found.has(name)) continue
     const text = readFileSync(join(root, `${name}.ts`), 'utf8')
     found.set(name, text)
-    open.push(...[...text.matchAll(/ from '#(shared\/[^']+)'/g)].map(([, path]) => path!))
+    open.push(
+      ...[...text.matchAll(/ from '#(shared|platform)\/([^']+)'/g)].map(
+        ([, folder, path]) => `${folders[folder as keyof typeof folders]}/${path}`,
+      ),
+    )
   }
   return found
 }
@@ -47,7 +53,10 @@ function manifest(): string {
   return JSON.stringify({
     ...{ name: packageName, version: own.version, type: 'module' },
     exports: both(`./${entry}`),
-    imports: { '#shared/*': both('./shared/*') },
+    imports: {
+      '#platform/*': both(`./${folders.platform}/*`),
+      '#shared/*': both(`./${folders.shared}/*`),
+    },
     dependencies: { typebox },
     peerDependencies: { viem: '>=2.0.0' },
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import pino from 'pino'
-import { answerMetrics } from '#shared/metrics/answer'
+import { answerMetrics } from '#platform/metrics/answer'
 import { waitUntil } from '#test/support/wait'
 import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
 import { gatherMetrics } from './gather'

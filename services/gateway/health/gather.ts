@@ -1,8 +1,8 @@
 import type { Msg } from 'nats'
-import type { Bus } from '#shared/bus/open'
-import { askEverybody } from '#shared/bus/scatter-gather'
+import { askEverybody } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
+import { answererHeaders, metricsSubject } from '#platform/metrics/answer'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
-import { answererHeaders, metricsSubject } from '#shared/metrics/answer'
 
 /** Metrics of one instance in Prometheus text format. */
 export type Gathered = {

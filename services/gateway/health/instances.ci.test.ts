@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openRoster, type Roster } from '#shared/bus/instances'
-import type { Bus } from '#shared/bus/open'
+import { openRoster, type Roster } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
 import type { ServiceName } from '#shared/messages/topic'
 import { waitUntil } from '#test/support/wait'
 import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'

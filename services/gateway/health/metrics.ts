@@ -1,7 +1,7 @@
-import type { DownCopy } from '#shared/bus/instances'
+import type { DownCopy } from '#platform/bus/instances'
+import { merged } from '#platform/metrics/exposition'
+import { gauge, type Reading, textOf } from '#platform/metrics/readings'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
-import { merged } from '#shared/metrics/exposition'
-import { gauge, type Reading, textOf } from '#shared/metrics/readings'
 import type { Gathered } from './gather'
 
 /**

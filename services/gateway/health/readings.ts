@@ -1,5 +1,5 @@
-import { each, gauge, type Reading } from '#shared/metrics/readings'
-import { messagingReadings, stateReadings } from '#shared/metrics/standing'
+import { each, gauge, messagingReadings, type Reading } from '#platform/metrics/readings'
+import { stateReadings } from '#platform/metrics/state-limits'
 import { limits } from '../identity/identity'
 import type { StreamFigures } from './streams'
 

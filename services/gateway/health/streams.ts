@@ -1,6 +1,6 @@
-import type { Bus } from '#shared/bus/open'
-import type { Log } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
+import type { Bus } from '#platform/bus/open'
+import type { Log } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
 import { topics } from '#shared/messages/catalogue'
 
 /** All streams, including the bucket of rates. */

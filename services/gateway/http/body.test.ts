@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { peek } from 'bun'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { bodyBytesMax, readBytes } from './body'
 
 /** A request whose body has not arrived yet, and the function that delivers it. */

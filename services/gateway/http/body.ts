@@ -1,5 +1,5 @@
-import { Overdue, within } from '#shared/deadline'
-import type { Reader } from '#shared/schema'
+import { Overdue, within } from '#platform/deadline'
+import type { Reader } from '#platform/schema'
 import { badRequest, Refused } from './failure'
 import { openHeld } from './held'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
-import { type Origin, requestIdOf } from '#shared/tracing/origin'
+import { type Origin, requestIdOf } from '#platform/tracing/origin'
 
 /** Caller of a request; `route` is set once a route matches. */
 export type Caller = {

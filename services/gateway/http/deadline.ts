@@ -1,4 +1,4 @@
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
 
 /**
  * Maximum wait for a dependency (Postgres, NATS, another service). A hanging dependency becomes a 503

@@ -1,7 +1,7 @@
 import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
-import { Faulted, Unavailable } from '#shared/bus/ask'
-import { Overdue } from '#shared/deadline'
+import { Faulted, Unavailable } from '#platform/bus/ask'
+import { Overdue } from '#platform/deadline'
 import {
   type Answer,
   errorCodeHeader,

@@ -1,4 +1,4 @@
-import { requestId, requestIdHeader } from '#shared/request-id'
+import { requestId, requestIdHeader } from '#platform/request-id'
 import type { Config } from '../config'
 import { callerOf } from './caller'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import type { Config } from '../config'
 import { Refused } from './failure'
 

@@ -1,5 +1,5 @@
-import type { Ask } from '#shared/bus/ask'
-import { failpoint } from '#shared/failpoint'
+import type { Ask } from '#platform/bus/ask'
+import { failpoint } from '#platform/failpoint'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { acceptingDeadlineMs } from './deadline'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
 import { waitUntil } from '#test/support/wait'
 import { listen } from '../listen'
 import { fixtureOf, streamInMemory } from '../test-support/fixture'

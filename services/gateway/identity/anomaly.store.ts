@@ -1,6 +1,6 @@
 import { text } from 'drizzle-orm/pg-core'
-import { at } from '#shared/db/columns'
-import type { Tx } from '#shared/db/open'
+import { at } from '#platform/db/columns'
+import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
 /** Reasons why an authentic delivery could not be applied. */

@@ -1,9 +1,9 @@
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#shared/db/columns'
-import { lockNamed } from '#shared/db/lock'
-import { findOldest } from '#shared/db/oldest.store'
-import type { Database, Db, Tx } from '#shared/db/open'
+import { addressColumn, amountColumn, at, timestamps } from '#platform/db/columns'
+import { lockNamed } from '#platform/db/lock'
+import { findOldest } from '#platform/db/oldest.store'
+import type { Database, Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import type { Identity, IdentityState } from './identity'
 

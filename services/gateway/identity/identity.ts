@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/overdue'
+import type { Limits } from '#platform/metrics/state-limits'
 import type { Config } from '../config'
 import { type Progress, referenceOf, type Statement, type Undated, type Word } from './provider'
 

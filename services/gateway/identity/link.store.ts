@@ -1,7 +1,7 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 import { index, text, uuid } from 'drizzle-orm/pg-core'
-import { addressColumn, at } from '#shared/db/columns'
-import type { Db } from '#shared/db/open'
+import { addressColumn, at } from '#platform/db/columns'
+import type { Db } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
 

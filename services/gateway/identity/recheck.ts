@@ -1,5 +1,5 @@
-import { within } from '#shared/deadline'
-import { failpoint } from '#shared/failpoint'
+import { within } from '#platform/deadline'
+import { failpoint } from '#platform/failpoint'
 import type { Context } from '../context'
 import { nextCheckAt, retryAt, scheduleOf } from './identity'
 import { findOwnRefs } from './link.store'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
+import { readerOf } from '#platform/schema'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
-import { readerOf } from '#shared/schema'
 import { failureHeaders, failureOf, Refused } from '../http/failure'
 import { fixtureOf } from '../test-support/fixture'
 

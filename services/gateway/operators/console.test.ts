@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { Unavailable } from '#shared/bus/ask'
+import { Unavailable } from '#platform/bus/ask'
 import { listen } from '../listen'
 import { askOf, okay, type Replies } from '../test-support/fixture'
 import { openConsole } from './console'

@@ -1,6 +1,6 @@
+import type { Ask } from '#platform/bus/ask'
+import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
-import type { Ask } from '#shared/bus/ask'
-import type { Log } from '#shared/log'
 import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
 import type { App } from '../app'
 import { hostFault, readTarget } from '../http/target'

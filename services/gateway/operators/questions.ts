@@ -1,6 +1,6 @@
-import { Faulted, Unavailable } from '#shared/bus/ask'
-import { Overdue } from '#shared/deadline'
-import type { Log } from '#shared/log'
+import { Faulted, Unavailable } from '#platform/bus/ask'
+import { Overdue } from '#platform/deadline'
+import type { Log } from '#platform/log'
 import type { Shown } from '#shared/messages/operations'
 import type { Answer } from '#shared/refusals'
 

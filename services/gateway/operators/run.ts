@@ -1,4 +1,4 @@
-import type { Bus } from '#shared/bus/open'
+import type { Bus } from '#platform/bus/open'
 import type { App } from '../app'
 import type { Context } from '../context'
 import { openConsole } from './console'

@@ -1,4 +1,4 @@
-import { Overdue, within } from '#shared/deadline'
+import { Overdue, within } from '#platform/deadline'
 
 /** Controls of a local stack, served by the process that started it. */
 export type Sandbox = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
 import { Bank } from '#shared/messages/fields'
-import { readerOf } from '#shared/schema'
 import { type BodyPath, bank, goodBodies, spoilt } from '../test-support/bodies'
 import { errorOf, fixtureOf, okay } from '../test-support/fixture'
 import { ana, headerOf } from '../test-support/wallets'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { readerOf } from '#platform/schema'
 import { PostCashout } from '#shared/api/money'
 import { CashoutCreate } from '#shared/messages/payouts'
-import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'

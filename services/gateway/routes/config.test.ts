@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
 import { GetConfig } from '#shared/api/config'
-import { readerOf } from '#shared/schema'
 import { fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { nowMs } from '../test-support/wallets'
 

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import type { PersonReader } from '#platform/db/person'
 import { GetExport } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
-import type { PersonReader } from '#shared/db/person'
 import { type PersonPage, type PersonRow, personReads } from '#shared/messages/person'
 import { refusals } from '#shared/refusals'
 import type { Context } from '../context'

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import type { Context } from '../context'
 import type { Readiness } from '../health/probes'
 import { Refused } from '../http/failure'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { Overdue } from '#shared/deadline'
+import { Overdue } from '#platform/deadline'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { readerOf } from '#platform/schema'
 import { PostQuote } from '#shared/api/quotes'
 import { QuoteCreate } from '#shared/messages/pricing'
-import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'

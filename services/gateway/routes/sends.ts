@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { readerOf } from '#platform/schema'
 import { PostSend } from '#shared/api/money'
 import { SendCreate } from '#shared/messages/chain'
-import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
+import { readerOf } from '#platform/schema'
 import { PostSettlement } from '#shared/api/money'
 import { SettlementCreate } from '#shared/messages/payments'
-import { readerOf } from '#shared/schema'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { within } from '#shared/deadline'
+import { within } from '#platform/deadline'
 
 /** A response as it arrived on the wire. */
 export type RawAnswer = { status: number; headers: Headers; body: string }

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import { type Head, type Known, readHead } from './head'
 import { type ChainIdentity, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'

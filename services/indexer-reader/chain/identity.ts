@@ -1,10 +1,10 @@
 import { type Address, encodeFunctionData } from 'viem'
+import { systemClock } from '#platform/clock'
+import { pause } from '#platform/deadline'
+import { type Log, openLogThrottled } from '#platform/log'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
-import { systemClock } from '#shared/clock'
-import { pause } from '#shared/deadline'
-import { type Log, openLogThrottled } from '#shared/log'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** Expected chain and contract; an `unchecked` genesis hash accepts the first one reported. */

@@ -1,8 +1,8 @@
+import { systemClock } from '#platform/clock'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent } from '#shared/chain/turns'
-import { systemClock } from '#shared/clock'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**

@@ -1,4 +1,4 @@
-import { failpoint } from '#shared/failpoint'
+import { failpoint } from '#platform/failpoint'
 import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'

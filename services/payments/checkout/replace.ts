@@ -1,5 +1,5 @@
-import type { Tx } from '#shared/db/open'
-import { failpoint } from '#shared/failpoint'
+import type { Tx } from '#platform/db/open'
+import { failpoint } from '#platform/failpoint'
 import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { fetchCheckout, receiveCheckout } from '../incoming/receive'

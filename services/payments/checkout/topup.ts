@@ -1,5 +1,5 @@
-import { handler } from '#shared/bus/serve'
-import { failpoint } from '#shared/failpoint'
+import { handler } from '#platform/bus/serve'
+import { failpoint } from '#platform/failpoint'
 import { ChainAccount } from '#shared/messages/chain'
 import { TopupCreate } from '#shared/messages/payments'
 import { type Answer, refuse } from '#shared/refusals'

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
-import { isOneOf } from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+import { isOneOf } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
 import { isWalletDue, wallets } from '../losses/refund.store'
 import { type PaymentRow, payments } from '../payment.store'
 

@@ -1,4 +1,4 @@
-import { lastReadAt } from '#shared/db/listing.store'
+import { lastReadAt } from '#shared/provider/listing.store'
 import type { Listed } from '#shared/provider/transactions'
 import type { Context } from '../context'
 import type { PaymentRow } from '../payment.store'

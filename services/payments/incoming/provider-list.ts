@@ -1,5 +1,5 @@
-import type { Tx } from '#shared/db/open'
-import { failpoint } from '#shared/failpoint'
+import type { Tx } from '#platform/db/open'
+import { failpoint } from '#platform/failpoint'
 import { countryBy } from '#shared/money/countries'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import {

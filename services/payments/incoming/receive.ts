@@ -1,4 +1,4 @@
-import type { Db, Tx } from '#shared/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { raiseAlert } from '../alert'
 import { askOr, type Context } from '../context'

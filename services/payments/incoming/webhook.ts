@@ -1,5 +1,5 @@
-import { type Reaction, reactTo } from '#shared/bus/reaction'
-import type { Tx } from '#shared/db/open'
+import { type Reaction, reactTo } from '#platform/bus/reaction'
+import type { Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'

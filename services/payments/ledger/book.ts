@@ -1,5 +1,5 @@
-import type { Beside } from '#shared/db/compiled-query'
-import type { Tx } from '#shared/db/open'
+import type { Beside } from '#platform/db/compiled-query'
+import type { Tx } from '#platform/db/open'
 import { providerOf } from '#shared/ledger/chart'
 import { book, bookBeside, bookTo, lockItem } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'

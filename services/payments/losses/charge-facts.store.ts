@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import type { PaymentRow } from '../payment.store'
 import type { Charge } from '../provider'
 import { journal } from '../schema.store'

@@ -1,4 +1,4 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
 import { decideOverpaid, decideRefunded, waiverOf } from '../decide'

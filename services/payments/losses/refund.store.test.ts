@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database } from '#shared/db/open'
+import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import {
   addMadeGood,

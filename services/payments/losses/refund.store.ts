@@ -7,8 +7,8 @@ import {
   isOneOf,
   quotedList,
   timestamps,
-} from '#shared/db/columns'
-import type { Db, Tx } from '#shared/db/open'
+} from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
 import { isLostHold, payments } from '../payment.store'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'

@@ -1,5 +1,5 @@
-import type { Tx } from '#shared/db/open'
-import { announce } from '#shared/db/outbox.store'
+import type { Tx } from '#platform/db/open'
+import { announce } from '#platform/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'

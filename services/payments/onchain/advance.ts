@@ -1,17 +1,17 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import {
   type Announcement,
   announceAll,
   announceBeside,
   announcement,
-} from '#shared/db/outbox.store'
+} from '#platform/db/outbox.store'
+import { flowSeconds, timer } from '#platform/metrics/measures'
+import { requestId, withRequestId } from '#platform/request-id'
+import { inSpan } from '#platform/tracing/spans'
 import { messageIdFor } from '#shared/ids'
 import { PaymentInReview, PaymentPaid, PaymentSettled } from '#shared/messages/payments'
 import { CreditOrdered, ExtendOrdered, RepayOrdered, RevokeOrdered } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
-import { flowSeconds, timer } from '#shared/metrics/measures'
-import { requestId, withRequestId } from '#shared/request-id'
-import { inSpan } from '#shared/tracing/spans'
 import type { Context } from '../context'
 import { nextCheck, type Step } from '../decide'
 import { bookStep } from '../ledger/book'

@@ -1,5 +1,5 @@
-import { within } from '#shared/deadline'
-import { failpoint } from '#shared/failpoint'
+import { within } from '#platform/deadline'
+import { failpoint } from '#platform/failpoint'
 import { ChainHold } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import { decideMatured } from '../decide'

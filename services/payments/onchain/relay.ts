@@ -1,5 +1,5 @@
-import { type Reaction, reactTo } from '#shared/bus/reaction'
-import type { Tx } from '#shared/db/open'
+import { type Reaction, reactTo } from '#platform/bus/reaction'
+import type { Tx } from '#platform/db/open'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from '../decide'

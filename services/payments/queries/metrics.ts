@@ -1,5 +1,5 @@
-import { each, gauge, type Reading, seconds } from '#shared/metrics/readings'
-import { messagingReadings, stateReadings } from '#shared/metrics/standing'
+import { each, gauge, messagingReadings, type Reading, seconds } from '#platform/metrics/readings'
+import { stateReadings } from '#platform/metrics/state-limits'
 import type { Context } from '../context'
 import { limits } from '../payment'
 import { readStats } from './activity'

@@ -1,4 +1,4 @@
-import { handler } from '#shared/bus/serve'
+import { handler } from '#platform/bus/serve'
 import { channelKinds } from '#shared/messages/activity'
 import { PaymentsLimit, PaymentsTerms } from '#shared/messages/payments'
 import { dayLimit } from '#shared/money/day-limit'

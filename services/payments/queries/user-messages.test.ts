@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
 import { ActivityItem, activityStatuses } from '#shared/messages/activity'
-import { readerOf } from '#shared/schema'
 import { paymentStates, reasons } from '../payment'
 import type { ListedPayment } from './activity.store'
 import { wordsFor } from './user-messages'

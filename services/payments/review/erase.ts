@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { erasedNote, isBefore, withDeadLetters } from '#shared/db/erasure'
+import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { wallets } from '../losses/refund.store'
 import { isExpected, payments } from '../payment.store'
 import { deadLetters } from '../schema.store'

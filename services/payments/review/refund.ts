@@ -1,5 +1,5 @@
-import type { Tx } from '#shared/db/open'
-import { failpoint } from '#shared/failpoint'
+import type { Tx } from '#platform/db/open'
+import { failpoint } from '#platform/failpoint'
 import { money } from '#shared/money/money'
 import type { ProviderMeaning, ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'

@@ -1,5 +1,5 @@
-import { Unavailable } from '#shared/bus/ask'
-import type { Tx } from '#shared/db/open'
+import { Unavailable } from '#platform/bus/ask'
+import type { Tx } from '#platform/db/open'
 import { ChainAccount } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import { isLate, type Receipt } from '../decide'

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { bigint, text } from 'drizzle-orm/pg-core'
-import { maybeSince } from '#shared/db/clock'
-import { amountColumn, at } from '#shared/db/columns'
-import type { Db } from '#shared/db/open'
-import { sumOf, sumWhere } from '#shared/db/sum'
+import { maybeSince } from '#platform/db/clock'
+import { amountColumn, at } from '#platform/db/columns'
+import type { Db } from '#platform/db/open'
+import { sumOf, sumWhere } from '#platform/db/sum'
 import { payments } from '../payment.store'
 import { schema } from '../schema.store'
 

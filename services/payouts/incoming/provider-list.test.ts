@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { listingAgeMs } from '#shared/db/listing.store'
 import { readWindow } from '#shared/provider/listing'
+import { listingAgeMs } from '#shared/provider/listing.store'
 import { waitUntil } from '#test/support/wait'
 import { listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'

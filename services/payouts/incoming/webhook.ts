@@ -1,4 +1,4 @@
-import { type Reaction, reactTo } from '#shared/bus/reaction'
+import { type Reaction, reactTo } from '#platform/bus/reaction'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import { findPaidAs } from '../cashout.store'

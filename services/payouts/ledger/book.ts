@@ -1,4 +1,4 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import { book, bookTo } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'
 import type { Listed } from '#shared/provider/transactions'

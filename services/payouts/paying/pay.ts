@@ -1,5 +1,5 @@
-import { fromNow } from '#shared/db/columns'
-import { failpoint } from '#shared/failpoint'
+import { fromNow } from '#platform/db/columns'
+import { failpoint } from '#platform/failpoint'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
 import {
   apiOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { openDetailsSafe } from '../request/bank'
 import { unsealWith } from './unseal'
 

@@ -1,4 +1,4 @@
-import type { Unseal } from '#shared/db/person'
+import type { Unseal } from '#platform/db/person'
 import type { Context } from '../context'
 
 /**

@@ -1,4 +1,4 @@
-import { type Handler, handler } from '#shared/bus/serve'
+import { type Handler, handler } from '#platform/bus/serve'
 import { PayoutsLimit, PayoutsTerms } from '#shared/messages/payouts'
 import { countryBy } from '#shared/money/countries'
 import { dayLimit } from '#shared/money/day-limit'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readConfig } from '#shared/config'
-import { openLog } from '#shared/log'
+import { readConfig } from '#platform/config'
+import { openLog } from '#platform/log'
 import { fields } from '../config'
 import type { Channel } from '../provider'
 import { openChannels, openDetailsSafe } from './bank'

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '#shared/clock'
-import type { Log } from '#shared/log'
+import type { Clock } from '#platform/clock'
+import type { Log } from '#platform/log'
 import type { Channel, PayoutProvider } from '../provider'
 
 export type Channels = {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { type Ask, Unavailable } from '#shared/bus/ask'
+import { type Ask, Unavailable } from '#platform/bus/ask'
 import { AuthorizationCheck } from '#shared/messages/chain'
 import { type RefusalCode, refuse } from '#shared/refusals'
 import { type Fixture, openFixture, unlimited } from '../test-support'

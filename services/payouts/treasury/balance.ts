@@ -1,8 +1,8 @@
-import type { Clock } from '#shared/clock'
-import type { Database } from '#shared/db/open'
-import { within } from '#shared/deadline'
-import { type Log, openLogThrottled } from '#shared/log'
-import { type Loop, startLoop } from '#shared/loop'
+import type { Clock } from '#platform/clock'
+import type { Database } from '#platform/db/open'
+import { within } from '#platform/deadline'
+import { type Log, openLogThrottled } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
 import type { PayoutProvider } from '../provider'
 import { sumUnpaid } from './promise.store'
 

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { maybeSince } from '#shared/db/clock'
-import type { Db } from '#shared/db/open'
-import { sumOf, sumWhere } from '#shared/db/sum'
+import { maybeSince } from '#platform/db/clock'
+import type { Db } from '#platform/db/open'
+import { sumOf, sumWhere } from '#platform/db/sum'
 import { cashouts } from '../cashout.store'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts

@@ -1,5 +1,5 @@
-import { lockNamed } from '#shared/db/lock'
-import type { Tx } from '#shared/db/open'
+import { lockNamed } from '#platform/db/lock'
+import type { Tx } from '#platform/db/open'
 import type { Balance } from './balance'
 import { sumUnpaid } from './promise.store'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import type { Pair } from '#shared/money/pair'
 import { operatorSource } from '../decide'
 import { localE8FromMinor, type RateSource } from '../rate'

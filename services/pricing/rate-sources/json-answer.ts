@@ -1,6 +1,6 @@
 import type { StaticDecode, TSchema } from 'typebox'
-import { within } from '#shared/deadline'
-import { readerOf } from '#shared/schema'
+import { within } from '#platform/deadline'
+import { readerOf } from '#platform/schema'
 
 /** Maximum response size, many times that of the rates of all currencies. */
 const bytesMax = 262_144

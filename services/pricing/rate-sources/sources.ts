@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import type { Config, SourceName } from '../config'
 import type { RateSource } from '../rate'
 import { bnmSource } from './bnm'

@@ -1,6 +1,6 @@
 import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 import { kept, startLoad } from '../../scale/load'
 import { fund } from '../../support/people'

@@ -1,7 +1,7 @@
 import postgres, { type Sql } from 'postgres'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { fillTables } from '../../bounds/fill'
 import { against, type Figure, figureText } from '../figure'
 import type { Options } from '../options'

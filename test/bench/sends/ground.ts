@@ -27,11 +27,11 @@ import {
 import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
+import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type SignedTransfer, typedTransfer } from '#shared/chain/erc3009'
-import { toUnixSeconds } from '#shared/clock'
 import { benchDir } from '../bench-dir'
 
 type Backbone = Awaited<ReturnType<typeof bootBackbone>>

@@ -1,10 +1,10 @@
 import pMap from 'p-map'
 import { createPublicClient, createWalletClient, type Hex, http, parseGwei } from 'viem'
 import { nonceManager, privateKeyToAccount } from 'viem/accounts'
+import { pause } from '#platform/deadline'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import type { SignedTransfer } from '#shared/chain/erc3009'
-import { pause } from '#shared/deadline'
 
 /**
  * Yardstick: relays signed transfers with viem alone. Each is a `writeContract` by an account with

@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /**
  * Starts `count` units of work at a fixed rate (open loop: slow responses do not reduce the load).

@@ -3,8 +3,8 @@ import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { pause, within } from '#platform/deadline'
 import { okOf } from '#shared/client/client'
-import { pause, within } from '#shared/deadline'
 
 /** Creates verified users. */
 export async function verifiedUsers(stack: Stack, count: number): Promise<Person[]> {

@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import type { Hand } from './hand'
 
 const everyMs = 20

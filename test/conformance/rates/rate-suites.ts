@@ -1,4 +1,4 @@
-import { readConfig } from '#shared/config'
+import { readConfig } from '#platform/config'
 import { fields, guardsFrom } from '../../../services/pricing/config'
 import { sourcesFrom } from '../../../services/pricing/rate-sources/sources'
 import type { Suite } from '../step'

@@ -1,4 +1,4 @@
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 
 /** State of the simulated rate sources. */
 export type RateWeather =

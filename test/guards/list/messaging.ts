@@ -1,10 +1,16 @@
 import { edit, type Guard } from '../guard'
 
-const handling = { source: 'shared/bus/handling.ts', test: 'shared/bus/handling.test.ts' }
-const messaging = 'shared/db/messaging.ts'
-const inbox = 'shared/db/inbox.store.ts'
-const outbox = 'shared/db/outbox.store.ts'
-const relay = { source: 'shared/bus/outbox-relay.ts', test: 'shared/bus/outbox-relay.test.ts' }
+const handling = {
+  source: 'shared/platform/bus/handling.ts',
+  test: 'shared/platform/bus/handling.test.ts',
+}
+const messaging = 'shared/platform/db/messaging.ts'
+const inbox = 'shared/platform/db/inbox.store.ts'
+const outbox = 'shared/platform/db/outbox.store.ts'
+const relay = {
+  source: 'shared/platform/bus/outbox-relay.ts',
+  test: 'shared/platform/bus/outbox-relay.test.ts',
+}
 
 /** Exactly-once handling of messages. */
 export const messagingGuards: readonly Guard[] = [
@@ -76,7 +82,7 @@ export const messagingGuards: readonly Guard[] = [
     kind: 'guarded update',
     edits: [
       edit(
-        'shared/db/dead-letter.store.ts',
+        'shared/platform/db/dead-letter.store.ts',
         `        isNotNull(deadLetters.redriveRequestedAt),
         isNull(deadLetters.redrivenAt),
       ),
@@ -91,7 +97,7 @@ export const messagingGuards: readonly Guard[] = [
       ),
     ],
     test: {
-      file: 'shared/bus/redrive.test.ts',
+      file: 'shared/platform/bus/redrive.test.ts',
       name: 'instances that redrive at the same time handle a message once',
     },
   },
@@ -129,7 +135,7 @@ export const messagingGuards: readonly Guard[] = [
   {
     guard: 'a message is identified by an id derived from its cause',
     kind: 'outbox',
-    edits: [edit('shared/bus/publish.ts', '      msgID: message.id,\n', '')],
+    edits: [edit('shared/platform/bus/publish.ts', '      msgID: message.id,\n', '')],
     test: {
       file: relay.test,
       name: 'is one message under its id, however often it is announced and published',

@@ -22,7 +22,9 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'an order of a step is sent only if the step was taken',
     kind: 'outbox',
-    edits: [edit('shared/db/outbox.store.ts', `from moved, \${told} on`, `from \${told} on`)],
+    edits: [
+      edit('shared/platform/db/outbox.store.ts', `from moved, \${told} on`, `from \${told} on`),
+    ],
     test: {
       file: at('payment.store.test.ts'),
       name: 'moved by another transaction first stays unchanged, without orders or entries',

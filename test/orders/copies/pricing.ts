@@ -1,4 +1,4 @@
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { answerQuotes } from '../../../services/pricing/lock'
 import { mintQuoteId } from '../../../services/pricing/quote-id'
 import type { Side } from '../side'

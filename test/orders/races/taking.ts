@@ -1,5 +1,5 @@
 import { inArray, isNull, sql } from 'drizzle-orm'
-import { lease, markPublished } from '#shared/db/outbox.store'
+import { lease, markPublished } from '#platform/db/outbox.store'
 import { outbox } from '../../../services/payments/schema.store'
 import { cashouts, leaseDue } from '../../../services/payouts/cashout.store'
 import { newNumber } from '../copies/payments'

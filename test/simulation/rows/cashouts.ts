@@ -1,5 +1,5 @@
 import { is, SQL, StringChunk } from 'drizzle-orm'
-import { statesBefore } from '#shared/lifecycle'
+import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.store'
 import { checkWait } from '../../../services/payouts/decide'

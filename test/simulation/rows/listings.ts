@@ -3,8 +3,8 @@ import { FromNow, nothing, type StandIn } from './table'
 
 // Stand-in for the list readings and named locks.
 
-type Listings = typeof import('#shared/db/listing.store')
-type Lock = typeof import('#shared/db/lock')
+type Listings = typeof import('#shared/provider/listing.store')
+type Lock = typeof import('#platform/db/lock')
 
 const listingWindows = ['latest', 'recent', 'whole'] as const
 const keyOf = ({ account, window }: { account: string; window: string }) => `${account} ${window}`

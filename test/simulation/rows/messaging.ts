@@ -1,15 +1,15 @@
-import type { Announced } from '#shared/db/outbox.store'
+import type { Announced } from '#platform/db/outbox.store'
+import { readerOf } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
-import { readerOf } from '#shared/schema'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stand-in for the inbox, the outbox and the dead letters of `shared/db`.
+// Stand-in for the inbox, the outbox and the dead letters of `shared/platform/db`.
 
-type Inbox = typeof import('#shared/db/inbox.store')
-type Outbox = typeof import('#shared/db/outbox.store')
-type DeadLetters = typeof import('#shared/db/dead-letter.store')
-type Messaging = typeof import('#shared/db/messaging')
+type Inbox = typeof import('#platform/db/inbox.store')
+type Outbox = typeof import('#platform/db/outbox.store')
+type DeadLetters = typeof import('#platform/db/dead-letter.store')
+type Messaging = typeof import('#platform/db/messaging')
 type Database = Parameters<Outbox['lease']>[0]
 
 const keyOf = (consumer: string, messageId: string) => `${consumer} ${messageId}`
@@ -54,7 +54,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** Lease of a new row for the process that announced it; see `shared/db/outbox.store.ts`. */
+/** Lease of a new row for the process that announced it; see `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 

@@ -1,4 +1,4 @@
-import { statesBefore } from '#shared/lifecycle'
+import { statesBefore } from '#platform/lifecycle'
 import {
   isVerdict,
   lifecycle,

@@ -1,4 +1,4 @@
-import type { Db } from '#shared/db/open'
+import type { Db } from '#platform/db/open'
 import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
 import type { Operation } from '../../../services/chain-relayer/operations/operation.store'
 import type {

@@ -1,4 +1,4 @@
-import type { Db } from '#shared/db/open'
+import type { Db } from '#platform/db/open'
 
 /** Undoes a change when its transaction does not commit. */
 type Undo = () => void

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from '#shared/bus/handling'
+import type { IncomingMessage } from '#platform/bus/handling'
 import type { OutboxRow } from '../rows/rows'
 import type { Table } from '../rows/table'
 import type { Moment, Stage, Task } from './state'

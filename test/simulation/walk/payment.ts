@@ -1,5 +1,5 @@
 import { drainMicrotasks } from 'bun:jsc'
-import { handle } from '#shared/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { idFor, messageIdFor } from '#shared/ids'
 import { difference, unbalanced } from '#shared/ledger/position'
 import * as relay from '#shared/messages/relay'

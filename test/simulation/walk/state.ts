@@ -1,5 +1,5 @@
 import { drainMicrotasks } from 'bun:jsc'
-import type { Database } from '#shared/db/open'
+import type { Database } from '#platform/db/open'
 import { Rows } from '../rows/rows'
 import { beginsAt } from '../world/world'
 

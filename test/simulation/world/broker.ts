@@ -1,4 +1,4 @@
-import type { IncomingMessage } from '#shared/bus/handling'
+import type { IncomingMessage } from '#platform/bus/handling'
 import { chance, oneOf } from './choices'
 import { acknowledging } from './faults'
 import type { Process, World } from './world'

@@ -1,5 +1,5 @@
 import { drainMicrotasks } from 'bun:jsc'
-import type { Database } from '#shared/db/open'
+import type { Database } from '#platform/db/open'
 import { reading, writing } from './faults'
 import type { Process, World } from './world'
 

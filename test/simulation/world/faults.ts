@@ -1,6 +1,6 @@
-import { Unavailable } from '#shared/bus/ask'
-import { DatabaseRefused } from '#shared/db/open'
-import { Overdue } from '#shared/deadline'
+import { Unavailable } from '#platform/bus/ask'
+import { DatabaseRefused } from '#platform/db/open'
+import { Overdue } from '#platform/deadline'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { choiceMax } from './choices'
 

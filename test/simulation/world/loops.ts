@@ -1,4 +1,4 @@
-import type { idle as Idle, Loop } from '#shared/loop'
+import type { idle as Idle, Loop } from '#platform/loop'
 import type { Process, World } from './world'
 
 // Stand-ins for loops, publishing and the runtime's timers; they follow the clock of the world.
@@ -20,7 +20,7 @@ export const idle: typeof Idle = 'idle'
 /** Minimum interval between rounds; more rounds would find nothing new. */
 const leastMs = 1_000
 
-/** As in `shared/loop.ts`; the loop ends with its process. */
+/** As in `shared/platform/loop.ts`; the loop ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number

@@ -1,4 +1,4 @@
-import type { counter as Counter, timer as Timer } from '#shared/metrics/measures'
+import type { counter as Counter, timer as Timer } from '#platform/metrics/measures'
 
 // Stand-ins for metrics, which have no reader here.
 

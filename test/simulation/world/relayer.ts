@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { handle } from '#shared/bus/handling'
-import { relayOutbox } from '#shared/bus/outbox-relay'
+import { handle } from '#platform/bus/handling'
+import { relayOutbox } from '#platform/bus/outbox-relay'
 import { type Context, newProcess } from '../../../services/chain-relayer/context'
 import { startLookUps } from '../../../services/chain-relayer/operations/authorization-search'
 import { startWatching } from '../../../services/chain-relayer/operations/late-takes'

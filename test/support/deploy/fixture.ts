@@ -20,8 +20,8 @@ import { exitCodeOf, report } from '#infra/deploy/report'
 import { wantedOf } from '#infra/deploy/wanted'
 import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
+import { readConfig } from '#platform/config'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { readConfig } from '#shared/config'
 import { startAnvil } from '../engines/anvil'
 
 export type Env = Readonly<Record<string, string>>

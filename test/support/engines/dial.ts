@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { openBus } from '#shared/bus/open'
-import { openDatabase } from '#shared/db/open'
-import { openLog } from '#shared/log'
+import { openBus } from '#platform/bus/open'
+import { openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
 
 /**
  * `bun test/support/engines/dial.ts <Postgres URL> <NATS URL> <NATS password of admin>` connects as

@@ -1,4 +1,4 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import type { BooksContext } from '../context'
 import { bookItems } from './booking'
 import { findMove, movesOfKeys } from './chain-move.store'

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Db } from '#shared/db/open'
+import type { Db } from '#platform/db/open'
 import { balances } from '../schema.store'
 
 export type Balance = typeof balances.$inferSelect

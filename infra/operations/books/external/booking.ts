@@ -1,4 +1,4 @@
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import { book } from '#shared/ledger/journal.store'
 import { difference, type Position } from '#shared/ledger/position'
 import { journal } from '../schema.store'

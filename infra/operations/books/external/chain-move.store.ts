@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, inArray, lte, sql } from 'drizzle-orm'
-import type { Db, Tx } from '#shared/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { chainMoves } from '../schema.store'
 
 export type ChainMove = typeof chainMoves.$inferSelect

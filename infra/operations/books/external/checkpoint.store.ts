@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { Db, Tx } from '#shared/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { checkpoints } from '../schema.store'
 
 export type Checkpoint = typeof checkpoints.$inferSelect

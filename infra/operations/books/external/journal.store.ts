@@ -1,6 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm'
-import { lockNamed } from '#shared/db/lock'
-import type { Database, Tx } from '#shared/db/open'
+import { lockNamed } from '#platform/db/lock'
+import type { Database, Tx } from '#platform/db/open'
 import type { Line } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 

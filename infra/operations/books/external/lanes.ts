@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Tx } from '#shared/db/open'
-import { pause } from '#shared/deadline'
+import type { Tx } from '#platform/db/open'
+import { pause } from '#platform/deadline'
 import { book } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import type { BooksContext } from '../context'

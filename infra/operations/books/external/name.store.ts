@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm'
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import { names } from '../schema.store'
 
 export type Name = typeof names.$inferInsert

@@ -1,5 +1,5 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { Tx } from '#shared/db/open'
+import type { Tx } from '#platform/db/open'
 import { providerMoves } from '../schema.store'
 
 export type ProviderMove = typeof providerMoves.$inferSelect

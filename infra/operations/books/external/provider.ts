@@ -1,6 +1,6 @@
 import type { ProviderPlace } from '#infra/operations/restore/provider'
-import type { Tx } from '#shared/db/open'
-import { openLog } from '#shared/log'
+import type { Tx } from '#platform/db/open'
+import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'

@@ -1,5 +1,5 @@
+import type { Tx } from '#platform/db/open'
 import { refOf } from '#shared/chain/ref'
-import type { Tx } from '#shared/db/open'
 import type { BooksContext } from '../context'
 import { bookItems } from './booking'
 import { type ChainMove, type LogPlace, movesBehind } from './chain-move.store'

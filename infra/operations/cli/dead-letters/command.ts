@@ -2,7 +2,7 @@ import { askOutcome, type Performed, perform } from '#infra/operations/audit-log
 import { type Asked, among, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/words'
-import { pause } from '#shared/deadline'
+import { pause } from '#platform/deadline'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import {
   type DeadLetter,

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import { fieldRemover } from '#platform/redaction'
 import { deadLetterDecisions, type Reader } from '#shared/messages/dead-letters'
-import { fieldRemover } from '#shared/redaction'
 
 /** A dead-lettered message, without its payload, which may contain personal data. */
 export type DeadLetter = {

@@ -3,15 +3,15 @@ import { PgDialect } from 'drizzle-orm/pg-core'
 import postgres, { type Sql } from 'postgres'
 import { holds, personalData } from '#infra/documents/personal-data'
 import { databaseRoles } from '#infra/migrations/databases'
-import { type Database, openDatabase } from '#shared/db/open'
+import { type Database, openDatabase } from '#platform/db/open'
 import {
   findPersonTables,
   openPersonReader,
   operatorNotes,
   type Run,
   walkPerson,
-} from '#shared/db/person'
-import { openLog } from '#shared/log'
+} from '#platform/db/person'
+import { openLog } from '#platform/log'
 import type { PersonPage } from '#shared/messages/person'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { exposureOf } from './command'

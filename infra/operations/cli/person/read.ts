@@ -1,7 +1,7 @@
 import { PgDialect } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import { databaseRoles } from '#infra/migrations/databases'
-import { findPersonTables, type Run, walkPerson } from '#shared/db/person'
+import { findPersonTables, type Run, walkPerson } from '#platform/db/person'
 import type { PersonRow } from '#shared/messages/person'
 
 /** The rows of one table about a user. */

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/clock'
+import type { Clock } from '#platform/clock'
 import type { Config } from '../../config'
 import type { IdentityProvider } from '../provider'
 import { persona } from './persona/client'

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { requestSeconds, timer } from '#shared/metrics/measures'
+import { requestSeconds, timer } from '#platform/metrics/measures'
 import { readBody } from '#shared/provider/answer'
 import { ProviderDown } from '../provider'
 

@@ -1,4 +1,4 @@
-import type { Log } from '#shared/log'
+import type { Log } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
   openProviderClient,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { parseExact } from '#shared/provider/answer'
-import { readerOf } from '#shared/schema'
 import type { Checkout, CheckoutOrder, RefundOrder } from '../../provider'
 import { chargeFrom, checkoutFrom, refundFrom, refundRequest, sessionRequest } from './mapping'
 import { WireOpened, WirePayment, WireRefund, WireSession } from './wire'

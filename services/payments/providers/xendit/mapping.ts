@@ -1,7 +1,7 @@
+import { asObject } from '#platform/schema'
 import type { ProviderAccount } from '#shared/money/pair'
 import { toProviderAmount } from '#shared/provider/amount'
 import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
-import { asObject } from '#shared/schema'
 import type {
   ChargeStatus,
   Checkout,

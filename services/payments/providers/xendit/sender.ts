@@ -1,5 +1,5 @@
+import { asObject } from '#platform/schema'
 import { textFrom } from '#shared/provider/field'
-import { asObject } from '#shared/schema'
 import type { SenderVerification } from '../../provider'
 import type { WirePayment } from './wire'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { openLog } from '#shared/log'
+import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
 import type { Evidence } from '../../provider'

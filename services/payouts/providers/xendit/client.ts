@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Log } from '#shared/log'
+import type { Log } from '#platform/log'
 import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'

@@ -1,4 +1,4 @@
-import { asObject, jsonObject } from '#shared/schema'
+import { asObject, jsonObject } from '#platform/schema'
 import type { Hint } from '../../provider'
 
 /**

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { type Clock, toUnixSeconds } from '#shared/clock'
-import { readerOf } from '#shared/schema'
+import { type Clock, toUnixSeconds } from '#platform/clock'
+import { readerOf } from '#platform/schema'
 import {
   type Finding,
   type IdentityProvider,

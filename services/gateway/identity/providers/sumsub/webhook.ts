@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { asObject } from '#shared/schema'
+import { asObject } from '#platform/schema'
 import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 

@@ -1,0 +1,234 @@
+import { headers, type Msg } from 'nats'
+import { copySubject, findCopies, questionIdHeader } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
+import { type Asked, NobodyThere, openRequests, type Requests } from '#platform/bus/requests'
+import { Overdue, within } from '#platform/deadline'
+import { quickSeconds, timer } from '#platform/metrics/measures'
+import { requestId, requestIdHeader } from '#platform/request-id'
+import { readerOf } from '#platform/schema'
+import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
+import {
+  answerSchema,
+  type Question,
+  type ReadAnswerOf,
+  type RequestOf,
+} from '#shared/messages/topic'
+import { type RefusalCode, refuse } from '#shared/refusals'
+
+/** No instance responded: the request was not handled. */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+/** The other service failed while handling the request: it may or may not have acted. */
+export class Faulted extends Error {
+  override name = 'Faulted'
+}
+
+/**
+ * How long to wait for a response: ms, or a deadline with an early exit. With `quietMs`, the wait
+ * ends as soon as that time has passed without a response and no instance of the service reports
+ * that it is present.
+ */
+export type Patience = number | { readonly deadlineMs: number; readonly quietMs: number }
+
+const deadlineOf = (patience: Patience): number =>
+  typeof patience === 'number' ? patience : patience.deadlineMs
+
+export type Ask = <Q extends Question>(
+  question: Q,
+  request: RequestOf<Q>,
+  patience?: Patience,
+) => Promise<ReadAnswerOf<Q>>
+
+/** Slightly longer than the answering side allows itself, so that its own error arrives first. */
+const askDeadlineMs = 10_000
+
+/** Requests with a longer deadline first check that the server can be reached. */
+const hangsAfterMs = 1_800
+
+/** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
+export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
+  const asking = { bus, requests: openRequests(bus) }
+  return async <Q extends Question>(question: Q, request: RequestOf<Q>, patience?: Patience) => {
+    const startedMs = performance.now()
+    const tell = (outcome: Outcome) =>
+      questions.since(startedMs, { question: question.subject, outcome })
+    try {
+      const answer = await inSpan(`ask ${question.subject}`, { kind: 'client' }, () =>
+        askOnce(asking, question, request, patience ?? usualDeadlineMs),
+      )
+      tell('refused' in answer ? 'refused' : 'answered')
+      return answer as ReadAnswerOf<Q>
+    } catch (error) {
+      tell(outcomeOf(error))
+      throw error
+    }
+  }
+}
+
+type Asking = { readonly bus: Bus; readonly requests: Requests }
+
+async function askOnce(
+  asking: Asking,
+  question: Question,
+  request: unknown,
+  patience: Patience,
+): Promise<object> {
+  if (deadlineOf(patience) > hangsAfterMs) await reached(asking.bus, question)
+  const reply = await send(asking, question, request, patience)
+  const code = reply.headers?.get('Nats-Service-Error-Code')
+  if (code)
+    throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
+  const read = schemaOf(question)(reply.json())
+  if ('fault' in read)
+    throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
+  return read.value as object
+}
+
+const outcomes = ['answered', 'refused', 'unavailable', 'overdue', 'failed'] as const
+type Outcome = (typeof outcomes)[number]
+
+const questions = timer({
+  what: 'question_duration',
+  help: 'Duration of a NATS request as seen by the caller, in seconds.',
+  labels: { question: { atMost: 40 }, outcome: outcomes },
+  buckets: quickSeconds,
+})
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Unavailable) return 'unavailable'
+  return error instanceof Overdue ? 'overdue' : 'failed'
+}
+
+/** Sends a request. Returns the refusal `otherwise` on a timeout or fault. */
+export async function askOr<Q extends Question>(
+  ask: Ask,
+  question: Q,
+  request: RequestOf<Q>,
+  otherwise: RefusalCode,
+  deadlineMs?: number,
+): Promise<ReadAnswerOf<Q>> {
+  try {
+    return await ask(question, request, deadlineMs)
+  } catch (error) {
+    const unanswered = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
+    if (!unanswered) throw error
+    return refuse(otherwise)
+  }
+}
+
+/**
+ * Detects a hanging server before anything is sent, while it is certain that nothing was handled.
+ */
+async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
+  await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
+    throw new Unavailable(`${subject} could not be sent: NATS is not responding`, { cause })
+  })
+}
+
+/**
+ * Sends one request, or several if hedged. Errors of the nats client mean that the bus is
+ * unavailable.
+ */
+async function send(
+  { bus, requests }: Asking,
+  question: Question,
+  asked: unknown,
+  patience: Patience,
+): Promise<Msg> {
+  const deadlineMs = deadlineOf(patience)
+  const body = JSON.stringify(asked)
+  const cause = requestId()
+  const carried = [
+    [requestIdHeader, cause],
+    [traceHeader, carriedTrace()],
+  ] as const
+  const first = requests.send(question.subject, body, {
+    headers: cause ? headersOf(...carried) : undefined,
+    timeoutMs: deadlineMs,
+  })
+  try {
+    if (!question.repeat || deadlineMs <= usualQuietMs) return await first.answer
+    const again = (subject: string, timeoutMs: number) =>
+      requests.send(subject, body, {
+        headers: headersOf([questionIdHeader, first.id], ...carried),
+        timeoutMs,
+      })
+    return await hedge(bus, question, { first, again }, patience)
+  } catch (error) {
+    if (error instanceof NobodyThere)
+      throw new Unavailable(`${question.owner} is not running`, { cause: error })
+    throw error
+  }
+}
+
+/** Each header costs both sides some microseconds, so only those with a value are set. */
+function headersOf(...pairs: readonly (readonly [string, string | undefined])[]) {
+  const carried = headers()
+  for (const [name, value] of pairs) if (value) carried.set(name, value)
+  return carried
+}
+
+/** A request in progress, and how to repeat it to another instance. */
+type Sending = {
+  readonly first: Asked
+  readonly again: (subject: string, deadlineMs: number) => Asked
+}
+
+/** Healthy instances respond to most requests much sooner. */
+const usualQuietMs = 500
+/** A live instance reports its presence within this; one too busy to do so counts as frozen. */
+const presenceMs = 150
+
+/**
+ * Returns the first response, of `first` or of another instance. After half a second without a
+ * response, the instances of the owner are polled. While one reports that it is working on the
+ * request, however slowly, no other is asked, so that a slow system does not get double load. If
+ * none does, the instance that took it is frozen or gone, and a free one is asked.
+ */
+async function hedge(
+  bus: Bus,
+  { owner, subject }: Question,
+  { first, again }: Sending,
+  patience: Patience,
+): Promise<Msg> {
+  const isHasty = typeof patience !== 'number'
+  const { deadlineMs, quietMs } = isHasty
+    ? patience
+    : { deadlineMs: patience, quietMs: usualQuietMs }
+  const endsAt = performance.now() + deadlineMs
+  const leftMs = () => endsAt - performance.now()
+  const answered = Promise.withResolvers<Msg>()
+  first.answer.then(answered.resolve, answered.reject)
+  // The only timer of a request; nearly all are answered before it fires.
+  let timer: Timer | undefined
+  let ended = false
+  const lookAfter = (restMs: number) => {
+    if (!ended && restMs < leftMs()) timer = setTimeout(() => void lookAgain(restMs), restMs)
+  }
+  const lookAgain = async (restMs: number) => {
+    const copies = await findCopies(bus, owner, { questionId: first.id, withinMs: presenceMs })
+    if (isHasty && copies.length === 0) answered.reject(new Overdue(subject, deadlineMs - leftMs()))
+    const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
+    if (free && leftMs() > 0 && !ended) {
+      // The instance asked here reports the request as its own at the next poll.
+      const other = again(copySubject(owner, free.copy, subject), leftMs())
+      other.answer.then(answered.resolve, () => {})
+    }
+    lookAfter(2 * restMs)
+  }
+  lookAfter(quietMs)
+  try {
+    return await answered.promise
+  } finally {
+    ended = true
+    clearTimeout(timer)
+  }
+}
+
+const schemas = new WeakMap<Question, ReturnType<typeof answerSchema>>()
+function schemaOf(question: Question) {
+  const known = schemas.get(question) ?? answerSchema(question.answer)
+  schemas.set(question, known)
+  return readerOf(known)
+}

@@ -1,0 +1,129 @@
+import type { ConsumerMessages, JsMsg } from 'nats'
+import { type HandlingContext, handle, topicOf } from '#platform/bus/handling'
+import type { Bus } from '#platform/bus/open'
+import { startRedriving } from '#platform/bus/redrive'
+import { startLoop } from '#platform/loop'
+import { requestIdHeader, withRequestId } from '#platform/request-id'
+import { inSpan, traceHeader } from '#platform/tracing/spans'
+import type { Topic } from '#shared/messages/topic'
+
+/** Prefetching more than is being processed causes redeliveries of waiting messages (measured). */
+const concurrency = 8
+const reopenEveryMs = 500
+const watchEveryMs = 15_000
+const silenceMaxMs = 60_000
+
+export type Consumption = HandlingContext & {
+  bus: Bus
+  /**
+   * Called when messages are pending but none is delivered: the process must exit and be restarted.
+   */
+  onFatal: () => void
+}
+type Reading = Consumption & { stream: Topic['stream'] }
+
+/**
+ * Reads the durable consumers of one name (created by provisioning) in every stream that its
+ * reactions cover, until disposed. Disposing waits for work in progress. Inbox and dead letters are
+ * keyed by that name, so it must have exactly one set of reactions.
+ */
+export function consume(options: Consumption): AsyncDisposable {
+  const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
+  const parts = [
+    startRedriving(options),
+    ...[...streams].map((stream) => readStream({ ...options, stream })),
+  ]
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+function readStream(options: Reading): AsyncDisposable {
+  const { consumer, stream, log } = options
+  const state: State = { lastDeliveryAt: Date.now(), messages: undefined }
+  const loops = [
+    startLoop({
+      name: `consume ${stream} as ${consumer}`,
+      everyMs: reopenEveryMs,
+      log,
+      work: () => read(options, state),
+    }),
+    startLoop({
+      name: `watch ${stream} as ${consumer}`,
+      everyMs: watchEveryMs,
+      log,
+      work: (signal) => watch(options, state, signal),
+    }),
+  ]
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const ended = loops.map((loop) => loop[Symbol.asyncDispose]())
+      await state.messages?.close()
+      await Promise.all(ended)
+    },
+  }
+}
+
+type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
+
+/**
+ * The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one.
+ */
+async function read(options: Reading, state: State) {
+  const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
+  state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
+  await drain(options, state, state.messages)
+}
+
+async function drain(options: Reading, state: State, messages: ConsumerMessages) {
+  const working = new Set<Promise<void>>()
+  for await (const message of messages) {
+    state.lastDeliveryAt = Date.now()
+    const work = handleDelivery(options, message).finally(() => working.delete(work))
+    working.add(work)
+    if (working.size >= concurrency) await Promise.race(working)
+  }
+  await Promise.all(working)
+}
+
+async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
+  const messageId = message.headers?.get('Nats-Msg-Id') || `${options.stream}:${message.seq}`
+  const incoming = {
+    ...{ subject: message.subject, messageId, payload: payloadOf(message) },
+    isRedelivered: message.redelivered,
+  }
+  const parent = message.headers?.get(traceHeader)
+  const words = {
+    kind: 'consumer',
+    parent,
+    attributes: { 'messaging.message.id': messageId },
+  } as const
+  const outcome = await withRequestId(message.headers?.get(requestIdHeader), () =>
+    inSpan(`handle ${topicOf(options, incoming)}`, words, () => handle(options, incoming)),
+  )
+  if (outcome === 'done') message.ack()
+  else message.nak(outcome.retryInMs)
+}
+
+/** Passes invalid JSON on as text: its schema rejects it and it becomes a dead letter. */
+function payloadOf(message: JsMsg): unknown {
+  try {
+    return message.json()
+  } catch {
+    return message.string()
+  }
+}
+
+async function watch(options: Reading, state: State, signal: AbortSignal) {
+  if (Date.now() - state.lastDeliveryAt < silenceMaxMs) return
+  const waiting = await options.bus.js.consumers
+    .get(options.stream, options.consumer)
+    .then((consumer) => consumer.info())
+    .then((info) => info.num_pending)
+    .catch(() => 0)
+  if (waiting === 0 || signal.aborted) return
+  options.log.fatal({ consumer: options.consumer, waiting }, 'consumer stopped delivering')
+  options.onFatal()
+}

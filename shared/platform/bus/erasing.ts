@@ -1,0 +1,41 @@
+import { type Handler, handler } from '#platform/bus/serve'
+import type { Erasure } from '#platform/db/erasure'
+import { lockNamed } from '#platform/db/lock'
+import type { Database, Tx } from '#platform/db/open'
+import type { Log } from '#platform/log'
+import type { PersonErasure } from '#shared/messages/person'
+import { ok } from '#shared/refusals'
+
+/** Maximum number of items that a refusal names. */
+const namedMax = 5
+
+/**
+ * Handles the operator's command to erase the personal data of a wallet in one service's own tables.
+ * Refuses while something of the wallet is on its way. `then` runs in the same transaction.
+ */
+export const answerErasure = (
+  { database, log }: { readonly database: Database; readonly log: Log },
+  question: PersonErasure,
+  { lock, onItsWay, empty }: Erasure,
+  then: (
+    tx: Tx,
+    asked: { deed: string; wallet: `0x${string}` },
+  ) => Promise<unknown> = async () => {},
+): Handler =>
+  handler(question, async ({ wallet, check, deed }) => {
+    const open = await database.transaction(async (tx) => {
+      await lockNamed(tx, lock(wallet))
+      const found = await tx.execute<{ why: string }>(onItsWay(wallet))
+      if (found.length > 0 || check) return found.map(({ why }) => why)
+      for (const statement of empty(wallet)) await tx.execute(statement)
+      await then(tx, { deed, wallet })
+      return []
+    })
+    if (open.length === 0) {
+      if (!check) log.info({ deed }, 'personal data erased')
+      return ok({ done: check ? 'nothing is on its way' : 'erased' })
+    }
+    const more = open.length - namedMax
+    const named = open.slice(0, namedMax).join('; ')
+    return ok({ refused: more > 0 ? `${named}; and ${more} more` : named })
+  })

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { pgSchema } from 'drizzle-orm/pg-core'
+import { Type } from 'typebox'
+import { type HandlingContext, handle } from '#platform/bus/handling'
+import { reactTo } from '#platform/bus/reaction'
+import { claim } from '#platform/db/inbox.store'
+import { messagingTables } from '#platform/db/messaging'
+import { type Database, openDatabase, type Tx } from '#platform/db/open'
+import { openLog } from '#platform/log'
+import { event } from '#shared/messages/topic'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { handleUntilDone } from '#test/support/wait'
+
+const happened = event('relay.extend.failed', 'chain-relayer', Type.Object({ id: Type.String() }))
+const messaging = messagingTables(pgSchema('payments'))
+const log = openLog('payments', 'silent')
+
+let server: ScratchPostgres
+/** Two copies of a service, each with connections of its own. */
+let copies: [Database, Database]
+beforeAll(async () => {
+  server = await startScratchPostgres()
+  const open = () =>
+    openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {}, max: 4 })
+  copies = [open(), open()]
+  await copies[0].run((db) => db.execute(sql`create table public.done (id text not null)`))
+})
+afterAll(async () => {
+  for (const database of copies ?? []) await database[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** How often the work of a message is there. */
+const timesDone = async (id: string) =>
+  (await copies[0].read((db) => db.execute(sql`select from public.done where id = ${id}`))).length
+const work = (tx: Tx, id: string) => tx.execute(sql`insert into public.done values (${id})`)
+
+type Steps = {
+  find?: () => Promise<void>
+  apply?: (tx: Tx, message: { id: string }) => Promise<void>
+}
+const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingContext => ({
+  ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
+  reactions: [
+    reactTo(happened, {
+      ...(find && { find }),
+      apply: apply ?? (async (tx, { id }) => void (await work(tx, id))),
+    }),
+  ],
+})
+const messageOf = (id: string, payload: object = { id }) => ({
+  ...{ subject: 'relay.extend.failed', messageId: id, payload },
+})
+
+describe('a message', () => {
+  test('received by two instances at the same moment is handled once', async () => {
+    const both = Promise.withResolvers<void>()
+    let found = 0
+    const find = async () => {
+      found += 1
+      if (found === 2) both.resolve()
+      await both.promise
+    }
+    const handled = copies.map((copy) => handle(contextOf(copy, { find }), messageOf('twice')))
+    expect(await Promise.all(handled)).toEqual(['done', 'done'])
+    expect(await timesDone('twice')).toBe(1)
+  })
+
+  test('redelivered after it was handled is not handled again', async () => {
+    for (const copy of copies) await handle(contextOf(copy), messageOf('again'))
+    expect(await timesDone('again')).toBe(1)
+  })
+
+  test('whose handler fails leaves no trace and is handled at its redelivery', async () => {
+    const apply = async (tx: Tx, { id }: { id: string }) => {
+      await work(tx, id)
+      throw new Error('the process ends here')
+    }
+    const failing = contextOf(copies[0], { apply })
+    expect(await handle(failing, messageOf('failed'))).toHaveProperty('retryInMs')
+    expect(await timesDone('failed')).toBe(0)
+    await handleUntilDone(contextOf(copies[1]), messageOf('failed'))
+    expect(await timesDone('failed')).toBe(1)
+  })
+
+  test('that can never be parsed is dead-lettered with its whole content', async () => {
+    expect(await handle(contextOf(copies[0]), messageOf('odd', { odd: 1 }))).toBe('done')
+    const { deadLetters } = messaging
+    const kept = await copies[0].read((db) => db.select().from(deadLetters))
+    expect(kept).toMatchObject([{ messageId: 'odd', payload: { odd: 1 }, redrivenAt: null }])
+  })
+})
+
+describe('a claim', () => {
+  test('is given to one of two open transactions', async () => {
+    const claimIn = (database: Database) =>
+      database.transaction((tx) => claim(tx, messaging.inbox, 'list', 'row'))
+    expect((await Promise.all(copies.map(claimIn))).toSorted()).toEqual([false, true])
+    expect(await claimIn(copies[0])).toBe(false)
+  })
+})

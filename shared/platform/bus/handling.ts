@@ -1,0 +1,153 @@
+import { type InTurn, openTurns } from '#platform/bus/queue'
+import { covers, type Reaction } from '#platform/bus/reaction'
+import { Malformed, type Verdict, verdictOn } from '#platform/bus/verdict'
+import { storeDeadLetter } from '#platform/db/dead-letter.store'
+import { claim, countFailure, isDone } from '#platform/db/inbox.store'
+import { claimDelivered, type MessagingTables } from '#platform/db/messaging'
+import type { Database } from '#platform/db/open'
+import { within } from '#platform/deadline'
+import { failpoint } from '#platform/failpoint'
+import type { Log } from '#platform/log'
+import { quickSeconds, timer } from '#platform/metrics/measures'
+import { readerOf } from '#platform/schema'
+
+/**
+ * Less than half of the consumers' ack_wait, so that a hanging handler times out before a
+ * redelivery.
+ */
+const handlerDeadlineMs = 9_500
+
+export type IncomingMessage = {
+  subject: string
+  messageId: string
+  payload: unknown
+  /** Whether the broker has delivered it before, as far as the broker knows. */
+  isRedelivered?: boolean
+}
+export type HandlingContext = {
+  consumer: string
+  database: Database
+  messaging: MessagingTables
+  reactions: readonly Reaction[]
+  log: Log
+  /** Called after a commit, to wake the outbox relay. */
+  poke: () => void
+}
+
+/** Handles one message. Returns `done` (ack) or when to retry. Never throws. */
+export async function handle(
+  context: HandlingContext,
+  message: IncomingMessage,
+): Promise<'done' | { retryInMs: number }> {
+  const startedMs = performance.now()
+  const tell = (outcome: 'done' | 'retried' | 'given_up') =>
+    messages.since(startedMs, { topic: topicOf(context, message), outcome })
+  try {
+    const worked = await within(work(context, message), handlerDeadlineMs, message.subject)
+    if (worked) context.poke()
+    tell('done')
+    return 'done'
+  } catch (error) {
+    const judged = await judge(context, message, error).catch((fault) => {
+      context.log.error(
+        { err: fault, messageId: message.messageId },
+        'could not record message failure',
+      )
+      return { retryInMs: 5_000 }
+    })
+    tell(judged === 'done' ? 'given_up' : 'retried')
+    return judged
+  }
+}
+
+const messages = timer({
+  what: 'message_duration',
+  help: 'Duration of handling a stream message, by topic and outcome, in seconds.',
+  labels: { topic: { atMost: 40 }, outcome: ['done', 'retried', 'given_up'] },
+  buckets: quickSeconds,
+})
+
+/** Returns the topic, not the subject: a subject may name a single delivery. */
+export const topicOf = (
+  { reactions }: Pick<HandlingContext, 'reactions'>,
+  { subject }: Pick<IncomingMessage, 'subject'>,
+): string => reactions.find(({ topic }) => covers(topic, subject))?.topic.subject ?? 'unknown'
+
+/** Returns the reaction to a message and the message as its schema reads it. Throws `Malformed`. */
+export function matchReaction(
+  { reactions }: Pick<HandlingContext, 'reactions'>,
+  { subject, payload }: Pick<IncomingMessage, 'subject' | 'payload'>,
+) {
+  const reaction = reactions.find(({ topic }) => covers(topic, subject))
+  if (!reaction) throw new Malformed(`no reaction to ${subject}`)
+  const read = readerOf(reaction.topic.schema)(payload)
+  if ('fault' in read) throw new Malformed(`${subject}: ${read.fault}`)
+  return { reaction, value: read.value }
+}
+
+/** Returns whether the message concerned this service, so that something may have been written. */
+async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
+  const { reaction, value } = matchReaction(context, message)
+  if (reaction.concerns && !reaction.concerns(value)) return false
+  return inTurnOf(context)(reaction.orderOf?.(value), () =>
+    react(context, message, reaction, value),
+  )
+}
+
+const turns = new WeakMap<Database, InTurn>()
+function inTurnOf({ database }: HandlingContext): InTurn {
+  const inTurn = turns.get(database) ?? openTurns()
+  turns.set(database, inTurn)
+  return inTurn
+}
+
+async function react(
+  { database, messaging, consumer }: HandlingContext,
+  { messageId, isRedelivered }: IncomingMessage,
+  reaction: Reaction,
+  value: unknown,
+): Promise<boolean> {
+  const { find, again } = reaction
+  // Only saves a slow `find`. The claim below is what decides.
+  if (find && isRedelivered) {
+    if (await isDone(database, messaging.inbox, consumer, messageId)) {
+      if (again) await database.transaction((tx) => again(tx, value))
+      return true
+    }
+  }
+  const found = await find?.(value)
+  if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
+  const isNew = await database.transaction(async (tx) => {
+    const claimed = await claimDelivered(tx, messaging, consumer, messageId)
+    await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
+    return claimed
+  })
+  if (isNew) failpoint(`${consumer}:took:${reaction.topic.subject}`)
+  return true
+}
+
+async function judge(
+  context: HandlingContext,
+  message: IncomingMessage,
+  error: unknown,
+): Promise<'done' | { retryInMs: number }> {
+  const { consumer, database, messaging, log } = context
+  const { messageId, subject } = message
+  const text = error instanceof Error ? error.message : String(error)
+  const attempts = await countFailure(database, messaging.inbox, {
+    consumer,
+    messageId,
+    error: text,
+  })
+  const verdict: Verdict = verdictOn(error, attempts)
+  if ('retryInMs' in verdict) {
+    log.warn({ messageId, subject, attempts, err: error }, 'message failed, will retry')
+    return verdict
+  }
+  await database.transaction(async (tx) => {
+    await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })
+    await claim(tx, messaging.inbox, consumer, messageId)
+  })
+  log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message dead-lettered')
+  return 'done'
+}

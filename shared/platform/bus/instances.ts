@@ -1,0 +1,267 @@
+import { ErrorCode, type Msg, type NatsError, RequestStrategy, type Subscription } from 'nats'
+import type { Bus } from '#platform/bus/open'
+import { type Clock, systemClock } from '#platform/clock'
+import { within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
+import { type ProcessName, type ServiceName, serviceNames } from '#shared/messages/topic'
+
+// The instances of a service share its requests by a queue group, and nats-server picks the
+// receiver. A frozen instance stays in the group until the server misses its ping. So each instance
+// can also be reached outside the group: all of them to report presence, and one of them by its
+// name.
+
+/**
+ * Header with the id of the original request, on a repeat to another instance. The id is the reply
+ * subject of the original, and a repeat has one of its own.
+ */
+export const questionIdHeader = 'question-id'
+
+/** Subject on which every instance of a service reports its presence. */
+export const copiesSubject = (service: ProcessName): string => `copies.${service}`
+/** Subject that reaches a single instance. `*` for any instance, or any question. */
+export const copySubject = (service: ProcessName, copy: string, question: string): string =>
+  `copies.${service}.${copy}.${question}`
+
+/** Subject on which an instance announces an orderly shutdown, with its id. `*` for any service. */
+export const leftSubject = (service: string): string => `copies-left.${service}`
+
+/** Presence report of an instance: its name, and whether it is working on the given request. */
+export type Presence = { readonly copy: string; readonly isWorking: boolean }
+
+/**
+ * Returns the instances of a service that respond within `withinMs`. Ends early once one reports
+ * that it is working on the request.
+ */
+export async function findCopies(
+  { nc }: Bus,
+  service: ProcessName,
+  { questionId = '', withinMs }: { questionId?: string; withinMs: number },
+): Promise<Presence[]> {
+  const asked = { strategy: RequestStrategy.Timer, maxWait: withinMs }
+  const found: Presence[] = []
+  try {
+    for await (const reply of await nc.requestMany(copiesSubject(service), questionId, asked)) {
+      const presence = reply.json<Presence>()
+      found.push(presence)
+      if (presence.isWorking) break
+    }
+  } catch {
+    // No subscriber, or the bus is unavailable: no instance found.
+  }
+  return found
+}
+
+/**
+ * Responds to presence polls. An instance that `isLeaving` responds only for requests it is working
+ * on.
+ */
+export const answerPresence = (
+  bus: Bus,
+  service: ProcessName,
+  state: { isWorkingOn: (questionId: string) => boolean; isLeaving: () => boolean },
+): Subscription =>
+  bus.nc.subscribe(copiesSubject(service), {
+    callback: (error, message) => {
+      if (error) return
+      const isWorking = state.isWorkingOn(message.string())
+      if (state.isLeaving() && !isWorking) return
+      message.respond(JSON.stringify({ copy: bus.copy, isWorking } satisfies Presence))
+    },
+  })
+
+const everyMs = 3_000
+/** Every live instance responds within this, even on a busy machine. */
+const withinMs = 300
+
+/** Number of instances of the service, including this one, polled every 3 s. */
+export type Copies = Loop & { readonly count: () => number }
+
+/**
+ * Counts the instances of a service, to divide shared budgets and lanes. Each instance counts on
+ * its own, so counts may differ for some seconds after one joins or leaves.
+ */
+export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
+  let count = 1
+  const look = async () => {
+    const others = (await findCopies(bus, service, { withinMs })).filter(
+      ({ copy }) => copy !== bus.copy,
+    )
+    if (count !== others.length + 1)
+      log.info({ copies: others.length + 1 }, 'instance count changed')
+    count = others.length + 1
+  }
+  await look()
+  const loop = startLoop({ name: 'instance count', everyMs, log, work: look })
+  return { ...loop, count: () => count }
+}
+
+/** Upper limit for the console and for Prometheus, whose whole scrape may take 10 s. */
+const gatherMs = 2_000
+/**
+ * Instances of a process respond at about the same time: once every process has responded, this
+ * much silence ends the wait.
+ */
+const quietMs = 100
+
+/**
+ * Sends a request to every instance of every process and collects the responses. Ends when all
+ * `awaited` processes have responded, or after 2 s; a process without a response is missing from
+ * the result. Throws if the bus is unavailable.
+ */
+export async function askEverybody<Answer>(
+  { nc }: Bus,
+  subject: string,
+  awaited: readonly ProcessName[],
+  read: (reply: Msg) => { readonly from: string; readonly answer: Answer },
+): Promise<Answer[]> {
+  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
+  const replies = (await nc.requestMany(subject, undefined, asked))[Symbol.asyncIterator]()
+  const silent = new Set<string>(awaited)
+  const answers: Answer[] = []
+  for (;;) {
+    const patienceMs = silent.size === 0 ? quietMs : gatherMs
+    const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
+    if (!reply || reply.done) return answers
+    const { from, answer } = read(reply.value)
+    silent.delete(from)
+    answers.push(answer)
+  }
+}
+
+/**
+ * An instance that was up, did not announce a shutdown, and does not respond. `hangs`: it is still
+ * connected; `gone`: it is not, and no other instance has replaced it. A hanging process becomes `gone`
+ * when nats-server drops its connection, about 15 s later; only its machine can tell the difference.
+ */
+export type DownCopy = {
+  readonly service: ServiceName
+  readonly copy: string
+  readonly state: 'hangs' | 'gone'
+  readonly since: string
+}
+
+/** Services without a responding instance, and single instances that are down. */
+export type Attendance = {
+  /** Instances that responded. */
+  readonly up: readonly string[]
+  readonly silent: readonly ServiceName[]
+  readonly down: readonly DownCopy[]
+}
+
+export type Roster = { readonly call: () => Promise<Attendance> }
+
+type Known = {
+  readonly service: ServiceName
+  readonly firstAt: number
+  lastAt: number
+  downSince: number | undefined
+  isGone: boolean
+  /** True if it replaced an instance that is gone. */
+  isReplacement: boolean
+}
+
+/** All live instances respond within this, even on a busy machine. */
+const callMs = 800
+/** Deadline for a direct request to an instance that did not respond with the others. */
+const aloneMs = 300
+/** How long a gone instance without a replacement is reported. */
+const goneForMs = 3_600_000
+
+/** Services that respond to `$SRV.PING`; the gateway serves HTTP. */
+const others = serviceNames.filter((name) => name !== 'gateway')
+const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
+
+/**
+ * Tracks all instances of all services. It remembers each instance that ever responded, so a frozen one
+ * is reported as down even while others of its service respond.
+ */
+export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
+  const copies = new Map<string, Known>()
+  nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
+
+  const heard = (service: ServiceName, copy: string) => {
+    const now = clock()
+    const known = copies.get(copy)
+    const usual = { service, firstAt: now, isReplacement: false, ...known }
+    copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
+  }
+  /** Ends once all known instances have responded; new ones are still recorded until the deadline. */
+  const askAll = async (): Promise<ReadonlySet<string>> => {
+    const answered = new Set<string>()
+    const all = Promise.withResolvers<void>()
+    const isComplete = () =>
+      [...copies].every(([copy, { isGone }]) => isGone || answered.has(copy)) &&
+      silentAmong((copy) => answered.has(copy), copies).length === 0
+    const listening = async () => {
+      const how = { strategy: RequestStrategy.Timer, maxWait: callMs }
+      for await (const reply of await nc.requestMany('$SRV.PING', undefined, how)) {
+        const { name, id } = reply.json<{ name: string; id: string }>()
+        if (!isOther(name)) continue
+        heard(name, id)
+        answered.add(id)
+        if (isComplete()) all.resolve()
+      }
+    }
+    void listening().then(all.resolve, all.reject)
+    await within(all.promise, callMs, 'the services').catch(() => {})
+    return answered
+  }
+  const askAlone = async (copy: string, known: Known) => {
+    const asking = nc.request(`$SRV.PING.${known.service}.${copy}`, undefined, { timeout: aloneMs })
+    const state = await asking.then(() => 'answers' as const, stateBy)
+    if (!copies.has(copy)) return // It shut down during the request.
+    if (state === 'answers') return heard(known.service, copy)
+    known.downSince ??= clock()
+    known.isGone = state === 'gone'
+    if (known.isGone && clock() - known.downSince > goneForMs) copies.delete(copy)
+  }
+  return {
+    call: async () => {
+      const answered = await askAll()
+      const late = [...copies].filter(([copy]) => !answered.has(copy))
+      await Promise.all(late.map(([copy, known]) => askAlone(copy, known)))
+      forgetReplaced(copies)
+      const isUp = (copy: string) => copies.get(copy)?.downSince === undefined
+      const up = [...copies.keys()].filter(isUp)
+      return { up, silent: silentAmong(isUp, copies), down: downAmong(copies) }
+    },
+  }
+}
+
+/** nats-server reports at once if no such subscription exists. */
+const stateBy = (error: NatsError) =>
+  error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const)
+
+/** Removes gone instances that were replaced: another one started after they last responded. */
+function forgetReplaced(copies: Map<string, Known>): void {
+  for (const [copy, gone] of copies) {
+    if (!gone.isGone) continue
+    const newer = [...copies.values()].find(
+      ({ service, firstAt, isReplacement, downSince }) =>
+        service === gone.service &&
+        firstAt > gone.lastAt &&
+        !isReplacement &&
+        downSince === undefined,
+    )
+    if (!newer) continue
+    newer.isReplacement = true
+    copies.delete(copy)
+  }
+}
+
+const downAmong = (copies: ReadonlyMap<string, Known>): DownCopy[] =>
+  [...copies].flatMap(([copy, { service, downSince, isGone }]) =>
+    downSince === undefined
+      ? []
+      : {
+          ...{ service, copy, state: isGone ? ('gone' as const) : ('hangs' as const) },
+          since: new Date(downSince).toISOString(),
+        },
+  )
+
+/** Returns services without an instance for which `answered` is true. */
+function silentAmong(answered: (copy: string) => boolean, copies: ReadonlyMap<string, Known>) {
+  const up = new Set([...copies].flatMap(([copy, { service }]) => (answered(copy) ? service : [])))
+  return others.filter((name) => !up.has(name))
+}

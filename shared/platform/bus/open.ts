@@ -1,0 +1,109 @@
+import { connect, DebugEvents, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
+import { serversOf } from '#platform/bus/servers'
+import { Overdue, pause, within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { type Outage, openOutage } from '#platform/outage'
+
+export type Bus = AsyncDisposable & {
+  readonly nc: NatsConnection
+  /** The service, or another user of the bus. */
+  readonly name: string
+  /** Prefix of this service's reply subjects. No other user may subscribe to it. */
+  readonly inboxPrefix: string
+  /** Id of this instance, unique among all processes. */
+  readonly copy: string
+  readonly js: JetStreamClient
+}
+
+export type BusOptions = {
+  url: string
+  user: string
+  password: string
+  /** The service. Also names the inbox, so that no other user can read its replies. */
+  name: string
+  log: Log
+  /** Called when the connection is closed permanently: the process must exit and be restarted. */
+  onFatal: () => void
+}
+
+/**
+ * Connects to NATS. The defaults of nats 2.29 give up after ten reconnects and leave `consume()`
+ * hanging without an error (measured), so reconnecting never ends and a closed connection is fatal.
+ */
+export async function openBus(options: BusOptions): Promise<Bus> {
+  const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
+  const nc = await connectFirst(options, outage)
+  options.log.info({ server: nc.getServer() }, 'NATS connected')
+  void tellOfBreaks(nc, outage)
+  let closing = false
+  void nc.closed().then((error) => {
+    if (closing) return
+    options.log.fatal({ err: error }, 'NATS connection closed')
+    options.onFatal()
+  })
+  return {
+    nc,
+    name: options.name,
+    inboxPrefix: inboxPrefixOf(options.name),
+    copy: nuid.next(),
+    js: nc.jetstream({ timeout: 3_000 }),
+    [Symbol.asyncDispose]: async () => {
+      closing = true
+      await nc.close()
+    },
+  }
+}
+
+const inboxPrefixOf = (name: string) => `_INBOX_${name}`
+
+/** Names of the errors that mean the bus is unavailable. */
+const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
+const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
+
+/** Logs when the bus connection is lost and when it is restored. */
+async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
+  for await (const { type } of nc.status()) {
+    if (type === Events.Disconnect || type === DebugEvents.Reconnecting) outage.failed()
+    if (type === Events.Reconnect) outage.back()
+  }
+}
+
+/** A connection on which the server stays silent for this long is abandoned; by default 20 s. */
+const connectMs = 5_000
+const againMs = 250
+
+/**
+ * Opens the first connection, retrying until one succeeds and logging the outage. nats 2.29 alone
+ * would wait 20 s on a silent connection without logging anything (measured).
+ */
+async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
+  for (;;) {
+    const connecting = connect({
+      ...serversOf(options.url),
+      user: options.user,
+      pass: options.password,
+      name: options.name,
+      inboxPrefix: inboxPrefixOf(options.name),
+      timeout: connectMs,
+      maxReconnectAttempts: -1,
+      // By default nats 2.29 resolves the host once and never finds a server that has moved.
+      resolve: false,
+      reconnectTimeWait: 250,
+      reconnectJitter: 250,
+      pingInterval: 5_000,
+      maxPingOut: 2,
+      ignoreAuthErrorAbort: true,
+      // By default nats 2.29 captures a stack trace per request, which we do not use.
+      noAsyncTraces: true,
+    })
+    try {
+      const nc = await within(connecting, connectMs, 'NATS')
+      outage.back()
+      return nc
+    } catch (error) {
+      void connecting.then((late) => late.close()).catch(() => {})
+      outage.failed(error)
+      await pause(againMs)
+    }
+  }
+}

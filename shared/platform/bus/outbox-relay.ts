@@ -1,0 +1,115 @@
+import type { Bus } from '#platform/bus/open'
+import { publish } from '#platform/bus/publish'
+import type { Database } from '#platform/db/open'
+import { type Announced, lease, markPublished, type OutboxTable } from '#platform/db/outbox.store'
+import { failpoint } from '#platform/failpoint'
+import type { Log } from '#platform/log'
+import { idle, type Loop, startLoop } from '#platform/loop'
+
+/** Retry interval after a failed publish. */
+const againMs = 500
+/** The poll guarantees that every row is sent; most are sent right after their commit. */
+const pollMs = 5_000
+const rowsMax = 100
+/** Well within the lease of a new row; one statement marks many rows. */
+const markAfterMs = 500
+
+type Message = Announced['message']
+
+/**
+ * Publishes messages that transactions wrote to the outbox. Messages committed by this process are
+ * published from memory at once; the poll handles the rest: lease, publish, await the confirmation,
+ * mark. `poke` sends committed messages without waiting for the end of the event loop turn.
+ */
+export function relayOutbox(options: {
+  bus: Bus
+  database: Database
+  outbox: OutboxTable
+  log: Log
+}): Loop {
+  const { bus, database, outbox, log } = options
+  const sent = openMarks(options)
+  const sending = new Set<Promise<void>>()
+  let committed: Message[] = []
+
+  /** Throws if any message could not be published. Published ones are marked. */
+  const send = async (messages: readonly Message[]): Promise<void> => {
+    const tried = await Promise.allSettled(
+      messages.map(async (message) => {
+        const published = await publish(bus, message)
+        if (published === 'stored') failpoint(`${bus.name}:published:${message.subject}`)
+        sent.mark(message.id)
+      }),
+    )
+    const failed = tried.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+  const sendCommitted = (): void => {
+    if (committed.length === 0) return
+    const messages = committed
+    committed = []
+    const work = send(messages)
+      .catch((error) => log.warn({ err: error }, 'outbox publish failed, will retry'))
+      .finally(() => sending.delete(work))
+    sending.add(work)
+  }
+  database.listen((note) => {
+    const { outbox: of, message } = note as Announced
+    if (of !== outbox) return
+    if (committed.length === 0) setImmediate(sendCommitted)
+    committed.push(message)
+  })
+
+  const sendSome = async (): Promise<number> => {
+    const rows = await lease(database, outbox, rowsMax)
+    await send(rows)
+    return rows.length
+  }
+  const work = async (signal: AbortSignal) => {
+    let count = await sendSome()
+    while (count === rowsMax && !signal.aborted) count = await sendSome()
+    return count === 0 ? idle : undefined
+  }
+  const poll = startLoop({ name: 'outbox', everyMs: againMs, idleMs: pollMs, log, work })
+  return {
+    poke: sendCommitted,
+    [Symbol.asyncDispose]: async () => {
+      await poll[Symbol.asyncDispose]()
+      sendCommitted()
+      await Promise.all(sending)
+      await sent.flush()
+    },
+  }
+}
+
+/**
+ * Marks rows only after the broker has confirmed: a crash in between causes a duplicate, never a
+ * loss.
+ */
+function openMarks({
+  database,
+  outbox,
+  log,
+}: {
+  database: Database
+  outbox: OutboxTable
+  log: Log
+}) {
+  let ids: string[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const marked = ids
+    ids = []
+    if (marked.length === 0) return
+    await markPublished(database, outbox, marked).catch((error) =>
+      log.warn({ err: error }, 'outbox mark failed, will resend'),
+    )
+  }
+  const mark = (id: string): void => {
+    ids.push(id)
+    timer ??= setTimeout(flush, markAfterMs)
+  }
+  return { mark, flush }
+}

@@ -1,0 +1,30 @@
+import { type Handler, handler } from '#platform/bus/serve'
+import type { Database } from '#platform/db/open'
+import { type PauseTable, setPause } from '#platform/db/pause.store'
+import type { Log } from '#platform/log'
+import type { PauseQuestion } from '#shared/messages/deeds'
+import { ok } from '#shared/refusals'
+
+/** Handles an operator's pause or resume of this service. `changed` is called afterwards. */
+export const answerPause = (
+  { database, log }: { database: Database; log: Log },
+  {
+    question,
+    table,
+    what,
+    changed,
+  }: {
+    question: PauseQuestion
+    table: PauseTable
+    what: string
+    changed?: () => void
+  },
+): Handler =>
+  handler(question, async ({ by, reason, to, revision }) => {
+    const outcome = await database.run((db) =>
+      setPause(db, table, { what, by, reason, to, revision }),
+    )
+    if ('done' in outcome) log.warn({ what, to, by, reason }, 'operator changed pause')
+    changed?.()
+    return ok(outcome)
+  })

@@ -1,0 +1,39 @@
+/**
+ * Runs work of the same key one after the other, in call order, and everything else concurrently.
+ */
+export type InTurn = <T>(key: string | undefined, work: () => Promise<T>) => Promise<T>
+
+export function openTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>()
+  return async (key, work) => {
+    if (key === undefined) return work()
+    const before = last.get(key)
+    const mine = (async () => {
+      await before?.catch(() => {})
+      return work()
+    })()
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+let ending: Promise<void> | undefined
+
+/**
+ * Resolves at the end of this event loop turn. Messages sent after it leave with everything else
+ * queued, in one socket write. A write per message costs sender, server and reader more than the
+ * message itself (measured: 400 µs per request, half of it saved).
+ */
+export const endOfTurn = (): Promise<void> => {
+  ending ??= new Promise((resolve) => {
+    setImmediate(() => {
+      ending = undefined
+      resolve()
+    })
+  })
+  return ending
+}

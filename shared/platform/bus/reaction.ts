@@ -1,0 +1,46 @@
+import type { Tx } from '#platform/db/open'
+import type { Message, Topic } from '#shared/messages/topic'
+
+/**
+ * How a service handles a topic. `find` queries external systems and may be slow. `apply` writes,
+ * in the same transaction that claims the message, and makes no network calls. `again` runs when a
+ * message arrives whose work is already done: its sender repeats it because the effect was lost.
+ * Messages that do not concern the service leave no record, because several services read one
+ * stream. Messages with the same `orderOf` are handled one after the other within a process, which
+ * saves lock waits; between processes, locks decide.
+ */
+export type Reaction = {
+  readonly topic: Topic
+  readonly concerns?: (message: unknown) => boolean
+  readonly orderOf?: (message: unknown) => string | undefined
+  readonly find?: (message: unknown) => Promise<unknown>
+  readonly apply: (tx: Tx, message: unknown, found: unknown) => Promise<void>
+  readonly again?: (tx: Tx, message: unknown) => Promise<void>
+}
+
+export const reactTo = <T extends Topic, F = undefined>(
+  topic: T,
+  steps: {
+    concerns?: (message: Message<T>) => boolean
+    orderOf?: (message: Message<T>) => string | undefined
+    find?: (message: Message<T>) => Promise<F>
+    apply: (tx: Tx, message: Message<T>, found: F) => Promise<void>
+    again?: (tx: Tx, message: Message<T>) => Promise<void>
+  },
+): Reaction => ({
+  topic,
+  ...(steps.concerns && { concerns: (message) => steps.concerns!(message as Message<T>) }),
+  ...(steps.orderOf && { orderOf: (message) => steps.orderOf!(message as Message<T>) }),
+  ...(steps.find && { find: (message) => steps.find!(message as Message<T>) }),
+  apply: (tx, message, found) => steps.apply(tx, message as Message<T>, found as F),
+  ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
+})
+
+/**
+ * Returns whether a topic covers a subject: `webhooks.payments.>` covers its subtree, all others
+ * match exactly.
+ */
+export const covers = (topic: Topic, subject: string): boolean =>
+  topic.subject.endsWith('.>')
+    ? subject.startsWith(topic.subject.slice(0, -1))
+    : topic.subject === subject

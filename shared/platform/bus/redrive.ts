@@ -1,0 +1,106 @@
+import { type HandlingContext, type IncomingMessage, matchReaction } from '#platform/bus/handling'
+import { Malformed } from '#platform/bus/verdict'
+import {
+  askRedrive,
+  buryAgain,
+  claimRedrive,
+  dismiss,
+  findRedrives,
+  type RequestedRedrive,
+} from '#platform/db/dead-letter.store'
+import { claim } from '#platform/db/inbox.store'
+import { within } from '#platform/deadline'
+import { idle, type Loop, startLoop } from '#platform/loop'
+import type { DeadLetterDecision, Reader } from '#shared/messages/dead-letters'
+import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
+import { ok } from '#shared/refusals'
+
+const everyMs = 2_000
+/**
+ * Short, because an operator may be waiting; longer than the busy interval, because there rarely is
+ * a redrive.
+ */
+const idleMs = 10_000
+const deadlineMs = 9_500
+/** How long after its request a failing redrive is retried. */
+const tryMs = 60_000
+
+/**
+ * Handles the dead letters of a consumer whose redrive an operator requested. There must be one
+ * loop per consumer: two loops with different reactions would dead-letter each other's messages.
+ */
+export const startRedriving = (context: HandlingContext): Loop =>
+  startLoop({
+    name: `redrive ${context.consumer}`,
+    ...{ everyMs, idleMs },
+    log: context.log,
+    work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
+  })
+
+/**
+ * Runs one round and returns how many redrives were requested. Instances may run it concurrently:
+ * only one does the work of a message.
+ */
+export async function redriveOnce(context: HandlingContext): Promise<number> {
+  const { database, messaging, consumer } = context
+  const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
+  for (const redrive of asked) {
+    await within(work(context, redrive), deadlineMs, redrive.subject).catch((error) =>
+      noteFailure(context, redrive, error),
+    )
+  }
+  return asked.length
+}
+
+/**
+ * Applies an operator's decision about a dead letter. A redrive is done by the loop within seconds;
+ * requesting it again has no further effect.
+ */
+export const decideDeadLetter =
+  (
+    consumer: Reader,
+    { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>,
+  ) =>
+  async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {
+    const { decision, messageId, diedAt, reason, deed } = asked
+    const death = { consumer, messageId, diedAt: new Date(diedAt) }
+    const done =
+      decision === 'redrive'
+        ? await askRedrive(database, messaging.deadLetters, death)
+        : await dismiss(database, messaging.deadLetters, { ...death, reason })
+    log.info({ messageId, decision, deed, done }, 'dead letter decision handled')
+    if (done) return ok({ done: decision === 'redrive' ? 'will be redriven' : 'is dismissed' })
+    return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
+  }
+
+/**
+ * Redrives one message. Its inbox row is already marked done, so that a redelivery changes nothing;
+ * the dead-letter row is what gets claimed here. The inbox is locked first, in the same order as
+ * for a delivery, to avoid a deadlock.
+ */
+async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
+  const { database, messaging, consumer, log, poke } = context
+  const { messageId, subject } = message
+  const { reaction, value } = matchReaction(context, message)
+  const found = await reaction.find?.(value)
+  const done = await database.transaction(async (tx) => {
+    await claim(tx, messaging.inbox, consumer, messageId)
+    if (!(await claimRedrive(tx, messaging.deadLetters, consumer, messageId))) return false
+    await reaction.apply(tx, value, found)
+    return true
+  })
+  if (!done) return
+  log.info({ consumer, messageId, subject }, 'dead letter redriven')
+  poke()
+}
+
+async function noteFailure(context: HandlingContext, redrive: RequestedRedrive, error: unknown) {
+  const { database, messaging, consumer, log } = context
+  const { messageId, subject } = redrive
+  const fields = { consumer, messageId, subject, err: error }
+  if (!(error instanceof Malformed) && !redrive.isLastTry)
+    return log.warn(fields, 'redrive failed, will retry')
+  const reason = error instanceof Error ? error.message : String(error)
+  if (await buryAgain(database, messaging.deadLetters, { ...redrive, reason }))
+    log.error({ ...fields, alarm: true }, 'redrive failed, message dead-lettered again')
+}

@@ -1,0 +1,69 @@
+import { createInbox, type Msg, type MsgHdrs } from 'nats'
+import type { Bus } from '#platform/bus/open'
+import { endOfTurn } from '#platform/bus/queue'
+import { Overdue } from '#platform/deadline'
+
+/** The server reported that the subject has no subscriber. */
+export class NobodyThere extends Error {
+  override name = 'NobodyThere'
+}
+
+/** A request in progress. `id` is its reply subject, unique to it. */
+export type Asked = { readonly id: string; readonly answer: Promise<Msg> }
+
+export type Requests = {
+  /** Rejects with `NobodyThere`, or with `Overdue` after `timeoutMs`. */
+  readonly send: (
+    subject: string,
+    body: string,
+    options: { readonly headers?: MsgHdrs | undefined; readonly timeoutMs: number },
+  ) => Asked
+}
+
+/**
+ * Sends requests that share one reply subscription. For each request nats 2.29 would create two
+ * promises, two errors and two random names: an eighth of the cost of a request (measured).
+ */
+export function openRequests({ nc, inboxPrefix }: Bus): Requests {
+  const inbox = createInbox(inboxPrefix)
+  const waiting = new Map<string, (answer: Msg) => void>()
+  let count = 0
+  nc.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      if (!error) waiting.get(message.subject)?.(message)
+    },
+  })
+  return {
+    send: (subject, body, { headers, timeoutMs }) => {
+      count += 1
+      const id = `${inbox}.${count}`
+      const { promise, resolve, reject } = Promise.withResolvers<Msg>()
+      const end = () => {
+        clearTimeout(timer)
+        waiting.delete(id)
+      }
+      const timer = setTimeout(() => {
+        end()
+        reject(new Overdue(subject, timeoutMs))
+      }, timeoutMs)
+      waiting.set(id, (message) => {
+        end()
+        if (isNobody(message)) reject(new NobodyThere(subject))
+        else resolve(message)
+      })
+      const publish = () => {
+        try {
+          nc.publish(subject, body, { reply: id, ...(headers ? { headers } : {}) })
+        } catch (error) {
+          end()
+          reject(error)
+        }
+      }
+      void endOfTurn().then(publish)
+      return { id, answer: promise }
+    },
+  }
+}
+
+/** Returns whether the server itself responded because there is no subscription. */
+const isNobody = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503

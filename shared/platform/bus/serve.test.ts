@@ -1,0 +1,50 @@
+import { afterAll, expect, test } from 'bun:test'
+import { asker } from '#platform/bus/ask'
+import { openBus } from '#platform/bus/open'
+import { handler, serve } from '#platform/bus/serve'
+import { pause } from '#platform/deadline'
+import { openLog } from '#platform/log'
+import { QuoteFind } from '#shared/messages/pricing'
+import { startScratchServer } from '#test/support/scratch-server'
+import { waitUntil } from '#test/support/wait'
+
+const server = await startScratchServer()
+afterAll(() => server[Symbol.asyncDispose]())
+const log = openLog('pricing', 'silent')
+const open = (name: 'payments' | 'pricing') =>
+  openBus({
+    ...{ url: server.url, user: name, password: server.passwords[name], name, log },
+    onFatal: () => {},
+  })
+
+const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
+
+test('an instance that shuts down answers its requests and accepts no more', async () => {
+  let begun = 0
+  const slow = handler(QuoteFind, async () => {
+    begun++
+    await pause(200)
+    return { refused: 'quote_unknown' }
+  })
+  const copy = async () => {
+    const bus = await open('pricing')
+    const [stats, description] = [async () => ({}), 'one of two']
+    const served = await serve({ bus, name: 'pricing', description, answers: [slow], stats, log })
+    return {
+      stop: async () => {
+        await served[Symbol.asyncDispose]()
+        await bus[Symbol.asyncDispose]()
+      },
+    }
+  }
+  await using payments = await open('payments')
+  const ask = asker(payments)
+  const first = await copy()
+  const asked = Array.from({ length: 50 }, () => ask(QuoteFind, question).catch(String))
+  await waitUntil('the questions', () => begun > 0)
+  const second = await copy()
+  await first.stop()
+  expect(await Promise.all(asked)).toEqual(asked.map(() => ({ refused: 'quote_unknown' })))
+  expect(await ask(QuoteFind, question)).toEqual({ refused: 'quote_unknown' })
+  await second.stop()
+})

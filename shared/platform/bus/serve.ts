@@ -1,0 +1,200 @@
+import {
+  headers,
+  type Msg,
+  ServiceErrorCodeHeader,
+  ServiceErrorHeader,
+  type Subscription,
+} from 'nats'
+import type { HandlingContext } from '#platform/bus/handling'
+import { answerPresence, copySubject, leftSubject, questionIdHeader } from '#platform/bus/instances'
+import type { Bus } from '#platform/bus/open'
+import { endOfTurn } from '#platform/bus/queue'
+import { decideDeadLetter } from '#platform/bus/redrive'
+import { Malformed } from '#platform/bus/verdict'
+import { openPersonReader, type Unseal } from '#platform/db/person'
+import { within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { answerMetrics, readingsFrom } from '#platform/metrics/answer'
+import { shareFigures } from '#platform/metrics/figures'
+import { quickSeconds, timer } from '#platform/metrics/measures'
+import type { Reading } from '#platform/metrics/readings'
+import { requestIdHeader, withRequestId } from '#platform/request-id'
+import { readerOf } from '#platform/schema'
+import { inSpan, traceHeader } from '#platform/tracing/spans'
+import { deadLetterDecisions } from '#shared/messages/dead-letters'
+import { personReads } from '#shared/messages/person'
+import type { AnswerOf, ProcessName, Question, ReadRequestOf } from '#shared/messages/topic'
+import { ok } from '#shared/refusals'
+
+export type Handler = { question: Question; answer: (request: unknown) => Promise<unknown> }
+
+/** Binds a question to its handler. A request that does not match the schema throws `Malformed`. */
+export const handler = <Q extends Question>(
+  question: Q,
+  answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
+): Handler => ({
+  question,
+  answer: async (request) => {
+    const read = readerOf(question.request)(request)
+    if ('fault' in read) throw new Malformed(read.fault)
+    return answer(read.value as ReadRequestOf<Q>)
+  },
+})
+
+const answerDeadlineMs = 9_000
+/** A service that cannot register in time exits and is restarted. */
+const addDeadlineMs = 10_000
+
+export type Served<F extends object = Record<string, unknown>> = {
+  bus: Bus
+  name: ProcessName
+  description: string
+  answers: readonly Handler[]
+  /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
+  stats: () => Promise<F>
+  /** The same figures as `/metrics` readings. */
+  readings?: (figures: F) => readonly Reading[]
+  log: Log
+  /** Decrypts the encrypted columns of a row for the export of its owner. */
+  unseal?: Unseal
+} & Partial<Keeping>
+
+/** Storage of its dead letters, which operators decide about. */
+type Keeping = Pick<HandlingContext, 'database' | 'messaging'>
+
+/** Returns the handler of dead-letter decisions, for every service that reads messages. */
+function answersToOperators({
+  name,
+  database,
+  messaging,
+  log,
+}: Pick<Served, 'name' | 'database' | 'messaging' | 'log'>): Handler[] {
+  if (!database || !messaging || !Object.hasOwn(deadLetterDecisions, name)) return []
+  const reader = name as keyof typeof deadLetterDecisions
+  const decide = decideDeadLetter(reader, { database, messaging, log })
+  return [handler(deadLetterDecisions[reader], decide)]
+}
+
+/** Returns the handler that reads the rows about a wallet, for every service with such rows. */
+function answersAboutPeople({
+  name,
+  database,
+  unseal,
+}: Pick<Served, 'name' | 'database' | 'unseal'>): Handler[] {
+  if (!database || !Object.hasOwn(personReads, name)) return []
+  const read = openPersonReader(database, name, unseal)
+  return [
+    handler(personReads[name as keyof typeof personReads], async ({ wallet, after }) =>
+      ok(await read({ wallet, ...(after && { after }) })),
+    ),
+  ]
+}
+
+/** Leaves time to close connections within the five seconds of an orderly shutdown. */
+const lastAnswersMs = 3_500
+
+/**
+ * Registers the service with the NATS services API. Its instances share requests by a queue group,
+ * and each can be reached by name (`copies.ts`). Disposing stops accepting requests and waits for
+ * the responses of those already accepted.
+ */
+export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
+  const figures = shareFigures(options.stats)
+  const adding = options.bus.nc.services.add({
+    name: options.name,
+    version: '1.0.0',
+    description: options.description,
+    metadata: { pid: String(process.pid) },
+    statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
+  })
+  const service = await within(adding, addDeadlineMs, 'the services API')
+  const { bus, name, log, readings = () => [] } = options
+  const read = readingsFrom(figures, readings)
+  const told = answerMetrics(bus, { service: name, log, figures: read })
+  const underWay = new Map<string, Promise<void>>()
+  const ofThisCopy: Subscription[] = []
+  for (const answer of [
+    ...options.answers,
+    ...answersToOperators(options),
+    ...answersAboutPeople(options),
+  ]) {
+    const { subject } = answer.question
+    // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
+    const take = (error: Error | null, message: Msg) => {
+      if (error) return options.log.error({ err: error, subject }, 'request could not be received')
+      const id = message.headers?.get(questionIdHeader) || message.reply || ''
+      const answered = respond(options, answer, message).finally(() => underWay.delete(id))
+      underWay.set(id, answered)
+    }
+    service.addEndpoint(subject.replaceAll('.', '-'), { subject, handler: take })
+    if (!answer.question.repeat) continue
+    const named = copySubject(options.name, options.bus.copy, subject)
+    ofThisCopy.push(options.bus.nc.subscribe(named, { callback: take }))
+  }
+  const presence = answerPresence(options.bus, options.name, {
+    isWorkingOn: (id) => underWay.has(id),
+    isLeaving: () => service.isStopped,
+  })
+  // Until the server has processed the subscriptions, requests find no responder.
+  await within(bus.nc.flush(), addDeadlineMs, 'the subscriptions')
+  const end = async () => {
+    // First handle requests that arrived before this instance left the queue group.
+    await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
+    await Promise.all(underWay.values())
+    await Promise.all([presence.drain(), told.drain()])
+    options.bus.nc.publish(leftSubject(options.name), service.info().id)
+    await options.bus.nc.flush()
+  }
+  return {
+    [Symbol.asyncDispose]: () =>
+      within(end(), lastAnswersMs, 'the last answers').catch((error) =>
+        options.log.warn(
+          { err: error, unanswered: underWay.size },
+          'stopped with requests unanswered',
+        ),
+      ),
+  }
+}
+
+async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handler, message: Msg) {
+  const { subject } = question
+  const startedMs = performance.now()
+  const tell = (outcome: Outcome) => answers.since(startedMs, { question: subject, outcome })
+  const id = message.headers?.get(requestIdHeader)
+  try {
+    const request: unknown = message.json()
+    const words = { kind: 'server', parent: message.headers?.get(traceHeader) } as const
+    const work = () => within(answer(request), answerDeadlineMs, subject)
+    const answered = await withRequestId(id, () => inSpan(`answer ${subject}`, words, work))
+    const text = JSON.stringify(answered)
+    tell(isRefusal(answered) ? 'refused' : 'answered')
+    await endOfTurn()
+    message.respond(text)
+  } catch (error) {
+    tell(error instanceof Malformed ? 'malformed' : 'failed')
+    if (error instanceof Malformed) return refuseAs(message, 400, error.message)
+    log.error({ err: error, subject, requestId: id }, 'request failed')
+    refuseAs(message, 500, 'failed')
+  }
+}
+
+const outcomes = ['answered', 'refused', 'malformed', 'failed'] as const
+type Outcome = (typeof outcomes)[number]
+
+const answers = timer({
+  what: 'answer_duration',
+  help: 'Duration of handling a NATS request in the handler service, in seconds.',
+  labels: { question: { atMost: 40 }, outcome: outcomes },
+  buckets: quickSeconds,
+})
+
+const isRefusal = (answered: unknown): boolean =>
+  typeof answered === 'object' && answered !== null && 'refused' in answered
+
+/** Responds with an error in the form of the services API. */
+function refuseAs(message: Msg, code: number, why: string): void {
+  const carried = headers()
+  carried.set(ServiceErrorCodeHeader, String(code))
+  carried.set(ServiceErrorHeader, why)
+  message.respond(undefined, { headers: carried })
+}

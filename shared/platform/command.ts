@@ -1,0 +1,62 @@
+import { Misconfigured } from '#platform/config'
+import { redactorOf, secretWordsOf } from '#platform/redaction'
+
+/** Prints a line to the terminal, with secrets removed. */
+export type Say = (text: string) => void
+
+/** Maximum depth of causes printed with an error. */
+const causesMax = 5
+
+/**
+ * Runs a command and sets its exit code: 0 or the result of `work`, 2 for wrong usage or
+ * configuration, 1 for a failure. A failure is printed as text and never left to the runtime, which
+ * prints the whole error: library errors may quote URLs and keys, and command output gets pasted
+ * into tickets. `secrets` are values as they appear in the environment.
+ */
+export async function runCommand(
+  secrets: () => readonly string[],
+  work: (say: Say) => Promise<number | undefined> | Promise<void>,
+): Promise<void> {
+  let redact = (text: string) => text
+  const fail = (error: unknown): number => {
+    const { code, text } = failureOf(error)
+    console.error(shown(redact(text)))
+    return code
+  }
+  for (const failure of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(failure, (error: unknown) => process.exit(fail(error)))
+  }
+  try {
+    redact = redactorOf(secrets().flatMap(secretWordsOf))
+    const code = await work((text) => console.log(shown(redact(text))))
+    process.exitCode = code ?? process.exitCode ?? 0
+  } catch (error) {
+    process.exitCode = fail(error)
+  }
+}
+
+/** Writes the characters that a terminal obeys as their codes: a text from outside may contain some. */
+const shown = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** Exit code and text of a command that failed: the error and its causes. */
+export const failureOf = (error: unknown) => ({
+  code: error instanceof Misconfigured ? 2 : 1,
+  text: wordsOf(error),
+})
+
+function wordsOf(error: unknown): string {
+  const words: string[] = []
+  for (let at = error; words.length < causesMax && at !== undefined; at = (at as Error).cause) {
+    if (!(at instanceof Error)) return [...words, String(at)].join('\n  ')
+    if (!words.some((known) => known.includes(wordOf(at as Error)))) words.push(wordOf(at))
+  }
+  return words.join('\n  caused by: ')
+}
+
+/** Returns the message, or the error's name if it has none. */
+const wordOf = ({ message, name }: Error): string => message || name

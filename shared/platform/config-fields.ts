@@ -1,0 +1,192 @@
+import { isIP } from 'node:net'
+import type { Field } from '#platform/config'
+
+type Words = { about: string; fallback?: string; secret?: boolean }
+
+const field = <T>(type: string, words: Words, parse: Field<T>['parse']): Field<T> => ({
+  type,
+  about: words.about,
+  secret: words.secret ?? false,
+  ...(words.fallback === undefined ? {} : { fallback: words.fallback }),
+  parse,
+})
+
+const mustMatch = (pattern: RegExp, form: string) => (raw: string) => {
+  if (!pattern.test(raw)) throw new Error(`must be ${form}`)
+  return raw
+}
+
+export const text = (words: Words) => field('text', words, (raw) => raw)
+
+export const url = (words: Words) =>
+  field('URL', words, (raw) => {
+    if (!URL.canParse(raw)) throw new Error('must be a URL')
+    return raw.replace(/\/+$/, '')
+  })
+
+/** Read by `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
+export const encryptionFields = {
+  UNENCRYPTED_HOSTS: text({
+    about:
+      'hosts of NATS and Postgres on this machine, comma-separated, *: all; others need tls:// or ' +
+      'sslmode=verify-full, and their authority in the file NODE_EXTRA_CA_CERTS',
+    fallback: '',
+  }),
+}
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+
+/** Returns whether every URL names this machine or a host that may be reached without TLS. */
+function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
+  const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
+  if (allowed.includes('*')) return true
+  return urls
+    .map((one) => new URL(one).hostname)
+    .every((host) => isLoopback(host) || allowed.includes(host))
+}
+
+/**
+ * Address of a nats-server, or of each member of a cluster, comma-separated. Returned unchanged.
+ * Another machine needs `tls://`, unless `UNENCRYPTED_HOSTS` names it.
+ */
+export const natsServers = (words: Words) =>
+  field('URLs', words, (raw, other) => {
+    if (raw === '' && words.fallback === '') return raw
+    const servers = raw.split(',')
+    const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
+    if (!servers.every(isServer))
+      throw new Error('must be nats://host:port, or several of them separated by commas')
+    const isEncrypted = servers.every((one) => one.startsWith('tls://'))
+    if (!isEncrypted && !staysHere(servers, other?.('UNENCRYPTED_HOSTS')))
+      throw new Error('must be tls://host:port, because it names another machine')
+    return raw
+  })
+
+/**
+ * Postgres on one host, or on several of which any may be the primary:
+ * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs
+ * `sslmode=verify-full`, unless `UNENCRYPTED_HOSTS` names it.
+ */
+export const databaseUrl = (words: Words) =>
+  field('URL', words, (raw, other) => {
+    if (raw === '' && words.fallback === '') return raw
+    const [, hosts = ''] = /^postgres(?:ql)?:\/\/(?:[^@/]+@)?([^@/?#]+)(?:[/?]|$)/.exec(raw) ?? []
+    const several = hosts.split(',')
+    const each = several.map((host) => raw.replace(hosts, host))
+    if (hosts === '' || !each.every((one) => URL.canParse(one)) || several.includes(''))
+      throw new Error(
+        'must be postgres://role@host:port/name, or several hosts separated by commas',
+      )
+    if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
+      throw new Error(
+        'must end with ?target_session_attrs=read-write, because it has several hosts',
+      )
+    const isEncrypted = /[?&]sslmode=verify-full(?:&|$)/.test(raw)
+    if (!isEncrypted && !staysHere(each, other?.('UNENCRYPTED_HOSTS')))
+      throw new Error('must have sslmode=verify-full, because it names another machine')
+    return raw.replace(/\/+$/, '')
+  })
+
+/** An unsigned whole number that a `number` represents exactly. */
+export const integer = (words: Words) =>
+  field('integer', words, (raw) => {
+    const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
+    return value
+  })
+
+/** A whole number from 0 to 100. */
+export const percent = (words: Words) =>
+  field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
+
+/** A duration in milliseconds. */
+export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
+
+/** An amount as bigint, in the smallest unit that its description names. */
+export const amount = (words: Words) =>
+  field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
+
+export const oneOf = <const T extends string>(choices: readonly T[], words: Words) =>
+  field(choices.join(' | '), words, (raw): T => {
+    const found = choices.find((choice) => choice === raw)
+    if (!found) throw new Error(`must be one of ${choices.join(', ')}`)
+    return found
+  })
+
+/**
+ * A comma-separated list with at least one item. Blanks around items and empty items are dropped.
+ */
+export const list = (words: Words) =>
+  field('list', words, (raw) => {
+    const items = raw
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean)
+    if (items.length === 0) throw new Error('must contain at least one item')
+    return items
+  })
+
+/** Like `list`, but empty if set to `none`. */
+export const listOrNone = (words: Words) =>
+  field('list', words, (raw) =>
+    raw === 'none'
+      ? []
+      : raw
+          .split(',')
+          .map((item) => item.trim())
+          .filter(Boolean),
+  )
+
+/** Comma-separated IP addresses and networks, such as `10.0.0.1` or `fd00::/8`, or `none`. */
+export const networksOrNone = (words: Words) => {
+  const items = listOrNone(words)
+  return {
+    ...items,
+    parse: (raw: string) => {
+      const networks = items.parse(raw)
+      const wrong = networks.find((network) => !isNetwork(network))
+      if (wrong) throw new Error('must be IP addresses or networks such as 10.0.0.0/8')
+      return networks
+    },
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, more] = text.split('/')
+  const bitsMax = isIP(address) === 6 ? 128 : 32
+  if (isIP(address) === 0 || more !== undefined) return false
+  return bits === undefined || (/^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= bitsMax)
+}
+
+export const address = (words: Words) =>
+  field(
+    'address',
+    words,
+    (raw) => mustMatch(/^0x[0-9a-fA-F]{40}$/, 'an address')(raw).toLowerCase() as `0x${string}`,
+  )
+
+export const hash = (words: Words) =>
+  field(
+    '32-byte hash',
+    words,
+    (raw) => mustMatch(/^0x[0-9a-f]{64}$/, 'a 32-byte hash')(raw) as `0x${string}`,
+  )
+
+const keyPattern = /^0x[0-9a-fA-F]{64}$/
+
+export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
+  field(
+    'private key',
+    { ...words, secret: true },
+    (raw) => mustMatch(keyPattern, 'a private key')(raw) as `0x${string}`,
+  )
+
+/** Comma-separated private keys, each different. */
+export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
+  field('private keys', { ...words, secret: true }, (raw) => {
+    const keys = raw
+      .split(',')
+      .map((key) => mustMatch(keyPattern, 'private keys, comma-separated')(key.trim()))
+    if (new Set(keys).size !== keys.length) throw new Error('must not contain a key twice')
+    return keys as `0x${string}`[]
+  })

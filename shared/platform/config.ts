@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { isPublicSecret } from '#platform/public-secrets'
+
+/** One environment variable: how to parse it, its default, and its help text. */
+export type Field<T> = {
+  readonly type: string
+  readonly about: string
+  readonly secret: boolean
+  readonly fallback?: string
+  /** Throws an `Error` whose message completes the sentence "<NAME> …". `other` reads another variable unparsed, for values that are only valid together. */
+  readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
+}
+export type Fields = Readonly<Record<string, Field<unknown>>>
+/** The configuration under camelCase names: `DATABASE_URL` becomes `databaseUrl`. */
+export type ConfigOf<F extends Fields> = {
+  readonly [K in keyof F & string as Camel<K>]: ReturnType<F[K]['parse']>
+}
+type Camel<S extends string> = S extends `${infer A}_${infer B}`
+  ? `${Lowercase<A>}${Capitalize<Camel<B>>}`
+  : Lowercase<S>
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The configuration is invalid. One message lists every fault. */
+export class Misconfigured extends Error {
+  override name = 'Misconfigured'
+}
+
+/**
+ * Reads and validates the whole environment at startup. A value may be in a file named by
+ * `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured` with every fault; never prints a
+ * value. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed, as in the
+ * local stack.
+ */
+export function readConfig<F extends Fields>(
+  service: string,
+  fields: F,
+  env: Environment = process.env,
+): ConfigOf<F> {
+  const faults: string[] = []
+  const config: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(fields)) {
+    try {
+      const raw = rawOf(name, env) ?? field.fallback
+      if (raw === undefined) throw new Error(`is not set: ${field.about}`)
+      if (field.secret && isPublicSecret(raw) && env.PUBLIC_SECRETS !== 'allowed')
+        throw new Error('is public: it is published in this repository. Generate your own')
+      config[camel(name)] = field.parse(raw, (other) => rawOf(other, env))
+    } catch (fault) {
+      faults.push(`${name} ${(fault as Error).message}`)
+    }
+  }
+  if (faults.length > 0)
+    throw new Misconfigured(`${service}: invalid configuration\n  ${faults.join('\n  ')}`)
+  return config as ConfigOf<F>
+}
+
+/** Returns the raw values of the secret fields, which must not appear in any log line. */
+export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
+  Object.entries(fields)
+    .filter(([, { secret }]) => secret)
+    .flatMap(([name]) => rawOf(name, env) ?? [])
+
+function rawOf(name: string, env: Environment): string | undefined {
+  const direct = env[name]
+  const file = env[`${name}_FILE`]
+  if (direct && file) throw new Error(`is set twice: directly and by ${name}_FILE. Unset one`)
+  if (!file) return direct === '' ? undefined : direct
+  try {
+    return readFileSync(file, 'utf8').trimEnd()
+  } catch {
+    throw new Error(`cannot be read: check the file named by ${name}_FILE`)
+  }
+}
+
+const camel = (name: string) =>
+  name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,49 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import type { Clock } from '#platform/clock'
+import type { Database } from '#platform/db/open'
+import type { Log } from '#platform/log'
+import { startLoop } from '#platform/loop'
+
+const everyMs = 10_000
+/** A slower response is too imprecise about the time at which it was given. */
+const tookMaxMs = 1_000
+
+/**
+ * Returns a condition: whether the time in `column` may be at or after `readAt`, a reading of an
+ * instance's clock. That clock may be ahead of the database's, or of another instance's, by the
+ * duration of a response. Rows within that margin count as matches.
+ */
+export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
+  sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
+
+/** Clock of a service, synchronised until disposed. */
+export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
+
+/**
+ * Opens a clock that follows the database's without asking it each time. Between two readings it
+ * advances by this process's monotonic time, so a wrong or adjusted wall clock has no effect. Row
+ * times come from the database and are shared by all instances, so anything compared with them or
+ * stored next to them must use this clock. Before the first reading it is this machine's clock.
+ */
+export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
+  let startedAtMs = Date.now() - performance.now()
+  const read = async () => {
+    const askedAt = performance.now()
+    const [row] = await database.read((db) =>
+      db.execute<{ ms: number }>(
+        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+      ),
+    )
+    const answeredAt = performance.now()
+    if (answeredAt - askedAt > tookMaxMs) return
+    startedAtMs = row!.ms - (askedAt + answeredAt) / 2
+  }
+  await read().catch((error) =>
+    log.warn({ err: error }, 'database clock read failed, using local clock'),
+  )
+  const loop = startLoop({ name: 'clock', everyMs, log, work: read })
+  return {
+    clock: () => Math.floor(startedAtMs + performance.now()),
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  }
+}

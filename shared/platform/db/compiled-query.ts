@@ -1,0 +1,115 @@
+import {
+  getTableColumns,
+  type InferSelectModel,
+  is,
+  Param,
+  Placeholder,
+  type Query,
+  SQL,
+  StringChunk,
+  sql,
+  type Table,
+} from 'drizzle-orm'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Db } from '#platform/db/open'
+
+// drizzle-orm builds the SQL text of a statement at every use. For a row of forty columns that
+// takes longer than the round trip to Postgres, so frequent statements are built once.
+
+/** Statement builder without a connection. */
+const builder: PostgresJsDatabase = drizzle.mock()
+
+/**
+ * Builds a statement at its first use and then only binds values. Values are `sql.placeholder`s;
+ * one that stands for a column is encoded as that column's type.
+ */
+export function built<Values extends Record<string, unknown>>(
+  build: (db: PostgresJsDatabase) => { toSQL: () => Query },
+): (values: Values) => SQL {
+  let parts: readonly Part[] | undefined
+  return (values) => {
+    parts ??= partsOf(build(builder).toSQL())
+    return new SQL(parts.map((part) => (part instanceof StringChunk ? part : part(values))))
+  }
+}
+
+/** A piece of SQL text, or the encoder of a value. */
+type Part = StringChunk | ((values: Record<string, unknown>) => Param)
+
+function partsOf({ sql: text, params }: Query): Part[] {
+  return text
+    .split(/\$(\d+)/)
+    .map((piece, at) =>
+      at % 2 === 0 ? new StringChunk(piece) : writerOf(params[Number(piece) - 1]),
+    )
+}
+
+function writerOf(param: unknown): Part {
+  const isWritten = is(param, Param) && is(param.value, Placeholder)
+  const placeholder = isWritten ? (param.value as Placeholder) : param
+  if (!is(placeholder, Placeholder)) return () => sql.param(param)
+  const { name } = placeholder
+  const write = isWritten ? (value: unknown) => param.encoder.mapToDriverValue(value) : undefined
+  return (values) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`missing statement value: ${name}`)
+    return sql.param(value === null || !write ? value : write(value))
+  }
+}
+
+/** Returns the keys of the columns to write: those with a value. */
+export const keysOf = (set: object): string[] =>
+  Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [key]))
+
+/** Returns a placeholder for each key, named after it. */
+export const placeholders = (keys: readonly string[]) =>
+  Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]))
+
+/** Caches one statement per set of written columns. */
+export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
+  const known = new Map<string, Made>()
+  return (keys: readonly string[]): Made => {
+    const name = keys.toSorted().join()
+    const made = known.get(name) ?? make(keys)
+    known.set(name, made)
+    return made
+  }
+}
+
+/**
+ * An insert that accompanies a row change: `select … from moved, …`, so that it writes nothing if
+ * no row changed.
+ */
+export type Beside = SQL
+
+/** Combines a statement that changes and returns a row with the inserts that accompany it. */
+export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
+  const written = beside.filter((one) => one !== undefined)
+  if (written.length === 0) return moving
+  const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
+  return sql`with moved as (${moving})${sql.join(others)} select * from moved`
+}
+
+/** Maps rows of a table as `db.execute` returns them, by column name. */
+export function rowReader<T extends Table>(table: T) {
+  const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
+    key,
+    name: column.name,
+    read: (value: unknown) => (value === null ? null : column.mapFromDriverValue(value)),
+  }))
+  return (raw: Record<string, unknown>): InferSelectModel<T> => {
+    const row: Record<string, unknown> = {}
+    for (const { key, name, read } of columns) row[key] = read(raw[name])
+    return row as InferSelectModel<T>
+  }
+}
+
+/** Runs a statement that returns at most one row, and maps it with `read`. */
+export async function first<Row>(
+  db: Db,
+  statement: SQL,
+  read: (raw: Record<string, unknown>) => Row,
+): Promise<Row | undefined> {
+  const [raw] = await db.execute(statement)
+  return raw && read(raw)
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { sql } from 'drizzle-orm'
+import postgres, { type Options, type Sql } from 'postgres'
+import { type Database, openDatabase } from '#platform/db/open'
+import { openLog } from '#platform/log'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
+
+/** Number of statements that postgres.js 3.4.9 sends on one connection without a response. */
+const pipelineMax = 100
+
+let server: ScratchPostgres
+let admin: Sql
+beforeAll(async () => {
+  server = await startScratchPostgres('empty')
+  admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  await admin`create table kept (word text)`
+})
+afterAll(async () => {
+  await admin.end({ timeout: 1 })
+  await server[Symbol.asyncDispose]()
+})
+
+const open = (max: number): Database =>
+  openDatabase({
+    ...{ url: server.adminUrl, name: 'suite', max, onFatal: () => {} },
+    log: openLog('suite', 'silent'),
+  })
+const driver = (options: Options<Record<string, never>> = {}): Sql =>
+  postgres(server.adminUrl, { max: 1, onnotice: () => {}, ...options })
+const outcomeOf = (call: PromiseLike<unknown>) =>
+  Promise.resolve(call).then(
+    (rows) => rows,
+    (error: Error) => error.message,
+  )
+const count = async (word: string) =>
+  Number((await admin`select count(*) from kept where word = ${word}`)[0]!.count)
+
+/** Every statement that needs the lock waits until `work` has returned. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  await admin`select pg_advisory_lock(1)`
+  try {
+    await work()
+  } finally {
+    await admin`select pg_advisory_unlock(1)`
+  }
+}
+const lockWaits = (wanted: number) =>
+  waitUntil(`${wanted} statements waiting for the lock`, async () => {
+    const [row] =
+      await admin`select count(*) from pg_locks where locktype = 'advisory' and not granted`
+    return Number(row!.count) === wanted
+  })
+
+describe('a transaction has its connection to itself', () => {
+  test('when BEGIN fills the pipeline of its connection: no acknowledged write is lost', async () => {
+    const connections = 2
+    const database = open(connections)
+    const all = <T>(length: number, call: () => Promise<T>) => Array.from({ length }, call)
+    const read = () => database.read((db) => db.execute(sql`select 1 as one`))
+    const write = (word: string) => sql.raw(`insert into kept values ('${word}')`)
+    await Promise.all(all(connections, read))
+    const queued: Promise<unknown>[] = []
+    const transactions: Promise<unknown>[] = []
+    await whileLocked(async () => {
+      const wait = sql`select pg_advisory_lock_shared(1)`
+      queued.push(...all(connections, () => database.read((db) => db.execute(wait))))
+      queued.push(...all(connections * (pipelineMax - 1), read))
+      await lockWaits(connections)
+      const insert = () => database.transaction((tx) => tx.execute(write('together')))
+      transactions.push(...all(connections, insert))
+    })
+    await Promise.all(queued)
+    await Promise.all(transactions.map(outcomeOf))
+    await Promise.all(all(20, () => database.run((db) => db.execute(write('alone')))))
+    expect(await count('alone')).toBe(20)
+    expect(await count('together')).toBe(connections)
+    await database[Symbol.asyncDispose]()
+  })
+
+  test('when its socket reports late that it has been drained', async () => {
+    const sockets: Socket[] = []
+    const { hostname, port } = new URL(server.adminUrl)
+    const socket = () =>
+      new Promise<Socket>((resolve) => {
+        const made = connect(Number(port), hostname, () => resolve(made))
+        sockets.push(made)
+      })
+    // The types lack the option that lets the caller open the socket.
+    const client = driver({ socket } as object)
+    const alone = await client.begin(async (tx) => {
+      await tx`insert into kept values ('drained')`
+      sockets[0]!.emit('drain')
+      const alone = outcomeOf(client`select now() as at`)
+      await tx`select pg_sleep(0.01)`
+      expect(await count('drained')).toBe(0)
+      const [mine] = await tx`select now() as at`
+      return { alone, mine }
+    })
+    // now() is the time at which a transaction began.
+    expect(await alone.alone).not.toEqual([alone.mine])
+    await client.end({ timeout: 1 })
+  })
+})
+
+describe('an error belongs to its own statement', () => {
+  test('after a restart of Postgres no call fails with the error of its old connection', async () => {
+    const database = open(4)
+    const pids = new Set<number>()
+    const sleeping = Array.from({ length: 4 }, () =>
+      outcomeOf(database.read((db) => db.execute(sql`select pg_sleep(60)`))),
+    )
+    await waitUntil('four sleeping backends', async () => {
+      const rows =
+        await admin`select pid from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`
+      for (const { pid } of rows) pids.add(pid)
+      return pids.size === 4
+    })
+    for (const pid of pids) await admin`select pg_terminate_backend(${pid}, 5000)`
+    await Promise.all(sleeping)
+    const next = Array.from({ length: 4 }, () =>
+      database.read((db) => db.execute(sql`select 1 as one`)),
+    )
+    expect(await Promise.all(next.map(outcomeOf))).toEqual(next.map(() => [{ one: 1 }]))
+    await database[Symbol.asyncDispose]()
+  })
+
+  test('a client that lost its connection in a statement ends at once', async () => {
+    const client = driver()
+    const [row] = await client`select pg_backend_pid() as pid`
+    const sleeping = outcomeOf(client`select pg_sleep(60)`)
+    await waitUntil('the sleeping backend', async () => {
+      const [found] = await admin`select query from pg_stat_activity where pid = ${row!.pid}`
+      return found!.query === 'select pg_sleep(60)'
+    })
+    await admin`select pg_terminate_backend(${row!.pid}, 5000)`
+    await sleeping
+    const ended = Promise.race([client.end().then(() => 'ended'), Bun.sleep(10_000)])
+    expect(await ended).toBe('ended')
+  })
+
+  test('a statement that fails between two of its rows leaves no holes in the next result', async () => {
+    const client = driver()
+    await client`select 1`
+    const [failed, next] = await Promise.all([
+      outcomeOf(client`select n, 1 / (4 - n) as x from generate_series(1, 10) as n`),
+      outcomeOf(client`select n from generate_series(1, 3) as n`),
+    ])
+    expect(failed).toBe('division by zero')
+    expect(next).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+    await client.end({ timeout: 1 })
+  })
+
+  test('a statement that cannot be sent fails alone: the others get their own rows', async () => {
+    const client = driver()
+    await client`select 1`
+    const missing = undefined as unknown as string
+    const all = Promise.all([
+      outcomeOf(client`select 1 as first from pg_sleep(0.1)`),
+      outcomeOf(client`select ${missing} as never`),
+      outcomeOf(client`select 3 as third`),
+      outcomeOf(client`select 4 as fourth`),
+    ])
+    expect(await Promise.race([all, Bun.sleep(10_000)])).toEqual([
+      [{ first: 1 }],
+      expect.stringContaining('UNDEFINED_VALUE'),
+      [{ third: 3 }],
+      [{ fourth: 4 }],
+    ])
+    expect(await outcomeOf(client`select ${missing} as never`)).toContain('UNDEFINED_VALUE')
+    expect(await outcomeOf(client`select 5 as fifth`)).toEqual([{ fifth: 5 }])
+    await client.end({ timeout: 1 })
+  })
+})

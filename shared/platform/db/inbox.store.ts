@@ -1,0 +1,90 @@
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { index, integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
+import { at } from '#platform/db/columns'
+import type { Database, Tx } from '#platform/db/open'
+
+/**
+ * One row per message that a consumer has received. `doneAt`: its work has committed. A row
+ * outlives the period in which the message can be redelivered; then the pruning job removes it,
+ * oldest first.
+ */
+export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'inbox',
+    {
+      consumer: text('consumer').notNull(),
+      messageId: text('message_id').notNull(),
+      attempts: integer('attempts').notNull().default(0),
+      lastError: text('last_error'),
+      doneAt: at('done_at'),
+    },
+    (table) => [
+      primaryKey({ columns: [table.consumer, table.messageId] }),
+      index('inbox_done').on(table.consumer, table.doneAt).where(isNotNull(table.doneAt)),
+    ],
+  )
+export type InboxTable = ReturnType<typeof inboxTable>
+
+/**
+ * Claims the message in the transaction that does its work. Returns false if the work has already
+ * committed. A single statement, so two concurrent deliveries cannot both win.
+ */
+export async function claim(
+  tx: Tx,
+  inbox: InboxTable,
+  consumer: string,
+  messageId: string,
+): Promise<boolean> {
+  const won = await tx
+    .insert(inbox)
+    .values({ consumer, messageId, doneAt: sql`now()` })
+    .onConflictDoUpdate({
+      target: [inbox.consumer, inbox.messageId],
+      set: { doneAt: sql`now()` },
+      setWhere: isNull(inbox.doneAt),
+    })
+    .returning({ messageId: inbox.messageId })
+  return won.length === 1
+}
+
+/**
+ * Counts a failed attempt and returns the total. Stored here because the broker's delivery count
+ * restarts after a crash (measured).
+ */
+export async function countFailure(
+  database: Database,
+  inbox: InboxTable,
+  failure: { consumer: string; messageId: string; error: string },
+): Promise<number> {
+  const { consumer, messageId, error } = failure
+  const rows = await database.run((db) =>
+    db
+      .insert(inbox)
+      .values({ consumer, messageId, attempts: 1, lastError: error.slice(0, 500) })
+      .onConflictDoUpdate({
+        target: [inbox.consumer, inbox.messageId],
+        set: { attempts: sql`${inbox.attempts} + 1`, lastError: error.slice(0, 500) },
+      })
+      .returning({ attempts: inbox.attempts }),
+  )
+  return rows[0]!.attempts
+}
+
+/**
+ * Returns whether the work is done: a cheap check before work outside the database. `claim`
+ * decides.
+ */
+export async function isDone(
+  database: Database,
+  inbox: InboxTable,
+  consumer: string,
+  messageId: string,
+): Promise<boolean> {
+  const rows = await database.read((db) =>
+    db
+      .select({ doneAt: inbox.doneAt })
+      .from(inbox)
+      .where(and(eq(inbox.consumer, consumer), eq(inbox.messageId, messageId))),
+  )
+  return rows[0]?.doneAt != null
+}

@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm'
+import type { PgSchema } from 'drizzle-orm/pg-core'
+import { deadLetterTable } from '#platform/db/dead-letter.store'
+import { inboxTable } from '#platform/db/inbox.store'
+import type { Db } from '#platform/db/open'
+import { outboxTable } from '#platform/db/outbox.store'
+
+/** Creates the three messaging tables in a service's own schema. */
+export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
+  inbox: inboxTable(schema),
+  outbox: outboxTable(schema),
+  deadLetters: deadLetterTable(schema),
+})
+export type MessagingTables = ReturnType<typeof messagingTables>
+
+/**
+ * Claims a delivered message in the transaction that does its work, if there is any. Returns false
+ * if the work has already committed. Also closes its dead letter: the message was delivered again.
+ * A single statement, so two concurrent deliveries cannot both win.
+ */
+export async function claimDelivered(
+  db: Db,
+  { inbox, deadLetters }: Pick<MessagingTables, 'inbox' | 'deadLetters'>,
+  consumer: string,
+  messageId: string,
+): Promise<boolean> {
+  const claimed = await db.execute(sql`
+    with claimed as (
+      insert into ${inbox} as held (consumer, message_id, done_at)
+      values (${consumer}, ${messageId}, now())
+      on conflict (consumer, message_id) do update set done_at = now() where held.done_at is null
+      returning 1
+    ), redriven as (
+      update ${deadLetters} set redriven_at = now()
+      where consumer = ${consumer} and message_id = ${messageId} and exists (select from claimed)
+    )
+    select from claimed`)
+  return claimed.length === 1
+}

@@ -1,0 +1,213 @@
+import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { type Listener, takeNotes } from '#platform/db/after-commit'
+import { Overdue, within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { quickSeconds, timer } from '#platform/metrics/measures'
+import { openOutage } from '#platform/outage'
+import { inSpan } from '#platform/tracing/spans'
+
+/** Statements run inside one transaction; handed to everything that must commit together. */
+export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
+/** A database or a transaction, for statements that may run in either. */
+export type Db = PostgresJsDatabase | Tx
+
+export type Database = AsyncDisposable & {
+  /** A single statement that reads, under the deadline. */
+  readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
+  /** A single statement that writes, under the deadline. */
+  readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
+  /** One transaction, under the deadline. `Overdue` means the outcome is unknown: it may have committed. */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+  /** Subscribes to the after-commit notes of this process's transactions. */
+  readonly listen: (listener: Listener) => void
+}
+
+/** Name in timeout errors; `isAway` matches on it. */
+const asked = 'the database'
+
+/** Longer than the server-side timeouts, so that the server gives up before we do. */
+const callDeadlineMs = 8_000
+/**
+ * Consecutive calls without a response after which a new connection is tried. An error response
+ * counts as a response, and so does a failed connection.
+ */
+const overdueMax = 5
+/**
+ * Delay before a lost connection is reopened. The driver's own backoff grows to 20 s, longer than a
+ * call may take, so after an outage calls would time out although Postgres is up.
+ */
+const reconnectSeconds = 0.5
+
+const words = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
+
+const callKinds = ['read', 'write', 'transaction'] as const
+type CallKind = (typeof callKinds)[number]
+
+const calls = timer({
+  what: 'database_call_duration',
+  help: 'Duration of a Postgres call in seconds, including the wait for a connection; a transaction is one call.',
+  labels: { kind: callKinds, outcome: ['done', 'failed', 'overdue'] },
+  buckets: quickSeconds,
+})
+
+/**
+ * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and on a black-holed
+ * connection queries hang until the kernel gives up (measured). So every call has a deadline, and
+ * after several timeouts in a row `onFatal` ends the process, and its supervisor starts a new one.
+ * This only happens if a new connection works: while Postgres is down, a restart would not help.
+ */
+export function openDatabase(options: {
+  url: string
+  name: string
+  log: Log
+  onFatal: () => void
+  max?: number
+  /** For tests. */
+  callDeadlineMs?: number
+  lockTimeoutMs?: number
+}): Database {
+  const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
+  const sql = postgres(options.url, {
+    max: options.max ?? 8,
+    connect_timeout: 5,
+    backoff: () => reconnectSeconds,
+    idle_timeout: 60,
+    max_lifetime: 30 * 60,
+    onnotice: () => {},
+    connection: {
+      application_name: options.name,
+      statement_timeout: 5_000,
+      lock_timeout: options.lockTimeoutMs ?? 2_000,
+      idle_in_transaction_session_timeout: 10_000,
+    },
+  })
+  const db = drizzle(preparing(sql))
+  const listeners = new Set<Listener>()
+  const outage = openOutage({ name: 'postgres', log: options.log, ofIt: isAway })
+  let overdue = 0
+  let judging = false
+  const judge = async () => {
+    if (judging) return
+    judging = true
+    const isHung = await answersAnew(options.url)
+    judging = false
+    if (!isHung) {
+      overdue = 0
+      return
+    }
+    options.log.fatal({ overdue }, 'database stopped responding')
+    options.onFatal()
+  }
+  const guarded = <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> =>
+    inSpan(`postgres ${kind}`, words, () => call(kind, work))
+  const call = async <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> => {
+    const startedMs = performance.now()
+    try {
+      const value = await within(Promise.resolve(work()), deadlineMs, asked)
+      overdue = 0
+      outage.works()
+      calls.since(startedMs, { kind, outcome: 'done' })
+      return value
+    } catch (thrown) {
+      const error = withoutValues(thrown)
+      if (isAway(error)) outage.failed(error)
+      calls.since(startedMs, { kind, outcome: error instanceof Overdue ? 'overdue' : 'failed' })
+      overdue = error instanceof Overdue ? overdue + 1 : 0
+      if (overdue >= overdueMax) void judge()
+      throw error
+    }
+  }
+  return {
+    read: (work) => guarded('read', () => work(db)),
+    run: (work) => guarded('write', () => work(db)),
+    transaction: async (work) => {
+      let tell = () => {}
+      const result = await guarded('transaction', () =>
+        db.transaction((tx) => {
+          tell = takeNotes(tx, listeners)
+          return work(tx)
+        }),
+      )
+      tell()
+      return result
+    },
+    listen: (listener) => void listeners.add(listener),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 2 }),
+  }
+}
+
+/** Returns whether Postgres responds on a new connection within seconds. */
+async function answersAnew(url: string): Promise<boolean> {
+  const fresh = postgres(url, { max: 1, connect_timeout: 3, onnotice: () => {} })
+  try {
+    await within(fresh`select 1`, 4_000, 'a new connection')
+    return true
+  } catch {
+    return false
+  } finally {
+    void fresh.end({ timeout: 0 }).catch(() => {})
+  }
+}
+
+/**
+ * Returns the client with every statement prepared once per connection. drizzle-orm 0.45.4 requests
+ * this only for named statements (`postgres-js/session.js`), and postgres.js 3.4.9 needs two round
+ * trips for an unprepared one. Distinct SQL texts must stay few: use `isOneOf` instead of `in`.
+ */
+function preparing(client: Sql): Sql {
+  const { begin } = client
+  client.begin = ((work: (tx: TransactionSql) => unknown) =>
+    begin((tx) => work(prepareAll(tx)))) as Sql['begin']
+  return prepareAll(client)
+}
+
+function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client {
+  const { unsafe } = client
+  client.unsafe = ((text, values, options) =>
+    unsafe(text, values, { ...options, prepare: true })) as Sql['unsafe']
+  return client
+}
+
+/** Postgres rejected a statement. `code` is the SQLSTATE, `constraint` the violated constraint. */
+export class DatabaseRefused extends Error {
+  override name = 'DatabaseRefused'
+  constructor(
+    message: string,
+    readonly code?: string,
+    readonly constraint?: string,
+  ) {
+    super(message)
+  }
+}
+
+/**
+ * Error codes for a missing connection (postgres.js), and for a starting or stopping server
+ * (Postgres).
+ */
+const awayCodes: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'],
+  ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
+  ...['57P01', '57P02', '57P03'],
+])
+
+/** Returns whether Postgres could not be reached or did not respond. */
+const isAway = (error: unknown): boolean =>
+  error instanceof Overdue
+    ? error.message.startsWith(asked)
+    : awayCodes.has(String((error as { code?: unknown }).code))
+
+/**
+ * Removes statement values from an error: drizzle puts them into its message, and they may be
+ * personal.
+ */
+function withoutValues(error: unknown): unknown {
+  if (!(error instanceof DrizzleQueryError)) return error
+  const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined
+  return new DatabaseRefused(
+    cause?.message ?? 'a statement failed',
+    cause?.code,
+    cause?.constraint_name,
+  )
+}

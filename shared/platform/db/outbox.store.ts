@@ -1,0 +1,195 @@
+import { and, asc, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
+import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
+import type { Static, TSchema } from 'typebox'
+import { isHeard, noteForCommit } from '#platform/db/after-commit'
+import { at, fromNow, isOneOf, textList } from '#platform/db/columns'
+import type { Beside } from '#platform/db/compiled-query'
+import type { Database, Tx } from '#platform/db/open'
+import { requestId } from '#platform/request-id'
+import { readerOf } from '#platform/schema'
+import type { Topic } from '#shared/messages/topic'
+
+/** Messages to publish because of changes in the same transaction. */
+export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'outbox',
+    {
+      id: text('id').primaryKey(),
+      position: bigserial('position', { mode: 'number' }).notNull(),
+      subject: text('subject').notNull(),
+      payload: jsonb('payload').notNull(),
+      requestId: text('request_id'),
+      createdAt: at('created_at').notNull().defaultNow(),
+      leasedUntil: at('leased_until'),
+      publishedAt: at('published_at'),
+    },
+    (table) => [
+      index('outbox_unpublished').on(table.position).where(isNull(table.publishedAt)),
+      index('outbox_published').on(table.publishedAt).where(isNotNull(table.publishedAt)),
+    ],
+  )
+export type OutboxTable = ReturnType<typeof outboxTable>
+export type OutboxRow = OutboxTable['$inferSelect']
+
+/** A message to publish, valid for its topic. */
+export type Announcement = {
+  readonly id: string
+  readonly subject: string
+  readonly payload: unknown
+  /** The request that caused it, if not the current one. */
+  readonly requestId?: string | null
+}
+
+/** Creates a message. Throws if the payload does not match the topic's schema. */
+export function announcement<S extends TSchema>(
+  topic: Topic<S>,
+  id: string,
+  payload: NoInfer<Static<S>>,
+): Announcement {
+  const read = readerOf(topic.schema)(payload)
+  if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
+  return { id, subject: topic.subject, payload }
+}
+
+/** After-commit note of a message, which spares the outbox relay a query. */
+export type Announced = {
+  readonly outbox: OutboxTable
+  readonly message: Announcement & { readonly requestId: string | null }
+}
+
+/**
+ * Writes messages in the transaction of the state change they announce. A repeated id changes
+ * nothing: ids are derived from causes, so a repeat is the same message.
+ */
+export async function announceAll(
+  tx: Tx,
+  outbox: OutboxTable,
+  messages: readonly Announcement[],
+): Promise<void> {
+  if (messages.length === 0) return
+  const { caused, told, columns } = causedBy(tx, messages)
+  const added = await tx.execute<{ id: string }>(sql`
+    insert into ${outbox} (id, subject, payload, request_id, leased_until)
+    select ${columns} from ${told} on conflict do nothing returning id`)
+  const ids = new Set(added.map(({ id }) => id))
+  noteAll(
+    tx,
+    outbox,
+    caused.filter(({ id }) => ids.has(id)),
+  )
+}
+
+/**
+ * Like `announceAll`, but within the statement that changes a row, and only if it does. Call `note`
+ * if it did. Returns undefined if there is nothing to announce.
+ */
+export function announceBeside(
+  tx: Tx,
+  outbox: OutboxTable,
+  messages: readonly Announcement[],
+): { statement: Beside; note: () => void } | undefined {
+  if (messages.length === 0) return undefined
+  const { caused, told, columns } = causedBy(tx, messages)
+  const statement = sql`
+    insert into ${outbox} (id, subject, payload, request_id, leased_until)
+    select ${columns} from moved, ${told} on conflict do nothing`
+  return { statement, note: () => noteAll(tx, outbox, caused) }
+}
+
+/**
+ * Adds the current request to the messages and returns them as rows too. They are leased to this
+ * process if it has a listener.
+ */
+function causedBy(tx: Tx, messages: readonly Announcement[]) {
+  const cause = requestId() ?? null
+  const caused = messages.map((message) => ({
+    ...message,
+    requestId: message.requestId ?? cause,
+  }))
+  const told = sql`unnest(${textList(messages.map(({ id }) => id))},
+      ${textList(messages.map(({ subject }) => subject))},
+      ${textList(messages.map(({ payload }) => JSON.stringify(payload)))},
+      ${textList(caused.map((message) => message.requestId ?? ''))}) told(id, subject, payload, request_id)`
+  const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
+  const columns = sql`told.id, told.subject, told.payload::jsonb, nullif(told.request_id, ''), ${leasedUntil}`
+  return { caused, told, columns }
+}
+
+function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['message'][]): void {
+  for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
+}
+
+/** Announces one message. Throws if the payload does not match its schema. */
+export const announce = <S extends TSchema>(
+  tx: Tx,
+  outbox: OutboxTable,
+  topic: Topic<S>,
+  id: string,
+  payload: NoInfer<Static<S>>,
+): Promise<void> => announceAll(tx, outbox, [announcement<S>(topic, id, payload)])
+
+/** Longer than publishing a batch takes. */
+const leaseMs = 5_000
+/**
+ * How long a new row is leased to the process that wrote it, which publishes it from memory right
+ * after the commit. If that process dies first, another one takes the row over.
+ */
+const ownLeaseMs = 3_000
+
+/**
+ * Leases the oldest unpublished rows and commits, so that no lock is held while publishing. Selects
+ * by row state, never by "id greater than the last": serials commit out of order.
+ */
+export const lease = (
+  database: Database,
+  outbox: OutboxTable,
+  rowsMax: number,
+): Promise<OutboxRow[]> =>
+  database.run(async (db) => {
+    const due = db.$with('due').as(
+      db
+        .select({ id: sql<string>`${outbox.id}`.as('due_id') })
+        .from(outbox)
+        .where(
+          and(isNull(outbox.publishedAt), sql`coalesce(${outbox.leasedUntil}, 'epoch') < now()`),
+        )
+        .orderBy(asc(outbox.position))
+        .limit(rowsMax)
+        .for('update', { skipLocked: true }),
+    )
+    const rows = await db
+      .with(due)
+      .update(outbox)
+      .set({ leasedUntil: fromNow(leaseMs) })
+      .from(due)
+      .where(eq(outbox.id, due.id))
+      .returning(getTableColumns(outbox))
+    return rows.sort((left, right) => left.position - right.position)
+  })
+
+/**
+ * Marks rows as published, only after the broker has confirmed: a crash in between causes a
+ * duplicate, never a loss.
+ */
+export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
+  database.run((db) =>
+    db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)),
+  )
+
+/**
+ * Returns the number of unpublished rows and the age of the oldest (ms, null if none), for `nats
+ * micro stats`.
+ */
+export async function outboxLag(database: Database, outbox: OutboxTable) {
+  const rows = await database.read((db) =>
+    db
+      .select({
+        waiting: sql<number>`count(*)::int`,
+        oldest: sql<string | null>`min(${outbox.createdAt})`,
+      })
+      .from(outbox)
+      .where(isNull(outbox.publishedAt)),
+  )
+  const { waiting, oldest } = rows[0]!
+  return { waiting, oldestMs: oldest === null ? null : Date.now() - Date.parse(oldest) }
+}

@@ -1,0 +1,81 @@
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { integer, type PgSchema, text } from 'drizzle-orm/pg-core'
+import type { Static } from 'typebox'
+import { at } from '#platform/db/columns'
+import type { Db } from '#platform/db/open'
+import type { DeedOutcome } from '#shared/messages/deeds'
+
+/**
+ * Operator pauses. Each service has a row per operation it can pause and reads it in a statement
+ * that runs anyway when such an operation begins. So a pause applies to every instance at once,
+ * survives restarts, and costs nothing while the system is idle.
+ */
+export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table('pauses', {
+    what: text('what').primaryKey(),
+    /** Null: not paused. */
+    since: at('since'),
+    /** Number of pauses and resumes, which identifies the state that an operator's command produced. */
+    revision: integer('revision').notNull(),
+    setBy: text('set_by').notNull(),
+    reason: text('reason').notNull(),
+    changedAt: at('changed_at').notNull().defaultNow(),
+  })
+export type PauseTable = ReturnType<typeof pauseTable>
+
+/** Returns a column for any statement: start of the pause in ISO 8601, or null if not paused. */
+export const pausedSince = (table: PauseTable): SQL<string | null> =>
+  sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
+
+/** Returns a condition for any statement: paused. */
+export const isPaused = (table: PauseTable): SQL =>
+  sql`exists (select from ${table} where ${table.since} is not null)`
+
+type Change = {
+  readonly what: string
+  readonly by: string
+  readonly reason: string
+  readonly to: 'paused' | 'running'
+  /** Revision the operator saw; 0 if the operation was never paused. */
+  readonly revision: number
+}
+
+/**
+ * Pauses or resumes an operation, unless another command has since the operator looked. If it is
+ * already in that state, nothing changes and the outcome says so.
+ */
+export async function setPause(
+  db: Db,
+  table: PauseTable,
+  { what, by: setBy, reason, to, revision }: Change,
+): Promise<Static<typeof DeedOutcome>> {
+  const set = { setBy, reason, changedAt: sql`now()` }
+  const again = { ...set, revision: sql`${table.revision} + 1` }
+  const changed =
+    to === 'paused'
+      ? await db
+          .insert(table)
+          .values({ what, ...set, since: sql`now()`, revision: 1 })
+          .onConflictDoUpdate({
+            target: table.what,
+            set: { ...again, since: sql`now()` },
+            setWhere: and(isNull(table.since), eq(table.revision, revision)),
+          })
+          .returning()
+      : await db
+          .update(table)
+          .set({ ...again, since: null })
+          .where(and(eq(table.what, what), isNotNull(table.since), eq(table.revision, revision)))
+          .returning()
+  const rows =
+    changed.length > 0 ? changed : await db.select().from(table).where(eq(table.what, what))
+  const row = rows[0]
+  if (!row) return { done: `${what} was never paused` }
+  const changedAt = row.changedAt.toISOString()
+  if (changed.length > 0) return { done: `${what} ${to} since ${changedAt}` }
+  const last = `since ${changedAt}, by ${row.setBy}: ${row.reason}`
+  if ((row.since === null) === (to === 'running')) return { done: `${what} already ${to} ${last}` }
+  const is = to === 'paused' ? 'running' : 'paused'
+  return { refused: `${what} ${is} ${last}. Look again before you change it` }
+}

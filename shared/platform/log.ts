@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache'
+import pino from 'pino'
+import type { Clock } from '#platform/clock'
+import { isExcused } from '#platform/error-suppression'
+import { fieldRemover, redactorOf } from '#platform/redaction'
+import { requestId } from '#platform/request-id'
+import { traceId } from '#platform/tracing/spans'
+
+export type Log = pino.Logger
+
+/** Names of fields with secrets or personal data, at any depth of a log object. */
+const removedFields = [
+  'authorization',
+  'signature',
+  'password',
+  'token',
+  'secret',
+  'secretKey',
+  'privateKey',
+  'apiKey',
+  'accountNumber',
+  'accountHolderName',
+  'account_number',
+  'account_holder_name',
+  'x-callback-token',
+  'x-payload-digest',
+  'persona-signature',
+  'body',
+] as const
+
+const withoutSecrets = fieldRemover(new Set(removedFields))
+
+/** Removes secret fields. Errors pass through: they are cleaned after serialization. */
+const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
+  ...(withoutSecrets(fields) as Record<string, unknown>),
+  ...(err === undefined ? {} : { err }),
+})
+
+/**
+ * Opens a log of JSON lines on stdout, one per fact. Secrets and personal data are removed: fields
+ * by name, and `secretWords` from the finished line, because library errors may quote their input
+ * anywhere.
+ */
+export const openLog = (
+  service: string,
+  level: string,
+  to: pino.DestinationStream = pino.destination({ fd: 1, sync: true }),
+  secretWords: readonly string[] = [],
+): Log => {
+  const redact = redactorOf(secretWords)
+  const options: pino.LoggerOptions = {
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: cleaned },
+    serializers: { err: (error) => withoutSecrets(pino.stdSerializers.err(error)) },
+    hooks: { logMethod: withExcuses },
+    mixin: ofRequest,
+  }
+  return pino(options, { write: (line) => to.write(redact(line)) })
+}
+
+/** Returns the request and trace of a line; pino adds the fields to each line. */
+function ofRequest() {
+  const id = requestId()
+  const trace = traceId()
+  return { ...(id ? { requestId: id } : {}), ...(trace ? { traceId: trace } : {}) }
+}
+
+/** Lowers warnings and errors with an excused error to debug, except alarms. */
+const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (
+  this: Log,
+  args,
+  method,
+  level,
+) {
+  const [fields] = args as [unknown]
+  const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as Line
+  const isNoNews = (level === 40 || level === 50) && err && !alarm && isExcused(this, err)
+  if (isNoNews) this.debug(...(args as [object, string]))
+  else method.apply(this, args)
+}
+
+type Line = { readonly err?: unknown; readonly alarm?: boolean }
+
+/** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
+export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
+
+/** Maximum keys remembered. Beyond it, the oldest may be logged again too soon. */
+const keysMax = 1_000
+
+/**
+ * Opens a log for repeated failures: at most one line per key in `everyMs`, a warning or an alarm.
+ */
+export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
+  const logged = new LRUCache<string, true>({
+    ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },
+  })
+  return (key, fields, message) => {
+    if (logged.has(key)) return
+    logged.set(key, true)
+    log[fields.alarm ? 'error' : 'warn'](fields, message)
+  }
+}

@@ -1,0 +1,79 @@
+import { systemClock } from '#platform/clock'
+import { pause } from '#platform/deadline'
+import { isExcused } from '#platform/error-suppression'
+import type { Log } from '#platform/log'
+
+export type Loop = AsyncDisposable & {
+  /** Starts the next round now, or right after the current one. */
+  readonly poke: () => void
+}
+
+/** Result of a round that found nothing to do. */
+export const idle = 'idle'
+
+/**
+ * Runs `work` every `everyMs` until disposed; disposing waits for the current round. After a round
+ * that returns `idle`, the next comes after `idleMs`, if given, or when poked. A failed round is
+ * retried: only disposing ends a loop. Failures are logged under `name`, once and then once a
+ * minute while they last, and so is the recovery.
+ */
+export function startLoop(options: {
+  name: string
+  everyMs: number
+  idleMs?: number
+  log: Log
+  work: (signal: AbortSignal) => Promise<unknown>
+}): Loop {
+  const { name, everyMs, idleMs = everyMs, log, work } = options
+  const stop = new AbortController()
+  let wake = new AbortController()
+  const failing = tellOfFailures(name, log)
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      wake = new AbortController()
+      let restMs = everyMs
+      try {
+        if ((await work(stop.signal)) === idle) restMs = idleMs
+        failing.ended()
+      } catch (error) {
+        failing.failed(error as Error)
+      }
+      await pause(restMs, AbortSignal.any([stop.signal, wake.signal]))
+    }
+  }
+  const ended = run()
+  return {
+    poke: () => wake.abort(),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+/** Log interval of a lasting failure. */
+const tellEveryMs = 60_000
+
+function tellOfFailures(loop: string, log: Log) {
+  let told = { message: '', at: Number.NEGATIVE_INFINITY }
+  let failures = 0
+  let isTold = false
+  return {
+    failed: (error: Error) => {
+      const { message } = error
+      failures += 1
+      const fields = { err: error, loop, failures }
+      if (isExcused(log, error)) return log.debug(fields, 'loop failed, will retry')
+      const now = systemClock()
+      if (told.message === message && now - told.at < tellEveryMs) return
+      told = { message, at: now }
+      isTold = true
+      log.warn(fields, 'loop failed, will retry')
+    },
+    ended: () => {
+      if (isTold) log.info({ loop, failures }, 'loop recovered')
+      isTold = false
+      failures = 0
+    },
+  }
+}

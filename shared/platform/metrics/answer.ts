@@ -1,0 +1,91 @@
+import { headers, type Subscription } from 'nats'
+import type { Bus } from '#platform/bus/open'
+import { within } from '#platform/deadline'
+import type { Log } from '#platform/log'
+import { labelled, merged } from '#platform/metrics/exposition'
+import type { Shared } from '#platform/metrics/figures'
+import { registry } from '#platform/metrics/measures'
+import { gauge, type Reading, seconds, textOf } from '#platform/metrics/readings'
+import type { ProcessName } from '#shared/messages/topic'
+
+/** Subject on which every instance of every process is asked for its metrics. */
+export const metricsSubject = 'metrics'
+/** Headers that identify the responding instance. */
+export const answererHeaders = { process: 'process', copy: 'copy' } as const
+
+/** A scrape does not wait for a hanging database: it then omits the figures read from it. */
+const figuresDeadlineMs = 1_000
+
+/** Returns shared figures as readings, with their age. */
+export const readingsFrom =
+  <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Reading[]) =>
+  async (): Promise<Reading[]> => {
+    // Kept apart from the figures: some are keyed by pair, and the age would become a key.
+    const { readMsAgo, ...read } = await figures()
+    const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
+    return [age, ...readings(read as F)]
+  }
+
+/** A process that reports metrics, as its labels name it. */
+export type Measured = {
+  readonly service: ProcessName
+  /** Id of this instance of the service. */
+  readonly copy: string
+  /** Figures read from the database and from memory at each scrape. */
+  readonly figures: () => Promise<readonly Reading[]>
+  readonly log: Log
+}
+
+/** Returns all metrics of this process in Prometheus' text format. */
+export async function metricsOf({ service, copy, figures, log }: Measured): Promise<string> {
+  const read = await within(figures(), figuresDeadlineMs, 'the figures').catch((error) => {
+    log.warn({ err: error }, 'database metrics unavailable')
+    return undefined
+  })
+  const help = '1 if the figures from the database could be read, 0 if they are missing.'
+  const told = [gauge('figures_up', help, read ? 1 : 0), ...(read ?? []), ...processReadings()]
+  return labelled(merged([await registry.metrics(), await textOf(told)]), { service, copy })
+}
+
+/** Responds to metrics requests. The text is compressed, because messages have a size limit. */
+export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subscription =>
+  bus.nc.subscribe(metricsSubject, {
+    callback: (error, message) => {
+      if (error) return
+      const { copy } = bus
+      void metricsOf({ ...measured, copy })
+        .then((text) => {
+          const carried = headers()
+          carried.set(answererHeaders.process, measured.service)
+          carried.set(answererHeaders.copy, copy)
+          message.respond(Bun.gzipSync(text), { headers: carried })
+        })
+        .catch((fault) => measured.log.warn({ err: fault }, 'metrics response failed'))
+    },
+  })
+
+/** Returns the standard process metrics under their usual Prometheus names. */
+function processReadings(): Reading[] {
+  const { user, system } = process.cpuUsage()
+  const of = (kind: Reading['kind'], name: string, help: string, value: number): Reading => ({
+    ...{ kind, name, help, value },
+    labels: {},
+  })
+  return [
+    of('counter', 'process_cpu_seconds_total', 'CPU time used, in seconds.', (user + system) / 1e6),
+    of(
+      'gauge',
+      'process_resident_memory_bytes',
+      'Resident memory, in bytes.',
+      process.memoryUsage.rss(),
+    ),
+    of(
+      'gauge',
+      'process_start_time_seconds',
+      'Start time of the process, in Unix seconds.',
+      startedSeconds,
+    ),
+  ]
+}
+
+const startedSeconds = Math.round(performance.timeOrigin) / 1_000

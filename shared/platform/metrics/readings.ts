@@ -1,0 +1,73 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import { namespace } from '#platform/metrics/measures'
+
+/** A figure as exported to Prometheus. Unknown figures (null) are omitted. */
+export type Reading = {
+  readonly name: string
+  readonly kind: 'gauge' | 'counter'
+  readonly help: string
+  readonly value: number | null | undefined
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Creates a gauge. */
+export const gauge = (
+  what: string,
+  help: string,
+  value: Reading['value'],
+  labels: Reading['labels'] = {},
+): Reading => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
+
+/** Creates a gauge in seconds from a time in ms. */
+export const seconds = (
+  what: string,
+  help: string,
+  ms: Reading['value'],
+  labels: Reading['labels'] = {},
+): Reading => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
+
+/** Creates a counter, which only grows during the life of the process. */
+export const total = (
+  what: string,
+  help: string,
+  value: Reading['value'],
+  labels: Reading['labels'] = {},
+): Reading => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
+
+/** Creates a reading per key of a record; the key becomes the label. */
+export const each = <V>(
+  record: Readonly<Record<string, V>>,
+  label: string,
+  read: (value: V, labels: Reading['labels']) => Reading,
+): Reading[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
+
+/**
+ * Returns readings in Prometheus' text format, built for each scrape, so that removed series
+ * disappear.
+ */
+export async function textOf(readings: readonly Reading[]): Promise<string> {
+  const registry = new Registry()
+  const known = readings.filter(({ value }) => typeof value === 'number')
+  for (const [name, same] of Map.groupBy(known, (reading) => reading.name)) {
+    const { help, kind, labels } = same[0]!
+    const means = { name, help, labelNames: Object.keys(labels), registers: [registry] }
+    const metric = kind === 'counter' ? new Counter(means) : new Gauge(means)
+    for (const one of same) metric.inc(one.labels, one.value!)
+  }
+  return registry.metrics()
+}
+
+/** Returns readings of the outbox and of dead letters. */
+export const messagingReadings = (figures: {
+  waiting: number
+  oldestMs: number | null
+  dead: number
+}): Reading[] => [
+  gauge('outbox_messages', 'Unpublished messages in the outbox.', figures.waiting),
+  seconds(
+    'outbox_oldest_age',
+    'Age of the oldest unpublished message, in seconds; 0 if none.',
+    figures.oldestMs ?? 0,
+  ),
+  gauge('dead_letters', 'Dead letters that are open or waiting for a redrive.', figures.dead),
+]

@@ -1,0 +1,87 @@
+import type { Clock } from '#platform/clock'
+import { type Log, openLogThrottled } from '#platform/log'
+import { type Loop, startLoop } from '#platform/loop'
+import { type Reading, seconds } from '#platform/metrics/readings'
+
+// The time limit of each state is declared in one table next to its lifecycle. The alarms,
+// `/metrics` and the runbook all use it.
+
+/** Raises an alarm with this log line after this long in the state. */
+export type Limit = { readonly afterMs: number; readonly alarm: string }
+/** The state has no time limit, for this reason. */
+export type Rest = { readonly rests: string }
+export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
+
+/** Number of items in a state, and the oldest of them. */
+export type Oldest<S extends string = string> = {
+  readonly state: S
+  readonly count: number
+  readonly oldestMs: number
+  readonly id: string
+}
+
+/** Returns the states that have a time limit. */
+export const limitedStates = <S extends string>(limits: Limits<S>): S[] =>
+  (Object.keys(limits) as S[]).filter((state) => 'alarm' in limits[state])
+
+/** Returns the items over their limit, with the log line of the alarm. */
+export const overdueAmong = <S extends string>(
+  limits: Limits<S>,
+  oldest: readonly Oldest<S>[],
+): (Oldest<S> & Limit)[] =>
+  oldest.flatMap((one) => {
+    const limit: Limit | Rest = limits[one.state]
+    return 'alarm' in limit && one.oldestMs > limit.afterMs ? [{ ...one, ...limit }] : []
+  })
+
+/** Returns the age in ms of the oldest item per limited state, 0 if none. */
+export const agesOf = <S extends string>(
+  limits: Limits<S>,
+  oldest: readonly Oldest<S>[],
+): Record<string, number> =>
+  Object.fromEntries(
+    limitedStates(limits).map((state) => [
+      state,
+      Math.round(oldest.find((one) => one.state === state)?.oldestMs ?? 0),
+    ]),
+  )
+
+/**
+ * Returns the age of the oldest item per state, and its limit, so that one alert rule covers all
+ * states.
+ */
+export const stateReadings = <S extends string>(
+  limits: Limits<S>,
+  agesMs: Readonly<Record<string, number>>,
+): Reading[] =>
+  limitedStates(limits).flatMap((state) => {
+    const limit = limits[state]
+    const [age, most] = [
+      'Age of the oldest item in the state, in seconds; 0 if none.',
+      'Age that raises an alert, in seconds.',
+    ]
+    return [
+      seconds('state_oldest_age', age, agesMs[state], { state }),
+      seconds('state_age_limit', most, 'afterMs' in limit ? limit.afterMs : null, { state }),
+    ]
+  })
+
+const everyMs = 30_000
+/** Interval of repeated alarms for the same item. A different oldest item raises one at once. */
+const againMs = 3_600_000
+
+/** Raises alarms for items over their limit, checked every 30 s until disposed. */
+export function watchOverdue<S extends string>(options: {
+  log: Log
+  clock: Clock
+  limits: Limits<S>
+  read: () => Promise<readonly Oldest<S>[]>
+}): Loop {
+  const { log, clock, limits, read } = options
+  const call = openLogThrottled(log, clock, againMs)
+  const work = async () => {
+    for (const { alarm, ...fields } of overdueAmong(limits, await read()))
+      call(`${fields.state}:${fields.id}`, { ...fields, alarm: true }, alarm)
+  }
+  return startLoop({ name: 'overdue', everyMs, log, work })
+}

@@ -1,0 +1,87 @@
+import { type Clock, systemClock } from '#platform/clock'
+import { addExcuse, causesOf } from '#platform/error-suppression'
+import type { Log } from '#platform/log'
+
+/** Logs when a dependency of this process becomes unavailable and available again. */
+export type Outage = {
+  /** A call failed: no response, or no connection. */
+  readonly failed: (error?: unknown) => void
+  /** A call succeeded. Costs nothing while the dependency is available. */
+  readonly works: () => void
+  /** The dependency is certainly available again, even if a call failed a moment ago. */
+  readonly back: () => void
+}
+
+/** Interval of the log line while the outage lasts. */
+const stillEveryMs = 60_000
+/** Minimum interval between two outages logged, for a dependency that flaps. */
+const lostEveryMs = 10_000
+/**
+ * A success this soon after a failure may be a call that was already in progress, so it does not
+ * end the outage.
+ */
+const settleMs = 1_000
+/** Errors of the outage may still be reported this long after its end. */
+const lateMs = 2_000
+
+/**
+ * Logs an outage once when it begins, once a minute while it lasts, and once when it ends. Until
+ * then, other log lines with errors that match `ofIt` are lowered to debug.
+ */
+export function openOutage(options: {
+  /** Display name, such as `postgres`. */
+  name: string
+  log: Log
+  fields?: Readonly<Record<string, string>>
+  ofIt: (error: Error) => boolean
+  clock?: Clock
+}): Outage {
+  const { name, log, fields, ofIt, clock = systemClock } = options
+  let since: number | undefined
+  let failedAt = 0
+  let backAt = Number.NEGATIVE_INFINITY
+  let failures = 0
+  /** When the outage was last logged. */
+  let saidAt = Number.NEGATIVE_INFINITY
+  let isSaid = false
+  const isFresh = () => since !== undefined || clock() - backAt < lateMs
+  addExcuse(log, (error) => isFresh() && [...causesOf(error)].some(ofIt))
+
+  const say = (error: unknown) => {
+    const now = clock()
+    if (isSaid && now - saidAt >= stillEveryMs)
+      log.warn({ ...fields, awayMs: now - since!, failures }, `${name} still unavailable`)
+    else if (!isSaid && now - saidAt >= lostEveryMs)
+      // Not as `err`: an excused error would lower this line to debug.
+      log.warn({ ...fields, reason: reasonOf(error) }, `${name} unavailable`)
+    else return
+    saidAt = now
+    isSaid = true
+  }
+  const end = () => {
+    if (isSaid)
+      log.info({ ...fields, awayMs: clock() - since!, failures }, `${name} available again`)
+    since = undefined
+    isSaid = false
+    failures = 0
+    backAt = clock()
+  }
+  return {
+    failed: (error) => {
+      failedAt = clock()
+      since ??= failedAt
+      failures += 1
+      say(error)
+    },
+    works: () => {
+      if (since !== undefined && clock() - failedAt >= settleMs) end()
+    },
+    back: () => {
+      if (since !== undefined) end()
+    },
+  }
+}
+
+/** Returns the first line of the message: library errors append the request after it. */
+const reasonOf = (error: unknown): string | undefined =>
+  error instanceof Error ? error.message.split('\n')[0] : undefined

@@ -1,0 +1,67 @@
+import { context, DiagLogLevel, diag, propagation, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { systemClock } from '#platform/clock'
+import { within } from '#platform/deadline'
+import { type Log, openLogThrottled } from '#platform/log'
+import { givenIds, setTracing } from '#platform/tracing/spans'
+
+/** Spans are held for at most this long if the collector does not respond, then dropped. */
+const sendDeadlineMs = 5_000
+const sendEveryMs = 1_000
+/** How long a shutdown waits for the last spans. */
+const lastSpansMs = 1_000
+
+/**
+ * Sends spans to a collector as JSON over HTTP (OTLP), until disposed. `share` is the sampled
+ * percentage, decided by trace id, so that every service keeps or drops the same traces.
+ */
+export function startTracing(options: {
+  url: string
+  share: number
+  service: string
+  log: Log
+}): AsyncDisposable {
+  const { url, share, service, log } = options
+  const random = new RandomIdGenerator()
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    sampler: new TraceIdRatioBasedSampler(share / 100),
+    idGenerator: {
+      generateTraceId: () => givenIds()?.traceId ?? random.generateTraceId(),
+      generateSpanId: () => givenIds()?.spanId ?? random.generateSpanId(),
+    },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url, timeoutMillis: sendDeadlineMs }),
+        scheduledDelayMillis: sendEveryMs,
+        exportTimeoutMillis: sendDeadlineMs,
+      }),
+    ],
+  })
+  const say = openLogThrottled(log, systemClock, 60_000)
+  const warn = () => say('traces', {}, 'trace export failed, spans dropped')
+  const quiet = () => {}
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  trace.setGlobalTracerProvider(provider)
+  setTracing(true)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      setTracing(false)
+      await within(provider.shutdown(), lastSpansMs, 'the collector').catch(warn)
+    },
+  }
+}

@@ -1,0 +1,191 @@
+import { and, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
+import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
+import { at, fromNow, isOneOf } from '#platform/db/columns'
+import type { InboxTable } from '#platform/db/inbox.store'
+import type { Database, Db } from '#platform/db/open'
+import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
+
+/**
+ * Windows of the provider's transaction list. `latest`: changes of the last minutes. `recent`: of
+ * the last days. `whole`: of the whole period in which money may be taken back.
+ */
+export const listingWindows = ['latest', 'recent', 'whole'] as const
+export type ListingWindow = (typeof listingWindows)[number]
+/** An account and a window of its list. */
+export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
+
+/** Reads of the provider's transaction list. Instances of the service share the work. */
+export const listingTable = <S extends string>(schema: PgSchema<S>) =>
+  schema.table(
+    'listings',
+    {
+      account: text('account', { enum: providerAccounts }).notNull(),
+      window: text('window', { enum: listingWindows }).notNull(),
+      dueAt: at('due_at').notNull(),
+      /** Start of the last complete read. */
+      readAt: at('read_at'),
+      /** Failed reads since then. */
+      failures: integer('failures').notNull().default(0),
+    },
+    (table) => [primaryKey({ columns: [table.account, table.window] })],
+  )
+export type ListingTable = ReturnType<typeof listingTable>
+
+const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
+  and(eq(listings.account, account), eq(listings.window, window))
+
+/** A leased read: its start, and the start of the last complete one. */
+export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
+
+/**
+ * Leases a read that is due, for `leaseMs`; then another instance may take it. Returns undefined if
+ * it is not due or leased to another instance.
+ */
+export async function leaseListing(
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  leaseMs: number,
+): Promise<ListingLease | undefined> {
+  const rows = await database.run((db) =>
+    db
+      .insert(listings)
+      .values({ ...key, dueAt: fromNow(leaseMs) })
+      .onConflictDoUpdate({
+        target: [listings.account, listings.window],
+        set: { dueAt: fromNow(leaseMs) },
+        setWhere: lte(listings.dueAt, sql`now()`),
+      })
+      .returning({ leasedUntil: listings.dueAt, readAt: listings.readAt }),
+  )
+  if (!rows[0]) return undefined
+  const { leasedUntil, readAt } = rows[0]
+  return { beganAt: new Date(leasedUntil.getTime() - leaseMs), readAt }
+}
+
+/** Records a complete read. The next is due `everyMs` after its start. */
+export const noteWhole = (
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  { beganAt, everyMs }: { beganAt: Date; everyMs: number },
+) =>
+  database.run((db) =>
+    db
+      .update(listings)
+      .set({ readAt: beganAt, failures: 0, dueAt: new Date(beganAt.getTime() + everyMs) })
+      .where(rowOf(listings, key)),
+  )
+
+/** First retry delay after a failed read. Doubles with each failure. */
+const retryMs = 60_000
+const doublingsMax = 10
+
+/** Records a failed read and returns the number of consecutive failures. */
+export async function noteFailed(
+  database: Database,
+  listings: ListingTable,
+  key: ListingKey,
+  everyMs: number,
+): Promise<number> {
+  const doubled = sql`${retryMs} * power(2, least(${listings.failures}, ${doublingsMax}))`
+  const wait = sql`least(${everyMs}::float8, ${doubled})`
+  const rows = await database.run((db) =>
+    db
+      .update(listings)
+      .set({
+        failures: sql`${listings.failures} + 1`,
+        dueAt: fromNow(wait),
+      })
+      .where(rowOf(listings, key))
+      .returning({ failures: listings.failures }),
+  )
+  return rows[0]?.failures ?? 1
+}
+
+/** Releases an unfinished read, so that any instance may start it again. */
+export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
+  database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
+
+/** Returns the accounts with a complete read of this window that began within `withinMs`. */
+export async function findListed(
+  database: Database,
+  listings: ListingTable,
+  window: ListingWindow,
+  withinMs: number,
+): Promise<ProviderAccount[]> {
+  const rows = await database.read((db) =>
+    db
+      .select({ account: listings.account })
+      .from(listings)
+      .where(and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)))),
+  )
+  return rows.map(({ account }) => account)
+}
+
+/** Returns when the newest complete read of an account's list began, in any window. */
+export async function lastReadAt(
+  db: Db,
+  listings: ListingTable,
+  account: ProviderAccount,
+): Promise<Date | null> {
+  const rows = await db
+    .select({ readAt: listings.readAt })
+    .from(listings)
+    .where(and(eq(listings.account, account), isNotNull(listings.readAt)))
+  const times = rows.flatMap(({ readAt }) => readAt?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.max(...times))
+}
+
+/**
+ * Returns the age in ms of the oldest last complete read of a window, over all accounts. Null if an
+ * account has never been read completely.
+ */
+export async function listingAgeMs(
+  database: Database,
+  listings: ListingTable,
+  window: ListingWindow = 'recent',
+): Promise<number | null> {
+  const age = sql`extract(epoch from now() - min(${listings.readAt})) * 1000`
+  const rows = await database.read((db) =>
+    db
+      .select({
+        ageMs: sql<number | null>`(case when bool_and(${listings.readAt} is not null)
+          then ${age} end)::float8`,
+      })
+      .from(listings)
+      .where(eq(listings.window, window)),
+  )
+  const ageMs = rows[0]?.ageMs ?? null
+  return ageMs === null ? null : Math.round(ageMs)
+}
+
+/** Well below the parameter limit of one statement. */
+const idsMax = 1_000
+
+/** Returns which of these messages a consumer has completed. */
+export async function findDone(
+  database: Database,
+  inbox: InboxTable,
+  consumer: string,
+  messageIds: readonly string[],
+): Promise<Set<string>> {
+  const done = new Set<string>()
+  for (let from = 0; from < messageIds.length; from += idsMax) {
+    const some = messageIds.slice(from, from + idsMax)
+    const rows = await database.read((db) =>
+      db
+        .select({ messageId: inbox.messageId })
+        .from(inbox)
+        .where(
+          and(
+            eq(inbox.consumer, consumer),
+            isNotNull(inbox.doneAt),
+            isOneOf(inbox.messageId, some),
+          ),
+        ),
+    )
+    for (const { messageId } of rows) done.add(messageId)
+  }
+  return done
+}
