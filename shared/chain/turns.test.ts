@@ -60,17 +60,18 @@ describe('with a budget of 24 requests a second, of which 4 may be used at once'
 })
 
 test('while budgets are used up, the most urgent call goes first, and equal ones by age', async () => {
-  const turns = openTurns(budgetOf(60), systemClock)
+  const time = { now: 0 }
+  const turns = openTurns(budgetOf(60), () => time.now)
   turns.close(best, 100)
   const order: string[] = []
   const asked = ['eth_getLogs', 'eth_call', 'eth_getTransactionReceipt', 'eth_getCode']
   const methods = [...asked, 'eth_sendRawTransaction', 'eth_getTransactionCount']
-  await Promise.all(
-    methods.map(async (method) => {
-      await turns.next(ask(method, { among: [best] }))
-      order.push(method)
-    }),
-  )
+  const asking = methods.map(async (method) => {
+    await turns.next(ask(method, { among: [best] }))
+    order.push(method)
+  })
+  time.now = 100
+  await Promise.all(asking)
   expect(order).toEqual([
     ...['eth_sendRawTransaction', 'eth_getTransactionReceipt', 'eth_getTransactionCount'],
     ...['eth_call', 'eth_getCode', 'eth_getLogs'],
