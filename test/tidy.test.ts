@@ -96,24 +96,21 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
     expect(imports(suites, others)).toEqual([])
   })
 
-  test('infra imports only the configuration of services, infra/documents their limits, and the restore their erasures', () => {
-    const isConfig = (file: string) => /^services\/[^/]+\/config\.ts$/.test(file)
-    const isForbidden = (file: string) => !/^(infra|shared)\//.test(file) && !isConfig(file)
-    const withLimits = [
-      'services/payments/payment.ts',
-      'services/payouts/cashout.ts',
-      'services/chain-relayer/operations/operation.ts',
-      'services/gateway/identity/identity.ts',
+  test('infra imports of services only their configuration and vocabulary, and the restore their erasures', () => {
+    const vocabulary = [
+      /^services\/[^/]+\/config\.ts$/,
+      /^services\/.*\.table\.ts$/,
+      /^services\/(payments\/payment|payouts\/cashout)\.ts$/,
+      /^services\/(chain-relayer\/operations\/operation|gateway\/identity\/identity)\.ts$/,
     ]
-    const isDocument = (path: string) => path.startsWith('infra/documents/')
+    const isForbidden = (file: string) =>
+      !/^(infra|shared)\//.test(file) && !vocabulary.some((one) => one.test(file))
     const isRestore = (path: string) => path === 'infra/operations/restore/erased.ts'
-    const others = inInfra.filter((path) => !isDocument(path) && !isRestore(path))
+    const others = inInfra.filter((path) => !isRestore(path))
     expect(imports(others, isForbidden)).toEqual([])
     const isErasure = (file: string) => file.startsWith('services/') && file.endsWith('/erase.ts')
     const isOther = (file: string) => isForbidden(file) && !isErasure(file)
     expect(imports(inInfra.filter(isRestore), isOther)).toEqual([])
-    const isHidden = (file: string) => isForbidden(file) && !withLimits.includes(file)
-    expect(imports(inInfra.filter(isDocument), isHidden)).toEqual([])
   })
 
   test('no files import each other in a circle, including types', () => {

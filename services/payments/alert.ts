@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/open'
 import type { Context } from './context'
-import type { PaymentRow } from './payment.store'
+import type { PaymentRow } from './payment.table'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
 /** Records an anomaly for manual review and raises an alert the first time. */

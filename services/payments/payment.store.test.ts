@@ -6,15 +6,8 @@ import { CreditOrdered } from '#shared/messages/relay'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import { bookStep } from './ledger/book'
-import {
-  insertPayment,
-  leaseOpening,
-  lockPayment,
-  movePayment,
-  type NewPayment,
-  notePayment,
-  type PaymentRow,
-} from './payment.store'
+import { insertPayment, leaseOpening, lockPayment, movePayment, notePayment } from './payment.store'
+import type { NewPayment, PaymentRow } from './payment.table'
 import { journal, outbox } from './schema.store'
 
 let scratch: ScratchDatabase

@@ -1,7 +1,12 @@
 import { ageText } from '#infra/operations/books/text'
 import { counted } from '#infra/operations/words'
+import type { Limits } from '#platform/metrics/state-limits'
 import { serviceNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
+import { fields as relayerFields } from '../../../services/chain-relayer/config'
+import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
+import { limits as paymentLimits } from '../../../services/payments/payment'
+import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, Rate } from './bus'
 import type { Asked } from './external'
 import type { Facts, Unread } from './facts'
@@ -12,24 +17,12 @@ import type { InState } from './rows'
 /** Minimum balances and instances. */
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
-const minute = 60_000
-/** Maximum time in a state. States missing here have no limit. */
-const statesMaxMs: ReadonlyMap<string, number> = new Map([
-  ['payment opening', 30 * minute],
-  ['payment awaiting_payment', 120 * minute],
-  ['payment expired', 60 * minute], // Late money without a rate.
-  ['payment replaced', 60 * minute],
-  ['payment paid', 10 * minute],
-  ['payment revoking', 10 * minute],
-  ['payment refunding', 24 * 60 * minute],
-  ['payment held', 8 * 24 * 60 * minute],
-  ['payout taking', 15 * minute],
-  ['payout taken', 10 * minute],
-  ['payout paying', 120 * minute],
-  ['payout returning', 10 * minute],
-  ['operation waiting', 5 * minute],
-  ['operation assigned', 5 * minute],
-])
+/** Maximum time in a state, as the services declare it; the relayer's by default. */
+const limits: Readonly<Record<InState['what'], Limits<string>>> = {
+  payment: paymentLimits,
+  payout: cashoutLimits,
+  operation: operationLimits(Number(relayerFields.OLDEST_ALARM_MS.fallback)),
+}
 
 /** Uncommitted treasury AUSD. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
@@ -93,8 +86,8 @@ const ops = 'bun run ops'
 function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
   if (state === 'review')
     return [`${counted(count, what)} ${count === 1 ? 'needs' : 'need'} review: ${ops} review list`]
-  const maxMs = statesMaxMs.get(`${what} ${state}`)
-  if (maxMs === undefined || oldestMs <= maxMs) return []
+  const limit = limits[what][state]
+  if (!limit || !('afterMs' in limit) || oldestMs <= limit.afterMs) return []
   return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
 }
 

@@ -1,5 +1,22 @@
-import type { Sql } from 'postgres'
+import type { SQL } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
+import {
+  isOpen as isOpenOperation,
+  operations,
+} from '../../../services/chain-relayer/operations/operation.table'
+import {
+  isOpen as isOpenPayment,
+  payments,
+  waitsSince,
+} from '../../../services/payments/payment.table'
+import {
+  cashouts,
+  isOpen as isOpenCashout,
+  owesAusd,
+  owesFiat,
+} from '../../../services/payouts/cashout.table'
 import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
 import { sumUnexplained, type Unexplained } from './unexplained'
@@ -37,15 +54,14 @@ export type Rows = {
 
 const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** Final states. A state missing here is shown. */
-const over = {
-  payment: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded', 'accepted'],
-  payout: ['expired', 'paid', 'failed', 'returned'],
-  operation: ['settled', 'failed'],
-}
+const ageMs = (sql: Sql, since: Fragment) =>
+  sql`(extract(epoch from now() - min(${since})) * 1000)::float8`
 
-const ageMs = (sql: Sql, since: string) =>
-  sql.unsafe(`(extract(epoch from now() - min(${since})) * 1000)::float8`)
+type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
+
+const dialect = new PgDialect()
+/** Returns a condition or a value of a service's table for a query of that table without an alias. */
+const textOf = (sql: Sql, part: SQL) => sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
 
 /** Reads everything in one snapshot. */
 export const readRows = (sql: Sql): Promise<Rows> =>
@@ -59,9 +75,9 @@ export const readRows = (sql: Sql): Promise<Rows> =>
     const [promises] = await tx<{ promised: string }[]>`
       select coalesce(sum(micro), 0)::text as promised from payments.promise_parts`
     const [open] = await tx<{ owed: string; unpaid: string }[]>`
-      select coalesce(sum(ausd_micro), 0)::text as owed,
-        coalesce(sum(fiat_minor) filter (where state <> 'returning'), 0)::text as unpaid
-      from payouts.payouts where state in ('taking', 'taken', 'paying', 'returning')`
+      select coalesce(sum(ausd_micro) filter (where ${textOf(tx, owesAusd)}), 0)::text as owed,
+        coalesce(sum(fiat_minor) filter (where ${textOf(tx, owesFiat)}), 0)::text as unpaid
+      from payouts.payouts where ${textOf(tx, isOpenCashout(cashouts))}`
     const [books] = await tx<{ endedAt: Date; open: number }[]>`
       select ended_at as "endedAt", open from books.runs order by id desc limit 1`
     const [frozen] = await tx<{ count: number }[]>`
@@ -85,25 +101,26 @@ const paymentStates = (tx: Sql) => tx<InState[]>`
   select 'payment' as what, state, sum(count)::int as count, max("oldestMs") as "oldestMs",
     jsonb_object_agg(currency, fiat) || jsonb_build_object('AUSD', sum(ausd)::text) as sums
   from (
-    select state, currency, count(*) as count, ${ageMs(tx, 'updated_at')} as "oldestMs",
-      sum(fiat_minor)::text as fiat, sum(ausd_micro) as ausd
-    from payments.payments where state <> all(${over.payment}) or reason = 'awaiting_rate'
+    select state, currency, count(*) as count, sum(fiat_minor)::text as fiat,
+      sum(ausd_micro) as ausd, greatest(0, ${ageMs(tx, textOf(tx, waitsSince))}) as "oldestMs"
+    from payments.payments where ${textOf(tx, isOpenPayment(payments))}
     group by 1, 2) by_currency
   group by state order by state`
 
 const payoutStates = (tx: Sql) => tx<InState[]>`
-  select 'payout' as what, state, count(*)::int as count, ${ageMs(tx, 'updated_at')} as "oldestMs",
+  select 'payout' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
     jsonb_build_object('IDR', sum(fiat_minor)::text, 'AUSD', sum(ausd_micro)::text) as sums
-  from payouts.payouts where state <> all(${over.payout}) group by state order by state`
+  from payouts.payouts where ${textOf(tx, isOpenCashout(cashouts))} group by state order by state`
 
 const operationStates = (tx: Sql) => tx<InState[]>`
-  select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, 'created_at')} as "oldestMs",
+  select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, tx`created_at`)} as "oldestMs",
     jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
-  from chain_relayer.operation where state <> all(${over.operation}) group by state order by state`
+  from chain_relayer.operation where ${textOf(tx, isOpenOperation(operations))}
+  group by state order by state`
 
 async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
   const [found] = await tx<{ waiting: number; oldestMs: number }[]>`
-    select count(*)::int as waiting, coalesce(${ageMs(tx, 'created_at')}, 0) as "oldestMs"
+    select count(*)::int as waiting, coalesce(${ageMs(tx, tx`created_at`)}, 0) as "oldestMs"
     from ${tx(schema)}.outbox where published_at is null`
   return { service: schema.replaceAll('_', '-'), ...found! }
 }

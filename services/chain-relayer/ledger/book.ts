@@ -2,7 +2,7 @@ import type { Beside } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
 import { book, bookBeside } from '#shared/ledger/journal.store'
 import type { OpenTransaction } from '../lanes/lane.store'
-import type { Operation } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { journal } from '../schema.store'
 import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 

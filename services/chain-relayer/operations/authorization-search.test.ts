@@ -17,7 +17,7 @@ import {
 } from '../test-support'
 import { lookOnce, usableSince } from './authorization-search'
 import type { Task } from './operation'
-import { operations } from './operation.store'
+import { operations } from './operation.table'
 
 const fixture = await openFixture()
 afterAll(fixture.close)

@@ -2,7 +2,8 @@ import { type Loop, startLoop } from '#platform/loop'
 import { type LookUp, lookFurther, type Use } from '../chain/authorization'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
-import { type Operation, postponeOperation } from './operation.store'
+import { postponeOperation } from './operation.store'
+import type { Operation } from './operation.table'
 
 // Finds how an authorization was used by searching the token's logs, 100 blocks per query. A search
 // may take hundreds of queries and any signer can cause one, so rounds never wait for it: they

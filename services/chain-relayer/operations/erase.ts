@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { deadLetters } from '../schema.store'
 import { requests } from '../unsolicited-deposits/request.store'
-import { isOpen, operations } from './operation.store'
+import { isOpen, operations } from './operation.table'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
 

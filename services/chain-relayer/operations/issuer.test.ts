@@ -7,7 +7,8 @@ import type { Context } from '../context'
 import { round } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } from '../test-support'
 import { orderOf, type Task } from './operation'
-import { insertOperation, operations } from './operation.store'
+import { insertOperation } from './operation.store'
+import { operations } from './operation.table'
 
 // The issuer of AUSD may freeze an account or pause the token at any moment. Our own operations wait
 // for the issuer, with an alert; an operation of a frozen user fails with a reason shown to the user.

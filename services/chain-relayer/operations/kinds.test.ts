@@ -23,7 +23,7 @@ import {
 import { assignWaiting } from '../transactions/assign'
 import { renewStuck } from '../transactions/broadcast'
 import type { Task } from './operation'
-import { operations } from './operation.store'
+import { operations } from './operation.table'
 
 const fixture = await openFixture()
 afterAll(fixture.close)

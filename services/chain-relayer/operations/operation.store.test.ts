@@ -11,9 +11,9 @@ import {
   assignOperations,
   findOperation,
   insertOperation,
-  type Operation,
   postponeOperation,
 } from './operation.store'
+import type { Operation } from './operation.table'
 import { fail, giveUp, settle, settleAll } from './order'
 
 let scratch: ScratchDatabase

@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, lte, not, type SQLWrapper, sql } from 'drizzle-orm'
-import { index, integer, jsonb, type PgUpdateSetSource, text, unique } from 'drizzle-orm/pg-core'
+import { and, asc, eq, inArray, isNotNull, lte, not, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#platform/db/columns'
+import { fromNow, isOneOf } from '#platform/db/columns'
 import { built, placeholders, rowReader } from '#platform/db/compiled-query'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Db, Tx } from '#platform/db/open'
@@ -9,68 +9,9 @@ import { isPaused } from '#platform/db/pause.store'
 import { prepared } from '#platform/db/prepared'
 import { statesBefore } from '#platform/lifecycle'
 import { requestId } from '#platform/request-id'
-import { pauses, schema } from '../schema.store'
-import {
-  goesOn,
-  type Kind,
-  lifecycle,
-  type OperationState,
-  type Order,
-  racing,
-  type Task,
-} from './operation'
-
-/**
- * True for open operations. Literals, because a parameter would keep Postgres from using the index.
- */
-export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
-
-/** One row per order. Rows are never deleted, so that repeats of a cause are recognised. */
-export const operations = schema.table(
-  'operation',
-  {
-    id: text('id').primaryKey(),
-    kind: text('kind').$type<Kind>().notNull(),
-    cause: text('cause').notNull(),
-    wallet: addressColumn('wallet').notNull(),
-    payload: jsonb('payload').$type<Task['payload']>().notNull(),
-    contentHash: text('content_hash').notNull(),
-    /** The HTTP request that caused it; its outcome is logged and announced under this id. */
-    requestId: text('request_id'),
-    revision: amountColumn('revision'),
-    authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
-    leavesMicro: amountColumn('leaves_micro').notNull(),
-    state: text('state').$type<OperationState>().notNull().default('waiting'),
-    /** The transaction that carries it or last carried it. */
-    lane: addressColumn('lane'),
-    nonce: integer('nonce'),
-    /** Number of attempts that failed for a temporary reason. */
-    tries: integer('tries').notNull().default(0),
-    notBefore: at('not_before').notNull().defaultNow(),
-    txHash: text('tx_hash').$type<`0x${string}`>(),
-    blockNumber: amountColumn('block_number'),
-    blockHash: text('block_hash').$type<`0x${string}`>(),
-    reason: text('reason'),
-    /** When a failed take is next checked for use of its authorization; null: never. */
-    watchAt: at('watch_at'),
-    /** How often the outcome was announced again, each time with a new message id. */
-    repeats: integer('repeats').notNull().default(0),
-    ...timestamps(),
-  },
-  (table) => [
-    unique('operation_once').on(table.kind, table.cause),
-    // One transfer must never fund two payouts.
-    unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
-    index('operation_open').on(table.notBefore, table.createdAt).where(isOpen(table)),
-    index('operation_open_of_wallet').on(table.wallet, table.kind).where(isOpen(table)),
-    index('operation_watched').on(table.watchAt).where(sql`${table.watchAt} is not null`),
-    index('operation_of_wallet').on(table.wallet, table.kind, table.createdAt, table.id),
-    index('operation_out_of_treasury')
-      .on(table.blockNumber)
-      .where(sql`${table.kind} in ('credit', 'repay', 'return', 'giveback')`),
-  ],
-)
-export type Operation = Omit<typeof operations.$inferSelect, 'kind' | 'payload'> & Task
+import { pauses } from '../schema.store'
+import { goesOn, lifecycle, type OperationState, type Order, racing } from './operation'
+import { isOpen, type Operation, operations } from './operation.table'
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
   const rows = await db.select().from(operations).where(eq(operations.id, id))

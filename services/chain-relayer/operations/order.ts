@@ -17,8 +17,8 @@ import {
   insertOperation,
   moveOperation,
   moveOperations,
-  type Operation,
 } from './operation.store'
+import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
 // A command becomes one operation. Its outcome is announced in the commit that ends the operation,

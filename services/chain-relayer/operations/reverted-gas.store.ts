@@ -13,7 +13,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
-import { operations } from './operation.store'
+import { operations } from './operation.table'
 
 /** Gas paid for the transfers of a wallet, at finality: one row per transaction and wallet. */
 export const burnt = schema.table(

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#platform/db/open'
-import { isOpen, operations } from './operation.store'
+import { isOpen, operations } from './operation.table'
 
 // Queries of the operation table about AUSD leaving the treasury.
 

@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import { isOneOf, midnightUtc } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
-import { isOpen, type Operation, operations } from './operation.store'
+import { isOpen, type Operation, operations } from './operation.table'
 
 // Queries of the operation table about AUSD leaving wallets, and the authorizations used.
 

@@ -6,7 +6,7 @@ import type { ActivityEntry, ActivityReason } from '#shared/messages/activity'
 import type { ChainActivity, ChainItem } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
-import { isOpen, type Operation, operations } from '../operations/operation.store'
+import { isOpen, type Operation, operations } from '../operations/operation.table'
 
 /** Failure reasons of a send, as shown to the user. */
 const reasonTexts = {

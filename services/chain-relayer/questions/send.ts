@@ -12,7 +12,8 @@ import type { ContractSignature } from '../chain/contract-signature'
 import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
 import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
-import { findOperations, insertOperations, type Operation } from '../operations/operation.store'
+import { findOperations, insertOperations } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { burntToday } from '../operations/reverted-gas.store'
 import {
   countRefusedByCode,

@@ -8,12 +8,8 @@ import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
 import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { type BatchableTask, isBatchable, isRacing, isVerdict } from '../operations/operation'
-import {
-  assignOperations,
-  findDue,
-  type Operation,
-  postponeOperation,
-} from '../operations/operation.store'
+import { assignOperations, findDue, postponeOperation } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'

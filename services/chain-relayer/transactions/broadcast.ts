@@ -16,7 +16,8 @@ import {
 } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
-import { findOperations, type Operation } from '../operations/operation.store'
+import { findOperations } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
 import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 

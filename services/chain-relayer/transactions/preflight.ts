@@ -15,12 +15,8 @@ import {
   type PayloadOf,
   payerOf,
 } from '../operations/operation'
-import {
-  blockOfRef,
-  newestRevision,
-  type Operation,
-  postponeOperation,
-} from '../operations/operation.store'
+import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
 import { checkOwed } from '../unsolicited-deposits/accept'
 import { type Funds, fundsFor } from './funding'

@@ -4,7 +4,7 @@ import { type Hex, keccak256 } from 'viem'
 import { actors } from '#test/support/contracts'
 import { holdLanes } from '../lanes/lease'
 import type { Task } from '../operations/operation'
-import { operations } from '../operations/operation.store'
+import { operations } from '../operations/operation.table'
 import { round } from '../relay-loop'
 import { newRefId, openFixture, until } from '../test-support'
 

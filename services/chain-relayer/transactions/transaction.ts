@@ -19,7 +19,7 @@ import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
 import { type BatchableTask, isBatchable, type Kind, type Task } from '../operations/operation'
-import type { Operation } from '../operations/operation.store'
+import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
 import { givebackNonce } from '../unsolicited-deposits/return'
 

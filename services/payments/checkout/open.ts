@@ -11,14 +11,8 @@ import { askDeadlineMs, askOr, type Context } from '../context'
 import { nextCheck, reopenMaxMs } from '../decide'
 import { expire } from '../onchain/advance'
 import type { PaymentKind } from '../payment'
-import {
-  findByQuote,
-  insertPayment,
-  leaseOpening,
-  lockPayment,
-  type NewPayment,
-  type PaymentRow,
-} from '../payment.store'
+import { findByQuote, insertPayment, leaseOpening, lockPayment } from '../payment.store'
+import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type Terms } from '../price'
 import type { Treasury } from '../treasury/cover'
 import { sumTopups } from '../treasury/limits.store'

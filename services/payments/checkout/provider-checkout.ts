@@ -3,7 +3,8 @@ import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { nextCheck } from '../decide'
-import { findByQuote, movePayment, notePayment, type PaymentRow } from '../payment.store'
+import { findByQuote, movePayment, notePayment } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { Checkout } from '../provider'
 
 export type PaymentResult = {

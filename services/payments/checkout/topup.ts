@@ -5,7 +5,8 @@ import { TopupCreate } from '#shared/messages/payments'
 import { type Answer, refuse } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { findWallet } from '../losses/refund.store'
-import { lockWallet, type PaymentRow } from '../payment.store'
+import { lockWallet } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import { type Method, priceTopup } from '../price'
 import {
   admitTopup,

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
 import { isOneOf } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { isWalletDue, wallets } from '../losses/refund.store'
-import { type PaymentRow, payments } from '../payment.store'
+import { type PaymentRow, payments } from '../payment.table'
 
 /** Longer than one check, so that another instance takes over only after a crash. */
 const checkLeaseSeconds = 30

@@ -1,7 +1,7 @@
 import { lastReadAt } from '#shared/provider/listing.store'
 import type { Listed } from '#shared/provider/transactions'
 import type { Context } from '../context'
-import type { PaymentRow } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { PaymentProvider } from '../provider'
 import { listings } from '../schema.store'
 

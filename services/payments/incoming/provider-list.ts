@@ -17,13 +17,8 @@ import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
 import { chargebackId, listedId, voidId } from '../losses/report'
 import { paymentIdFrom } from '../payment'
-import {
-  findByProviderIds,
-  findOwned,
-  findPayment,
-  firstPaymentAt,
-  type PaymentRow,
-} from '../payment.store'
+import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
 import { findRefunded as findRefundedCharge } from '../providers/look-up'
 import { findSeconds } from '../review/review.store'

@@ -18,8 +18,8 @@ import {
   lockPayment,
   movePayment,
   notePayment,
-  type PaymentRow,
 } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
 import { endRefunding, noteOrdered } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'

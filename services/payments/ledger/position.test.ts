@@ -10,7 +10,7 @@ import {
   settlementLifecycle,
   topupLifecycle,
 } from '../payment'
-import { payments } from '../payment.store'
+import { payments } from '../payment.table'
 import { positionOf } from './position'
 
 type Booked = Parameters<typeof positionOf>[0]

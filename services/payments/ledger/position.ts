@@ -10,7 +10,7 @@ import {
   remainderFloor,
   wasCredited,
 } from '../payment'
-import type { PaymentRow } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 
 // The book position of a payment, computed from its row alone. Each change of the row is booked as
 // the difference, so the journal of a payment always matches its row.

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Tx } from '#platform/db/open'
-import type { PaymentRow } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { Charge } from '../provider'
 import { journal } from '../schema.store'
 import { isMissing, refunds, reversals } from './refund.store'

@@ -9,7 +9,7 @@ import {
   timestamps,
 } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
-import { isLostHold, payments } from '../payment.store'
+import { isLostHold, payments } from '../payment.table'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 import { reportOrigins } from './report'

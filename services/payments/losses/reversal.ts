@@ -6,7 +6,8 @@ import type { Context } from '../context'
 import { lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
 import { atLeastZero } from '../payment'
-import { lockPayment, lockWallet, notePayment, type PaymentRow } from '../payment.store'
+import { lockPayment, lockWallet, notePayment } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
 import {
   addMadeGood,

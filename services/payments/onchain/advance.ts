@@ -24,7 +24,8 @@ import {
   refIdOf,
   revocationOf,
 } from '../payment'
-import { type Change, movePayment, type PaymentRow } from '../payment.store'
+import { type Change, movePayment } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
 /**

@@ -1,6 +1,6 @@
 import { noneOfItsForm, ProviderUnknown, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
-import type { PaymentRow } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
 import { recordAnomaly } from '../schema.store'
 

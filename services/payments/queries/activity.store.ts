@@ -4,10 +4,9 @@ import { findOldest } from '#platform/db/oldest.store'
 import type { Database, Db } from '#platform/db/open'
 import { type Cursor, cursorValues, newestFirst } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
-import { limitedStates } from '#platform/metrics/state-limits'
 import { isMissing, reversals } from '../losses/refund.store'
-import { limits, type PaymentState } from '../payment'
-import { isOpen, type PaymentRow, payments } from '../payment.store'
+import type { PaymentState } from '../payment'
+import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payment.table'
 
 // Queries of the payments table for users and operators.
 
@@ -95,28 +94,9 @@ export async function findListed(
   return (await database.read((db) => item(db).execute(asked)))[0]
 }
 
-/** Returns the condition of payments that wait for something. */
-const awaited = () => {
-  const { state, reason, held, holdEndedAt } = payments
-  return and(
-    isOpen(payments),
-    inArray(state, limitedStates(limits)),
-    sql`(${state} not in ('expired', 'replaced') or ${reason} = 'awaiting_rate')`,
-    sql`(${state} <> 'repaid' or (${held} and ${holdEndedAt} is null))`,
-  )
-}
-
-/** Finds the longest-waiting payment in each state; an open checkout waits from its end. */
-export const oldestPayments = (db: Db) => {
-  const { id, state, updatedAt, expiresAt } = payments
-  const since = sql`case when ${state} = 'awaiting_payment'
-    then greatest(${updatedAt}, ${expiresAt}) else ${updatedAt} end`
-  return findOldest<PaymentState>(db, {
-    table: payments,
-    ...{ state, id, since },
-    awaited: awaited(),
-  })
-}
+/** Finds the longest-waiting payment in each state. */
+export const oldestPayments = (db: Db) =>
+  findOldest<PaymentState>(db, { table: payments, state, id, since: waitsSince, awaited })
 
 /** Counts payments by stage. In flight: the money has arrived, its effect is not final. */
 export async function countPayments(db: Db) {

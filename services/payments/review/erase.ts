@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { wallets } from '../losses/refund.store'
-import { isExpected, payments } from '../payment.store'
+import { isExpected, payments } from '../payment.table'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './review.store'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { payments } from '../payment.store'
+import { payments } from '../payment.table'
 import { type Fixture, newWallet, openFixture } from '../test-support'
 
 let fixture: Fixture

@@ -2,7 +2,7 @@ import { and, desc, eq, gt, gte, inArray, isNotNull, or, type SQL, sql } from 'd
 import { fromNow } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
-import { payments } from '../payment.store'
+import { payments } from '../payment.table'
 import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 

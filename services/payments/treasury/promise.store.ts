@@ -4,7 +4,7 @@ import { maybeSince } from '#platform/db/clock'
 import { amountColumn, at } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { sumOf, sumWhere } from '#platform/db/sum'
-import { payments } from '../payment.store'
+import { payments } from '../payment.table'
 import { schema } from '../schema.store'
 
 const { onchainMicro, creditedAt } = payments

@@ -5,7 +5,8 @@ import { flowSeconds, timer } from '#platform/metrics/measures'
 import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
 import { PayoutPaid } from '#shared/messages/payouts'
-import { type Cashout, findCashout, lockCashout, noteCashout } from '../cashout.store'
+import { findCashout, lockCashout, noteCashout } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import {
   type CashoutFacts,

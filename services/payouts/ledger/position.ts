@@ -1,6 +1,6 @@
 import { type Line, type Position, position } from '#shared/ledger/position'
 import { givenFloor } from '#shared/ledger/spread'
-import type { Cashout } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
 
 /**
  * Returns the book position of a cash-out, computed from its row alone: AUSD received by the

@@ -1,14 +1,8 @@
 import { fromNow } from '#platform/db/columns'
 import { failpoint } from '#platform/failpoint'
 import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
-import {
-  apiOf,
-  type Cashout,
-  countAttempt,
-  findCashout,
-  lockCashout,
-  moveCashout,
-} from '../cashout.store'
+import { apiOf, countAttempt, findCashout, lockCashout, moveCashout } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { believeRefusal, decisive, refusalScope } from '../decide'
 import { decisiveOf, findPayouts, receiveEvidence } from '../incoming/receive'

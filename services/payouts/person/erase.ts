@@ -4,7 +4,7 @@ import { quotedList } from '#platform/db/columns'
 import { isBefore, withDeadLetters } from '#platform/db/erasure'
 import { personErasures } from '#shared/messages/person'
 import { inFlightStates } from '../cashout'
-import { cashouts } from '../cashout.store'
+import { cashouts } from '../cashout.table'
 import type { Context } from '../context'
 import { deadLetters } from '../schema.store'
 

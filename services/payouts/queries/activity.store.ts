@@ -1,12 +1,11 @@
-import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Database, Db } from '#platform/db/open'
 import { type Cursor, cursorValues, newestFirst } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
-import { limitedStates } from '#platform/metrics/state-limits'
-import { type CashoutState, limits } from '../cashout'
-import { type Cashout, cashouts, isOpen } from '../cashout.store'
+import type { CashoutState } from '../cashout'
+import { awaited, type Cashout, cashouts, isOpen } from '../cashout.table'
 
 const inFlightMax = 100
 const newest = newestFirst(cashouts.createdAt, cashouts.id)
@@ -66,7 +65,6 @@ export async function findListed(
 /** Finds the longest-waiting cash-out in each state with a limit. */
 export const oldestCashouts = (db: Db) => {
   const { id, state, updatedAt: since } = cashouts
-  const awaited = and(isOpen(cashouts), inArray(state, limitedStates(limits)))
   return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
 }
 

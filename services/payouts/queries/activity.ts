@@ -7,7 +7,7 @@ import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payo
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
 import { inFlightStates, limits, type ShownState, wordsFor } from '../cashout'
-import type { Cashout } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/balance'

@@ -17,19 +17,18 @@ import type { AnswerOf } from '#shared/messages/topic'
 import { type Answer, ok, type Refusal, type RefusalCode, refuse } from '#shared/refusals'
 import { type CashoutRequest, openingMaxMs } from '../cashout'
 import {
-  type Cashout,
   findCashout,
   findRivals,
   insertCashout,
   lockAccount,
   lockWallet,
   moveCashout,
-  type NewCashout,
   sumTaking,
   sumToday,
   sumTodayTo,
   wasPaidTo,
 } from '../cashout.store'
+import type { Cashout, NewCashout } from '../cashout.table'
 import type { Context } from '../context'
 import { checkBank, priceFloor } from '../decide'
 import { expire, orderTake } from '../onchain/advance'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { openingMaxMs } from '../cashout'
-import { cashouts } from '../cashout.store'
+import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 
 // A cash-out that is stored and not accepted: its quote was not taken, or the answer was lost.

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { maybeSince } from '#platform/db/clock'
 import type { Db } from '#platform/db/open'
 import { sumOf, sumWhere } from '#platform/db/sum'
-import { cashouts } from '../cashout.store'
+import { cashouts, owesAusd, owesFiat } from '../cashout.table'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
@@ -15,14 +15,13 @@ const changedSince = (at: Date) =>
  * bank was paid or the AUSD was returned. Includes returns since `readAt`.
  */
 export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
-  const isOpen = sql`${state} in ('taking', 'taken', 'paying', 'returning')`
   const isReturned = and(
     changedSince(readAt),
     eq(state, 'returned'),
     maybeSince(updatedAt, readAt),
   )!
   return sumOf(db, [
-    sumWhere(ausdMicro, cashouts, isOpen),
+    sumWhere(ausdMicro, cashouts, owesAusd),
     sumWhere(ausdMicro, cashouts, isReturned),
   ])
 }
@@ -35,7 +34,6 @@ export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, un
 
 /** Returns the same as terms of a sum. */
 export function unpaidBy(readAt: Date): SQL[] {
-  const isOpen = sql`${state} in ('opening', 'taking', 'taken', 'paying')`
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), maybeSince(paidAt, readAt))!
-  return [sumWhere(fiatMinor, cashouts, isOpen), sumWhere(fiatMinor, cashouts, isPaid)]
+  return [sumWhere(fiatMinor, cashouts, owesFiat), sumWhere(fiatMinor, cashouts, isPaid)]
 }

@@ -5,10 +5,8 @@ import {
   leaseLanes,
   transactions,
 } from '../../../services/chain-relayer/lanes/lane.store'
-import {
-  operations,
-  postponeOperation,
-} from '../../../services/chain-relayer/operations/operation.store'
+import { postponeOperation } from '../../../services/chain-relayer/operations/operation.store'
+import { operations } from '../../../services/chain-relayer/operations/operation.table'
 import { newNumber, walletOf } from '../copies/payments'
 import { newLane, newOperations, newVerdict, openRelayer, type Relayer } from '../copies/relayer'
 import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../guards'

@@ -1,10 +1,10 @@
 import { eq, inArray } from 'drizzle-orm'
 import { answerSettlements } from '../../../services/payments/checkout/settlement'
 import { answerTopups } from '../../../services/payments/checkout/topup'
-import { payments } from '../../../services/payments/payment.store'
+import { payments } from '../../../services/payments/payment.table'
 import { sumPromised } from '../../../services/payments/treasury/promise.store'
 import type { CashoutRequest } from '../../../services/payouts/cashout'
-import { cashouts } from '../../../services/payouts/cashout.store'
+import { cashouts } from '../../../services/payouts/cashout.table'
 import { sumUnpaid } from '../../../services/payouts/treasury/promise.store'
 import { ausdMicro, newNumber, openAsk, openBook, openPayments, walletOf } from '../copies/payments'
 import {

@@ -1,5 +1,5 @@
 import type { CashoutState } from '../../../services/payouts/cashout'
-import type { Cashout } from '../../../services/payouts/cashout.store'
+import type { Cashout } from '../../../services/payouts/cashout.table'
 import { payAgain, payTaken } from '../../../services/payouts/paying/pay'
 import {
   type Bank,

@@ -1,7 +1,7 @@
 import { is, SQL, StringChunk } from 'drizzle-orm'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
-import type { Cashout } from '../../../services/payouts/cashout.store'
+import type { Cashout } from '../../../services/payouts/cashout.table'
 import { checkWait } from '../../../services/payouts/decide'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, type StandIn } from './table'

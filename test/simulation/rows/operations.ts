@@ -6,7 +6,8 @@ import {
   type Order,
   racing,
 } from '../../../services/chain-relayer/operations/operation'
-import type { Operation, Watched } from '../../../services/chain-relayer/operations/operation.store'
+import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
+import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
 import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'

@@ -1,5 +1,5 @@
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
-import type { NewPayment, PaymentRow } from '../../../services/payments/payment.store'
+import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'

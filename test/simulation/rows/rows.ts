@@ -1,13 +1,13 @@
 import type { Db } from '#platform/db/open'
 import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
-import type { Operation } from '../../../services/chain-relayer/operations/operation.store'
+import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
 import type {
   Reversal,
   StoredReport,
   WalletRow,
 } from '../../../services/payments/losses/refund.store'
-import type { PaymentRow } from '../../../services/payments/payment.store'
-import type { Cashout } from '../../../services/payouts/cashout.store'
+import type { PaymentRow } from '../../../services/payments/payment.table'
+import type { Cashout } from '../../../services/payouts/cashout.table'
 import { dueIn, type Indices, Table } from './table'
 
 export type AnomalyRow = {

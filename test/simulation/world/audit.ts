@@ -3,12 +3,12 @@ import { difference } from '#shared/ledger/position'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { refIdOf } from '../../../services/payments/payment'
-import type { PaymentRow } from '../../../services/payments/payment.store'
+import type { PaymentRow } from '../../../services/payments/payment.table'
 import {
   journal as paymentsJournal,
   outbox as paymentsOutbox,
 } from '../../../services/payments/schema.store'
-import type { Cashout } from '../../../services/payouts/cashout.store'
+import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import {
   journal as payoutsJournal,

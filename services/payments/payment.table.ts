@@ -1,0 +1,166 @@
+import { and, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  changedAt,
+  quotedList,
+  timestamps,
+} from '#platform/db/columns'
+import { limitedStates } from '#platform/metrics/state-limits'
+import { pairs, providerAccounts } from '#shared/money/pair'
+import { limits, type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
+import { schema } from './schema.store'
+
+type ExpectedColumns = Record<'state' | 'held' | 'holdEndedAt', SQLWrapper>
+type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
+
+const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
+  sql`${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
+/** Condition of payments in progress, without late ones: those of which money is expected or on hold. */
+export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
+
+/**
+ * Condition of open payments, those in review included; the partial index uses the same expression.
+ */
+export const isOpen = (columns: OpenColumns): SQL =>
+  sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
+
+/** Condition of payments whose wallet is frozen because their hold could not be kept. */
+export const isLostHold = ({
+  frozenAt,
+  holdEndedAt,
+}: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
+  sql`${frozenAt} is not null and ${holdEndedAt} is null`
+
+/** Payments: one promise per quote, and its progress. */
+export const payments = schema.table(
+  'payments',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind', { enum: paymentKinds }).notNull(),
+    state: text('state').$type<PaymentState>().notNull(),
+    wallet: addressColumn('wallet').notNull(),
+    pair: text('pair', { enum: pairs }).notNull(),
+    currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
+    rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
+    /** Our spread, in basis points of the rate before it. */
+    spreadBps: integer('spread_bps').notNull().default(0),
+    fiatMinor: amountColumn('fiat_minor').notNull(),
+    ausdMicro: amountColumn('ausd_micro').notNull(),
+    /**
+     * Part of it that is, or may become, collateral, and when the limits of top-ups admitted it:
+     * all of a top-up; of a settlement, the debt that was not ripe or that its money exceeded.
+     */
+    topupMicro: amountColumn('topup_micro').notNull().default(sql`0`),
+    topupAt: at('topup_at').notNull().defaultNow(),
+    method: text('method', { enum: ['bank', 'card', 'qr'] }),
+    /** Rate applied to late money and the original promise; null if paid as promised. */
+    lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
+    promisedMicro: amountColumn('promised_micro'),
+    quoteId: text('quote_id').notNull(),
+    /** Fingerprint of kind, wallet and body; another request with this quote is refused. */
+    requestFingerprint: text('request_fingerprint').notNull(),
+    /** Id of the request that opened it, carried by all later logs and messages. */
+    requestId: text('request_id'),
+    account: text('account', { enum: providerAccounts }).notNull(),
+    checkoutId: text('checkout_id'),
+    checkoutUrl: text('checkout_url'),
+    expiresAt: at('expires_at'),
+    /** Lease of the instance that is opening the checkout. */
+    openingUntil: at('opening_until'),
+    paymentRequestId: text('payment_request_id'),
+    providerPaymentId: text('provider_payment_id'),
+    channel: text('channel'),
+    held: boolean('held'),
+    paidMinor: amountColumn('paid_minor'),
+    paidAt: at('paid_at'),
+    /** Number of the current chain ref: 0, then one more each time it is applied again. */
+    refSequence: integer('ref_sequence').notNull().default(0),
+    onchainMicro: amountColumn('onchain_micro').notNull().default(sql`0`),
+    /** Amount that the latest order to revoke leaves of it. */
+    leftMicro: amountColumn('left_micro').notNull().default(sql`0`),
+    recoveredMicro: amountColumn('recovered_micro').notNull().default(sql`0`),
+    writtenOffMicro: amountColumn('written_off_micro').notNull().default(sql`0`),
+    creditedAt: at('credited_at'),
+    /** Time of the last successful refund check within the margin before the hold ends. */
+    refundsCheckedAt: at('refunds_checked_at'),
+    holdEndedAt: at('hold_ended_at'),
+    /** Time of the first extension of the present hold. */
+    extendedAt: at('extended_at'),
+    /** Time at which the wallet was frozen because the hold could not be kept. */
+    frozenAt: at('frozen_at'),
+    refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
+    refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
+    overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
+    /** Refunded part of `overpaidMinor`. */
+    overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
+    reason: text('reason', { enum: reasons }),
+    txHash: text('tx_hash'),
+    /** Time of the next check (null: never) and number of checks in this state. */
+    nextCheckAt: at('next_check_at'),
+    checks: integer('checks').notNull().default(0),
+    ...timestamps(),
+    changedAt: changedAt(),
+  },
+  (table) => [
+    unique('payments_quote').on(table.quoteId),
+    unique('payments_checkout').on(table.checkoutId),
+    unique('payments_provider_payment').on(table.providerPaymentId),
+    index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
+    index('payments_changed').on(table.changedAt),
+    index('payments_open_of_wallet').on(table.wallet).where(isOpen(table)),
+    index('payments_topups_of_wallet')
+      .on(table.wallet, table.topupAt)
+      .where(sql`${table.topupMicro} > 0`),
+    index('payments_created').on(table.createdAt),
+    index('payments_credited').on(table.creditedAt),
+    index('payments_activity').on(table.wallet, table.createdAt, table.id),
+    index('payments_request').on(table.paymentRequestId),
+    index('payments_lost_hold').on(table.wallet).where(isLostHold(table)),
+    // Backs up the wallet lock: two open checkouts could charge one debt twice. One more may be
+    // opening, to replace the open one once its quote is taken.
+    uniqueIndex('payments_open_settlement')
+      .on(table.wallet, table.state)
+      .where(
+        sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`,
+      ),
+    check('payments_kind', sql`${table.kind} in (${quotedList(paymentKinds)})`),
+    check('payments_state', sql`${table.state} in (${quotedList(paymentStates)})`),
+    check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
+    check(
+      'payments_account',
+      sql`(${table.currency}, ${table.account}) in (('IDR', 'ID'), ('MYR', 'MY'))`,
+    ),
+    check(
+      'payments_amounts',
+      sql`${table.fiatMinor} > 0 and ${table.ausdMicro} > 0 and ${table.rateMinorPerUsd} > 0`,
+    ),
+    check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
+    check(
+      'payments_shares',
+      sql`${table.onchainMicro} >= 0 and ${table.recoveredMicro} >= 0 and ${table.writtenOffMicro} >= 0 and ${table.onchainMicro} + ${table.recoveredMicro} <= ${table.ausdMicro}`,
+    ),
+    check(
+      'payments_awaiting',
+      sql`${table.state} <> 'awaiting_payment' or ${table.checkoutUrl} is not null`,
+    ),
+    check(
+      'payments_evidence',
+      sql`${table.state} in ('opening', 'awaiting_payment', 'expired', 'replaced', 'review') or ${table.providerPaymentId} is not null`,
+    ),
+  ],
+)
+export type PaymentRow = typeof payments.$inferSelect
+export type NewPayment = typeof payments.$inferInsert
+
+/**
+ * Condition of payments that wait for something: an open one in a state with a limit. Money that
+ * came late waits only without a rate, and a repayment only while it is on hold.
+ */
+export const awaited = and(isOpen(payments), inArray(payments.state, limitedStates(limits)))!
+
+/** When the wait began: an open checkout waits from its end. */
+export const waitsSince = sql`case when ${payments.state} = 'awaiting_payment'
+  then greatest(${payments.updatedAt}, ${payments.expiresAt}) else ${payments.updatedAt} end`

@@ -1,0 +1,112 @@
+import { and, inArray, not, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  type PgInsertValue,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  changedAt,
+  quotedList,
+  timestamps,
+} from '#platform/db/columns'
+import { limitedStates } from '#platform/metrics/state-limits'
+import {
+  type CashoutRequest,
+  type CashoutState,
+  cashoutStates,
+  inFlightStates,
+  limits,
+  type Reason,
+} from './cashout'
+import type { PayoutApi } from './provider'
+import { schema } from './schema.store'
+
+/** Condition of cash-outs in progress; the partial index uses the same expression. */
+export const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
+  sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
+/** Condition of cash-outs that were not accepted in time. Their signed transfer serves another. */
+export const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
+
+/** Cash-outs: one promise per quote, and its progress. */
+export const cashouts = schema.table(
+  'payouts',
+  {
+    /** Derived from the quote id; permanently the reference and idempotency key at the provider. */
+    id: text('id').primaryKey(),
+    wallet: addressColumn('wallet').notNull(),
+    state: text('state').$type<CashoutState>().notNull(),
+    rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
+    /** Spread in the payee's favour, in basis points of the rate before it. */
+    spreadBps: integer('spread_bps').notNull().default(0),
+    ausdMicro: amountColumn('ausd_micro').notNull(),
+    fiatMinor: amountColumn('fiat_minor').notNull(),
+    quoteId: text('quote_id').notNull(),
+    /** Fingerprint of purpose, wallet and body; another request with this quote is refused. */
+    requestFingerprint: text('request_fingerprint').notNull(),
+    /** Id of the request that created it, carried by all later logs and messages. */
+    requestId: text('request_id'),
+    authorizer: addressColumn('authorizer').notNull(),
+    authorizationNonce: text('authorization_nonce').notNull(),
+    authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
+    channelCode: text('channel_code').notNull(),
+    /** Encrypted account number and holder name; see `bank.ts`. Empty under the key id `erased`. */
+    bankDetails: text('bank_details').notNull(),
+    bankDetailsKeyId: text('bank_details_key_id').notNull(),
+    /** Keyed hash of the bank account; null once the bank details were erased. */
+    accountMark: text('account_mark'),
+    providerPayoutId: text('provider_payout_id'),
+    providerStatus: text('provider_status'),
+    failureCode: text('failure_code'),
+    reason: text('reason').$type<Reason>(),
+    takeTxHash: text('take_tx_hash'),
+    returnTxHash: text('return_tx_hash'),
+    /** Number and time of the attempts to pay; committed before each attempt. */
+    attempts: integer('attempts').notNull().default(0),
+    attemptedAt: at('attempted_at'),
+    /** API version of the first attempt; null before it. */
+    payoutApi: text('payout_api').$type<PayoutApi>(),
+    paidAt: at('paid_at'),
+    /** Time of the next check (null: never) and number of checks in this state. */
+    nextCheckAt: at('next_check_at'),
+    checks: integer('checks').notNull().default(0),
+    ...timestamps(),
+    changedAt: changedAt(),
+  },
+  (table) => [
+    unique('payouts_quote').on(table.quoteId),
+    uniqueIndex('payouts_authorization')
+      .on(table.authorizer, table.authorizationNonce)
+      .where(not(isExpired(table))),
+    unique('payouts_provider_payout').on(table.providerPayoutId),
+    index('payouts_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
+    index('payouts_changed').on(table.changedAt),
+    index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
+    index('payouts_of_account').on(table.accountMark, table.createdAt),
+    index('payouts_with_details')
+      .on(table.updatedAt, table.id)
+      .where(sql`${table.bankDetailsKeyId} <> 'erased'`),
+    index('payouts_activity').on(table.wallet, table.createdAt, table.id),
+    check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
+    check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),
+    check('payouts_attempted', sql`${table.attempts} = 0 or ${table.attemptedAt} is not null`),
+  ],
+)
+export type Cashout = typeof cashouts.$inferSelect
+export type NewCashout = PgInsertValue<typeof cashouts>
+
+/** Condition of cash-outs that wait for something: those in progress in a state with a limit. */
+export const awaited = and(isOpen(cashouts), inArray(cashouts.state, limitedStates(limits)))!
+
+/** Condition of cash-outs whose AUSD is in the treasury, or about to arrive. */
+export const owesAusd = sql`${cashouts.state} in (${quotedList(inFlightStates)})`
+
+/** Condition of cash-outs whose rupiah is not paid and may have to be. */
+export const owesFiat = sql`${cashouts.state} in ('opening', 'taking', 'taken', 'paying')`
