@@ -12,7 +12,7 @@ import {
 const repositoryDir = dirname(dirname(import.meta.dir))
 
 /**
- * Writes the migration from the last snapshot in `out` to the tables of the service's store files.
+ * Writes the migration from the last snapshot in `out` to the tables of the service.
  * Returns the new file's name, or `unchanged`. Throws when drizzle-kit fails.
  */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
@@ -28,7 +28,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
       ...['--dialect', 'postgresql', '--name', name],
       // With an absolute path this version of drizzle-kit fails on every run but the first.
       ...['--out', relative(repositoryDir, out)],
-      ...['--schema', `${tables}/**/*.store.ts`],
+      ...['--schema', `${tables}/**/*.{store,table}.ts`],
     ],
     { cwd: repositoryDir, encoding: 'utf8', timeout: 60_000 },
   )

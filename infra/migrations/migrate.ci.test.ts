@@ -96,7 +96,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     }
   })
 
-  test('has migrations that produce the tables of its store files', () => {
+  test('has migrations that produce its tables', () => {
     const out = mkdtempSync(join(tmpdir(), 'migrations-'))
     try {
       cpSync(migrationsDir(role), out, { recursive: true })
@@ -179,7 +179,7 @@ describe('a second migration', () => {
   })
 })
 
-test('every service with store files has migrations', () => {
+test('every service with tables has migrations', () => {
   const repository = join(import.meta.dir, '../..')
   for (const role of databaseRoles) {
     const hasTables = existsSync(join(repository, tablesDir(role), 'schema.store.ts'))

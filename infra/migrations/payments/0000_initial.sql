@@ -251,7 +251,7 @@ CREATE FUNCTION "payments"."promised_of"("p" "payments"."payments") RETURNS nume
   -- arrived, late money without a rate, and money in review. Less refunds, and less what repays an earlier loss.
   SELECT CASE WHEN p.state IN ('opening', 'awaiting_payment', 'paid') OR p.reason = 'awaiting_rate'
     OR (p.state = 'review' AND p.credited_at IS NULL AND p.provider_payment_id IS NOT NULL
-      AND p.reason NOT IN ('amount_differs', 'currency_differs'))
+      AND coalesce(p.reason, '') NOT IN ('amount_differs', 'currency_differs'))
   THEN greatest(0, div(p.ausd_micro * greatest(0, p.fiat_minor - p.refunded_minor), p.fiat_minor) - p.recovered_micro)
   ELSE 0 END
 $$;--> statement-breakpoint
