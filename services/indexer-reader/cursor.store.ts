@@ -150,21 +150,41 @@ export const markIncomplete = (
     .set({ complete: false })
     .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
-/** Makes a generation the serving one; the rows of the previous one stay. */
-export async function promote(tx: Tx, generation: number): Promise<void> {
-  await tx.update(cursors).set({ state: 'retired' }).where(eq(cursors.state, 'serving'))
-  await tx
-    .update(cursors)
-    .set({ state: 'serving' })
-    .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
+/**
+ * Makes a filled generation the serving one; the rows of the previous one stay. Returns false if it
+ * is no longer filling, or at an older block of the same chain than the one that was answered.
+ */
+export async function promote(tx: Tx, generation: number): Promise<boolean> {
+  const live = await tx
+    .select()
+    .from(cursors)
+    .where(inArray(cursors.state, ['filling', 'serving']))
+    .for('update')
+  const filled = live.find((cursor) => cursor.generation === generation)
+  if (filled?.state !== 'filling') return false
+  const serving = live.find(({ state }) => state === 'serving')
+  if (serving && isSameChain(serving, filled) && serving.blockNumber > filled.blockNumber) {
+    return false
+  }
+  if (serving) await retire(tx, serving.generation)
+  await tx.update(cursors).set({ state: 'serving' }).where(eq(cursors.generation, generation))
+  return true
 }
 
-/** Retires a generation that is being filled. */
-export const giveUpFilling = (db: Db, generation: number) =>
-  db
+const isSameChain = (one: Cursor, other: Cursor): boolean =>
+  one.chainId === other.chainId &&
+  one.genesisHash === other.genesisHash &&
+  one.contract === other.contract
+
+/** Retires a live generation; returns false if another instance has. */
+export async function retire(db: Db, generation: number): Promise<boolean> {
+  const retired = await db
     .update(cursors)
     .set({ state: 'retired' })
-    .where(and(eq(cursors.generation, generation), eq(cursors.state, 'filling')))
+    .where(and(eq(cursors.generation, generation), inArray(cursors.state, ['filling', 'serving'])))
+    .returning({ generation: cursors.generation })
+  return retired.length > 0
+}
 
 /** Deletes all rows of retired generations. For operators: the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>

@@ -10,13 +10,12 @@ import { type Context, noteFault, noteSuccess } from './context'
 import {
   beginGeneration,
   type Cursor,
-  findCursor,
-  giveUpFilling,
   liveCursors,
   markIncomplete,
   moveCursor,
   type Origin,
   promote,
+  retire,
 } from './cursor.store'
 import { type ChainEvent, walletsOf } from './event'
 import { addEvents, lastEventBlock } from './event.store'
@@ -154,8 +153,8 @@ async function step(following: Following, cursor: Cursor, endpoint: Endpoint) {
       ? await keepHead(following, cursor, { head, atMs })
       : await catchUp(following, cursor, endpoint, head, atMs)
   if (moved?.state !== 'filling' || clock() - atMs > lagMaxMs) return moved
-  await database.transaction((tx) => promote(tx, moved.generation))
-  return { ...moved, state: 'serving' as const }
+  const isPromoted = await database.transaction((tx) => promote(tx, moved.generation))
+  return isPromoted ? { ...moved, state: 'serving' as const } : moved
 }
 
 /** The contract has no event that is not stored, so no logs need to be read. */
@@ -289,10 +288,12 @@ async function storeError(context: Context, cursor: Cursor, error: unknown, inco
     log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
 }
 
-/** Replaces a generation whose blocks are gone; returns false if one is already being filled. */
-async function readAnew({ database, origin }: Context, { generation, state }: Cursor) {
-  if (state === 'filling') await database.run((db) => giveUpFilling(db, generation))
-  else if (await database.read((db) => findCursor(db, 'filling'))) return false
+/**
+ * Replaces a generation whose blocks are gone: it no longer answers, so the next one may serve at an
+ * older block. Returns false if another instance has retired it.
+ */
+async function readAnew({ database, origin }: Context, { generation }: Cursor) {
+  if (!(await database.run((db) => retire(db, generation)))) return false
   await beginGeneration(database, origin)
   return true
 }
