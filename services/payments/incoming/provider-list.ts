@@ -80,7 +80,7 @@ async function doneOf(
 ): Promise<Set<Listed>> {
   if (rows.length === 0) return new Set()
   const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
-    ...[listedId(id), chargebackId(id), voidId(id), voidId(productId ?? '')],
+    ...[listedId(id), chargebackId(id), voidId(id), voidId(productId ?? ''), productId ?? ''],
   ])
   const anomalyIds = rows.flatMap(({ transactionId, productId }) => [
     ...[transactionId, productId ?? ''].map((id) => anomalyId('money_unmatched', account, id)),
@@ -122,8 +122,9 @@ async function doneOf(
     }
     if (type !== 'refund' && type !== 'chargeback') return true
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
-    // What never took place needs no record.
-    if (!report) return statusOf[status] === 'dead' || isUnmatched(row)
+    // What never took place needs no record. A webhook may have reported a refund that bounced.
+    const isReported = type === 'refund' && (isOwned(row) || reports.has(productId ?? ''))
+    if (!report) return (statusOf[status] === 'dead' && !isReported) || isUnmatched(row)
     const object = reports.get(report.objectId ?? '')
     // A restore may have brought back the payment of a charge that matched none.
     const isNamed = report.paymentId !== '' || !isOwned(row)

@@ -170,6 +170,21 @@ describe('a refund', () => {
     expect(await fixture.row(id)).toMatchObject({ state: 'revoking', refundedMinor: 50_000n })
   })
 
+  test.each([
+    ['its id', 0],
+    ['no id', 1],
+  ])('that bounced before the list was read is undone by its row with %s', async (_, nameless) => {
+    const id = await onChain('QRIS')
+    await fixture.control('faults', { api: { namelessRefunds: nameless } })
+    const { id: refundId } = await refund(id)
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    await webhooks({ drop: 1 })
+    await fixture.control(`refunds/${refundId}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
+    await fixture.control('faults', { api: {}, webhooks: { drop: 0 } })
+  })
+
   test('that failed changes nothing', async () => {
     const id = await onChain('CARDS')
     await refund(id, { failure_code: 'REFUND_FAILED' })
