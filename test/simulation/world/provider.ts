@@ -51,7 +51,7 @@ export class PaymentsProvider {
   readonly #sessions = new Map<string, Session>()
   readonly #payments = new Map<string, Payment[]>()
   readonly #refunds = new Map<string, Refund[]>()
-  readonly #listed = new List()
+  readonly #listed: Readonly<Record<ProviderAccount, List>> = { ID: new List(), MY: new List() }
   #count = 0
 
   constructor(
@@ -194,7 +194,7 @@ export class PaymentsProvider {
   #list(row: Partial<Listed>, payment: Payment): void {
     const now = new Date(this.world.now)
     const { paymentRequestId, reference, channel, currency, paidMinor: amountMinor } = payment
-    this.#listed.push({
+    this.#listed[payment.account].push({
       ...{ transactionId: this.#id('txn'), type: 'payment', status: 'succeeded', productId: null },
       ...{ paymentRequestId, reference, channel, currency, amountMinor, cashflow: 'in' },
       ...{ feeMinor: 0n, created: now, updated: now, ...row },
@@ -254,17 +254,9 @@ export class PaymentsProvider {
       createRefund: () => Promise.reject(new Error('no operator orders refunds here')),
       kindOfChannel: () => 'unknown',
       listTransactions: (account, agoMs) =>
-        call('reads the list', () =>
-          this.#listed
-            .since(this.world.now - agoMs)
-            .filter((row) => this.#accountOf(row) === account),
-        ),
+        call('reads the list', () => this.#listed[account].since(this.world.now - agoMs)),
       readDelivery: (body) => JSON.parse(body) as Hint,
     }
-  }
-
-  #accountOf({ currency }: Listed): ProviderAccount {
-    return currency === 'MYR' ? 'MY' : 'ID'
   }
 }
 
