@@ -51,7 +51,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['late payment has no exchange rate yet'],
-    steps: 'Check the rate sources: `bus micro stats pricing`.',
+    steps: 'Check the rate sources: `bus micro stats pricing --json`.',
   },
   {
     source: 'services/payments',

@@ -19,7 +19,7 @@ export type StateLimits = {
 }
 
 const lateRate =
-  '`bus micro stats pricing`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).'
+  '`bus micro stats pricing --json`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).'
 const holdEnd =
   '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.'
 const relayer = 'Check the relayer.'

@@ -5,6 +5,11 @@ import { triedBun } from '#infra/local/start/install'
 /** The user's way to run a script of package.json; npx keeps the bun it has fetched in `_npx`. */
 export const bunRun = process.execPath.includes('/_npx/') ? `npx -y bun@${triedBun} run` : 'bun run'
 
+/** Returns the command that signs the NATS CLI in to a stack as its operator. */
+export const natsContext = ({ nats, ops }: StackFile): string =>
+  `nats context add ausd --server ${nats.url} --user ops --password ${ops.natsPassword} ` +
+  '--inbox-prefix _INBOX_ops --select'
+
 /** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats, moved = {} } = stack
@@ -38,6 +43,8 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     `             -d '{"pair":"USD/IDR"}' ${stack.gateway}/quote`,
     `        ${bunRun} demo         plays a whole customer journey, step by step`,
     `        ${bunRun} ops status   the operator's view`,
+    `        ${natsContext(stack)}`,
+    '        nats micro ls        with the NATS CLI: every instance',
     '',
   ].join('\n')
 }

@@ -31,6 +31,12 @@ const detours = [
   ['gateway', 'webhooks.identity.sumsub.1', '$JS.API.CONSUMER.MSG.NEXT.WEBHOOKS.gateway', '1'],
   ['gateway', 'webhooks.payments.ID.1', 'webhooks.payments.ID.2', forged],
   ['pricing', '$KV.rates.a', '$JS.API.STREAM.MSG.GET.KV_rates', '{"last_by_subj":"$KV.rates.a"}'],
+  [
+    'ops',
+    '$KV.rates.release.usd-idr',
+    '$JS.API.STREAM.MSG.GET.KV_rates',
+    '{"last_by_subj":"$KV.rates.release.usd-idr"}',
+  ],
   ['pricing', '$KV.rates.b', '$JS.API.DIRECT.GET.KV_rates.$KV.rates.b', ''],
   ['pricing', '$KV.rates.c', '$JS.API.DIRECT.GET.KV_rates', '{"last_by_subj":"$KV.rates.c"}'],
   [

@@ -44,9 +44,10 @@ const publishable: readonly Right[] = [
   ...ofOneCopy.flatMap(({ subject, askers }) => to(askers, subject)),
   ...serviceNames.flatMap((name) => to(seekersOf(name), `copies.${name}`)),
   ...to(['gateway'], 'copies.operations', 'metrics'),
-  ...to(['gateway', 'ops', 'operations'], '$SRV.PING'),
+  ...to(['gateway', 'ops', 'operations'], '$SRV.PING', '$SRV.PING.payments.instance'),
   ...to(['ops', 'operations'], '$SRV.STATS'),
-  ...to(['gateway', 'operations'], '$SRV.PING.payments.instance'),
+  ...to(['ops'], '$SRV.PING.payments', '$SRV.STATS.payments', '$SRV.STATS.payments.instance'),
+  ...to(['ops'], '$SRV.INFO', '$SRV.INFO.payments', '$SRV.INFO.payments.instance'),
   ...to(['operations'], 'operations.console.feed'),
   ...processNames.flatMap((name) => to([name], `copies-left.${name}`)),
   ...streams.flatMap(({ name }) =>
@@ -62,9 +63,17 @@ const publishable: readonly Right[] = [
       `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
     ),
   ),
-  ...to(['pricing'], '$KV.rates.key', '$JS.API.STREAM.MSG.GET.KV_rates'),
-  ...to(['pricing'], '$JS.API.INFO'),
+  ...to(['pricing'], '$KV.rates.key'),
+  ...to(['pricing', 'ops'], '$KV.rates.release.usd-idr', '$JS.API.INFO'),
+  ...to(['pricing', 'ops'], '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['ops', 'operations'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
+  ...['COMMANDS', 'EVENTS', 'ADVISORIES'].flatMap((stream) =>
+    to(['ops'], `$JS.API.STREAM.MSG.GET.${stream}`),
+  ),
+  ...to(['ops'], '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'),
+  ...streams.flatMap(({ name }) =>
+    to(['ops'], `$JS.API.CONSUMER.NAMES.${name}`, `$JS.API.CONSUMER.LIST.${name}`),
+  ),
 ]
 
 /** What no service may say. */
@@ -84,14 +93,8 @@ const unpublishable: readonly string[] = [
     `$JS.API.CONSUMER.DELETE.${stream}.${reader}`,
     `$JS.API.CONSUMER.PAUSE.${stream}.${reader}`,
   ]),
-  ...['COMMANDS', 'EVENTS', 'ADVISORIES'].map((stream) => `$JS.API.STREAM.MSG.GET.${stream}`),
-  ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.CONSUMER.NAMES.EVENTS'],
-  ...[...new Set(durables.map(({ stream }) => stream))].map(
-    (stream) => `$JS.API.CONSUMER.LIST.${stream}`,
-  ),
   ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
   ...busUsers.map((name) => `_INBOX_${name}.reply`),
-  '$SRV.INFO',
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
 

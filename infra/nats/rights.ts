@@ -105,6 +105,20 @@ const usageOfStreams = [
   ),
 ]
 
+/**
+ * Never `$JS.API.CONSUMER.CREATE`, which the CLI needs to list keys and to page through messages: a
+ * consumer may deliver stored messages to any subject.
+ */
+const lists = [
+  ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'],
+  ...streams.flatMap(({ name }) => [
+    `$JS.API.CONSUMER.NAMES.${name}`,
+    `$JS.API.CONSUMER.LIST.${name}`,
+  ]),
+]
+
+const aboutInstances = (verb: string) => [`$SRV.${verb}`, `$SRV.${verb}.*`, `$SRV.${verb}.*.*`]
+
 /** Subjects outside the catalogue that a user publishes. */
 const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
@@ -139,12 +153,17 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
     },
   ],
   ops: [
-    { why: 'Instance presence and service statistics.', subjects: ['$SRV.PING', '$SRV.STATS'] },
-    { why: 'Stream usage and consumer progress.', subjects: usageOfStreams },
     {
-      why: 'Look-up of one webhook delivery. Never $JS.API.DIRECT.GET: see rights.ts.',
-      subjects: ['$JS.API.STREAM.MSG.GET.WEBHOOKS'],
+      why: 'Presence, description and statistics of instances.',
+      subjects: ['PING', 'INFO', 'STATS'].flatMap(aboutInstances),
     },
+    { why: 'Stream usage and consumer progress.', subjects: usageOfStreams },
+    { why: 'Lists of streams and consumers, for the NATS CLI.', subjects: lists },
+    {
+      why: 'Look-up of one message. Never $JS.API.DIRECT.GET: see rights.ts.',
+      subjects: streams.map(({ name }) => `$JS.API.STREAM.MSG.GET.${name}`),
+    },
+    { why: 'Release of a rate jump.', subjects: ['$KV.rates.release.*'] },
   ],
   console: [],
 }

@@ -8,15 +8,14 @@ import { blocksOf } from './runbook-text'
 
 /** Commands in the text and tables of the runbook. `filled` replaces their placeholders. */
 export const commandsOfADay: readonly string[] = [
-  'bus kv history rates accepted.usd-idr',
+  'bus kv get rates accepted.usd-idr --raw',
   `curl -s -X POST $PUBLIC_URL/quote -H 'Content-Type: application/json' -d '{"pair":"USD/IDR"}'`,
   'bus kv put rates release.usd-idr <date>',
-  'bus kv history rates seen.<source>.<pair>',
+  'bus kv get rates seen.<source>.<pair> --raw',
   'dc logs --tail 3 chain-relayer',
   'bus stream get EVENTS -S relay.credit.settled',
   'curl -s $PUBLIC_URL/verify/<wallet>',
-  'bus micro stats chain-relayer',
-  'bus micro stats pricing',
+  'bus micro stats pricing --json',
   'bus consumer report COMMANDS',
   'bus stream report',
   'bus stream subjects <stream>',

@@ -67,7 +67,10 @@ async function values(nc: NatsConnection) {
 if (what === 'context') saveContext()
 else {
   const { url, user, password } = selected()
-  const nc = await connect({ servers: url, user, pass: password, timeout: 3_000 })
+  const nc = await connect({
+    ...{ servers: url, user, pass: password, timeout: 3_000 },
+    inboxPrefix: `_INBOX_${user}`,
+  })
   if (what === 'micro') await micro(nc)
   else if (what === 'stream') await streams(nc)
   else if (what === 'kv') await values(nc)

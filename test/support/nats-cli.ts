@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The NATS CLI on the PATH. The product does not need it. */
+export const natsCli = Bun.which('nats')
+
+/** Printed by a suite that cannot run the NATS CLI. */
+export const noNatsCli =
+  'skipped: NATS CLI not found, run go install github.com/nats-io/natscli/nats@v0.5.0'
+
+type Said = { readonly code: number; readonly text: string }
+
+export type NatsShell = Disposable & {
+  /** Runs a shell command with contexts of its own. */
+  readonly run: (command: string) => Promise<Said>
+}
+
+/** A shell whose contexts of the NATS CLI are in a folder of its own, removed at the end. */
+export function openNatsShell(): NatsShell {
+  const home = mkdtempSync(join(tmpdir(), 'nats-cli-'))
+  return {
+    run: async (command) => {
+      const run = Bun.spawn(['sh', '-c', command], {
+        env: { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: home },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+        timeout: 60_000,
+      })
+      const [out, error] = await Promise.all(
+        [run.stdout, run.stderr].map((one) => new Response(one).text()),
+      )
+      return { code: await run.exited, text: `${out}${error}` }
+    },
+    [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+/**
+ * Refusals that the CLI prints without an exit code: it took them for an empty answer, or for an
+ * error of another request.
+ */
+export const refused = /permissions violation|no res(?:ults|ponses) received/i
