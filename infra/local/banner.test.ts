@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { banner } from '#infra/local/banner'
+import { banner, natsContext } from '#infra/local/banner'
 import type { StackFile } from '#infra/local/stack-file'
 
 const place = 'http://127.0.0.1:1'
@@ -35,4 +35,10 @@ test('the banner marks only the ports that moved', () => {
 test('the banner shows no monitor for a NATS server without one', () => {
   const own = { ...stack, nats: { ...stack.nats, monitor: '' } }
   expect(lineOf(own, 'nats')).toEndWith(own.nats.url)
+})
+
+test('the banner shows how the NATS CLI signs in as an operator', () => {
+  const signsIn = natsContext(stack)
+  expect(banner(stack, { dir: '/dir', heading: 'Ready' })).toContain(signsIn)
+  expect(signsIn).toContain('--user ops --password word')
 })

@@ -6,7 +6,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams } from '#infra/nats/topology'
 import { serviceNames } from '#shared/messages/topic'
-import { natsCli, noNatsCli, openNatsShell, refused } from '#test/support/nats-cli'
+import { natsCli, noNatsCli, openNatsShell, refused } from '#test/support/engines/nats-cli'
 import { verifiedUser } from '#test/support/people'
 import { sharedStack } from '#test/support/stack'
 

@@ -4,6 +4,7 @@ import type { JetStreamManager, NatsConnection } from 'nats'
 import { waitUntil } from '#infra/local/wait'
 import { provisionNats } from '#infra/nats/provision'
 import { streams } from '#infra/nats/topology'
+import { natsCli, noNatsCli, openNatsShell, refused } from '#test/support/engines/nats-cli'
 import { type NatsCluster, startNatsCluster } from '#test/support/engines/nats-cluster'
 
 let cluster: NatsCluster
@@ -88,5 +89,33 @@ describe('a cluster of three nodes', () => {
       socket.on('close', () => resolve(heard.join('')))
     })
     expect(said).toContain('Authorization Violation')
+  })
+})
+
+describe.skipIf(!natsCli)(natsCli ? 'the NATS CLI' : `the NATS CLI (${noNatsCli})`, () => {
+  const as = (user: 'ops' | 'sys', words: string) => {
+    const password = cluster.passwords[user === 'sys' ? 'admin' : user]
+    return `nats --server ${cluster.url} --user ${user} --password ${password} --inbox-prefix _INBOX_${user} ${words}`
+  }
+  const rows = (text: string, name: string) =>
+    text.split('\n').filter((line) => line.includes(name))
+
+  test('shows an operator the nodes, the leaders and the replicas of a cluster', async () => {
+    await provision(3)
+    await become('3, 3 of them current')
+    using shell = openNatsShell()
+    const shown = async (user: 'ops' | 'sys', words: string) => {
+      const { code, text } = await shell.run(as(user, words))
+      expect([words, code, text.match(refused)?.[0]]).toEqual([words, 0, undefined])
+      return text
+    }
+    const report = await shown('ops', 'stream report')
+    for (const { name } of streams) expect(rows(report, name).join()).toMatch(/nats-[012]\*/)
+    const readers = await shown('ops', 'consumer report EVENTS')
+    expect(rows(readers, 'payments').join()).toMatch(/nats-[012]\*/)
+    const nodes = await shown('sys', 'server report jetstream')
+    expect(nodes).toMatch(/nats-[012]\*/)
+    const servers = await shown('sys', 'server ls')
+    for (const { name } of cluster.nodes) expect(rows(servers, name)).not.toEqual([])
   })
 })

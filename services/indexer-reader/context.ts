@@ -54,7 +54,7 @@ export function openContext(
   }
 }
 
-/** Last readings of this process, for `nats micro stats` only, never for decisions. */
+/** Last readings of this process, for `nats micro stats --json` only, never for decisions. */
 export type Figures = {
   finalized: number | null
   rangeBlocks: number | null

@@ -75,7 +75,7 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
 const textOf = (value: number | bigint | null): string | null =>
   value === null ? null : value.toString()
 
-/** Returns the figures for `nats micro stats`. */
+/** Returns the figures for `nats micro stats --json`. */
 export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
   const filling = await database.read((db) => findCursor(db, 'filling'))

@@ -71,7 +71,7 @@ export type RpcEndpoints = {
   readonly figures: () => RpcFigures
 }
 
-/** For `nats micro stats` and the gateway's `/metrics`. */
+/** For `nats micro stats --json` and the gateway's `/metrics`. */
 export type RpcFigures = {
   /** Over at least the last hundred blocks; null before two heads were seen. */
   readonly perBlock: CallsPerBlock

@@ -139,7 +139,8 @@ describe('secrets from files', () => {
     }
   })
 
-  const ours = Object.keys(overlay.services).filter((name) => !['nats', 'postgres'].includes(name))
+  const others = ['nats', 'nats-box', 'postgres']
+  const ours = Object.keys(overlay.services).filter((name) => !others.includes(name))
   test.each(ours)('%s starts with them instead of variables', (name) => {
     const dir = secretsIn(inFiles)
     const rest = Object.fromEntries(
@@ -169,6 +170,29 @@ describe('secrets from files', () => {
     rmSync(dir, { recursive: true })
   })
 
+  test.each(['a variable', 'a file'])(
+    'nats-box signs in with the password from %s',
+    async (from) => {
+      const dir = secretsIn(inFiles)
+      const { entrypoint, command, environment } = (from === 'a file' ? withFiles : composition)
+        .services['nats-box']!
+      const [shell, flag] = wordsOf(entrypoint, filledIn)
+      const [script] = wordsOf(command, filledIn)
+      const printing = `nats() { echo "$@"; }\n${script!.replace('exec sleep infinity', 'true')}`
+      const files = { NATS_PASSWORD_OPS_FILE: join(dir, 'nats_password_ops') }
+      const inVariable = { NATS_PASSWORD_OPS: filledIn.NATS_PASSWORD_OPS! }
+      expect(Object.keys(environment!)).toContain(
+        from === 'a file' ? 'NATS_PASSWORD_OPS_FILE' : 'NATS_PASSWORD_OPS',
+      )
+      const child = Bun.spawn([shell!, flag!, printing], {
+        env: { PATH: process.env.PATH ?? '', ...(from === 'a file' ? files : inVariable) },
+      })
+      const said = await new Response(child.stdout).text()
+      expect(said).toContain(`--user ops --password ${filledIn.NATS_PASSWORD_OPS} `)
+      rmSync(dir, { recursive: true })
+    },
+  )
+
   const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
   /** A folder with each of these in a file, as an operator would create it. */
   function secretsIn(variables: readonly string[]): string {
@@ -182,7 +206,7 @@ describe('secrets from files', () => {
   const fieldsOf = (name: string): Fields => {
     if (name === 'settings')
       return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
-    return name === 'postgres' ? backbone : processes[name]!
+    return processes[name] ?? backbone
   }
 })
 

@@ -56,7 +56,7 @@ export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promis
   }
 }
 
-/** Each endpoint of a service reports the same figures. */
+/** The first endpoint of a service reports its figures. */
 const figuresIn = (stats: Stats | undefined): Figures =>
   (stats?.endpoints?.[0]?.data ?? {}) as Figures
 

@@ -299,7 +299,7 @@ export const oldestOperations = (db: Db) => {
   return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
 }
 
-/** Counts open operations and their age, for `nats micro stats`. */
+/** Counts open operations and their age, for `nats micro stats --json`. */
 export async function countOpen(db: Db) {
   const rows = await db
     .select({

@@ -122,7 +122,7 @@ function openBalances({ reader }: Context['node']): (address: Hex) => bigint | n
   }
 }
 
-/** Returns the figures for `nats micro stats`, from the rows rather than from counters. */
+/** Returns the figures for `nats micro stats --json`, from the rows rather than from counters. */
 export const statsOf = ({ database, node, settings }: Context) => {
   const balanceOf = openBalances(node)
   return async () => {

@@ -8,7 +8,7 @@ import { statsOf } from './answers'
 
 type Figures = Awaited<ReturnType<ReturnType<typeof statsOf>>> & { readonly rpc: RpcFigures }
 
-/** Returns the figures for `nats micro stats` and the metrics for `/metrics`. */
+/** Returns the figures for `nats micro stats --json` and the metrics for `/metrics`. */
 export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figures'>) {
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })

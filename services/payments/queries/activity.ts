@@ -82,7 +82,7 @@ const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   state === 'refunding' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
-/** Returns the figures for `nats micro stats`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+/** Returns the figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database, treasury, clock }: Context) {
   const [
     lag,

@@ -6,7 +6,7 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** Returns the figures for `nats micro stats` and `/metrics`. */
+/** Returns the figures for `nats micro stats --json` and `/metrics`. */
 export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
 
 /** Converts the figures to `/metrics` readings. */

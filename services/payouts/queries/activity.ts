@@ -56,7 +56,7 @@ function entryOf(cashout: Cashout): ActivityEntry {
   }
 }
 
-/** Returns the figures for `nats micro stats payouts`. */
+/** Returns the figures for `nats micro stats payouts --json`. */
 export async function readStats(context: Context) {
   const { database } = context
   const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([

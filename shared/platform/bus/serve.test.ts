@@ -4,7 +4,7 @@ import { openBus } from '#platform/bus/open'
 import { handler, serve } from '#platform/bus/serve'
 import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
-import { QuoteFind } from '#shared/messages/pricing'
+import { QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import { startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
 
@@ -47,4 +47,18 @@ test('an instance that shuts down answers its requests and accepts no more', asy
   expect(await Promise.all(asked)).toEqual(asked.map(() => ({ refused: 'quote_unknown' })))
   expect(await ask(QuoteFind, question)).toEqual({ refused: 'quote_unknown' })
   await second.stop()
+})
+
+test('an instance reports its figures once, however many requests it answers', async () => {
+  await using bus = await open('pricing')
+  const refusal = async () => ({ refused: 'quote_unknown' }) as const
+  const answers = [handler(QuoteFind, refusal), handler(QuoteTake, refusal)]
+  const stats = async () => ({ waiting: 3 })
+  await using _ = await serve({ bus, name: 'pricing', description: 'one', answers, stats, log })
+  const operator = await server.connectAs('ops')
+  const reply = await operator.request('$SRV.STATS.pricing', '', { timeout: 5_000 })
+  await operator.close()
+  const { endpoints } = reply.json<{ endpoints: { data?: object }[] }>()
+  const data = endpoints.map((one) => one.data)
+  expect(data).toEqual([{ waiting: 3, readMsAgo: expect.any(Number) }, undefined])
 })

@@ -50,7 +50,7 @@ export type Served<F extends object = Record<string, unknown>> = {
   name: ProcessName
   description: string
   answers: readonly Handler[]
-  /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats`. */
+  /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats --json`. */
   stats: () => Promise<F>
   /** The same figures as `/metrics` readings. */
   readings?: (figures: F) => readonly Reading[]
@@ -100,12 +100,21 @@ const lastAnswersMs = 3_500
  */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
+  const answers = [
+    ...options.answers,
+    ...answersToOperators(options),
+    ...answersAboutPeople(options),
+  ]
   const adding = options.bus.nc.services.add({
     name: options.name,
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
-    statsHandler: () => figures().catch((error: Error) => ({ unavailable: error.message })),
+    // At the first endpoint only: the figures are those of the instance.
+    statsHandler: async ({ subject }) =>
+      subject === answers[0]?.question.subject
+        ? figures().catch((error: Error) => ({ unavailable: error.message }))
+        : undefined,
   })
   const service = await within(adding, addDeadlineMs, 'the services API')
   const { bus, name, log, readings = () => [] } = options
@@ -113,11 +122,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   const told = answerMetrics(bus, { service: name, log, figures: read })
   const underWay = new Map<string, Promise<void>>()
   const ofThisCopy: Subscription[] = []
-  for (const answer of [
-    ...options.answers,
-    ...answersToOperators(options),
-    ...answersAboutPeople(options),
-  ]) {
+  for (const answer of answers) {
     const { subject } = answer.question
     // nats 2.29 neither awaits an async handler nor catches its rejection (measured).
     const take = (error: Error | null, message: Msg) => {

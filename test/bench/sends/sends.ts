@@ -157,7 +157,7 @@ async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Pr
 
 type Stats = { rpc: { perBlock: { requests: number | null; overhead: number | null } } }
 
-/** Returns the relayer's own statistics, as `nats micro stats` shows them. */
+/** Returns the relayer's own statistics, as `nats micro stats --json` shows them. */
 async function statsOf(nc: NatsConnection): Promise<Stats | undefined> {
   const reply = await nc.request('$SRV.STATS.chain-relayer', '', { timeout: 2_000 })
   const { endpoints } = reply.json<{ endpoints: { data?: Stats }[] }>()
