@@ -24,6 +24,12 @@ export const engines: readonly Engine[] = [
     run: ['test/conformance/run.ts'],
   },
   {
+    name: 'bodies',
+    proves: 'a recorded body with any field malformed ends in a state or an anomaly',
+    minutes: 1,
+    run: suites('./test/recorded/families.proof.test.ts'),
+  },
+  {
     name: 'contract',
     proves: 'no random calls of the credit line by anyone lose, lock or create AUSD',
     minutes: 2,

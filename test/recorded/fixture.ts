@@ -21,7 +21,7 @@ export const concerned = (body: unknown): number =>
   Number(readByPayouts(textOf(body)).about !== 'other')
 
 /** Starts a stack whose payment services use a provider that serves recorded bodies. */
-async function openRecorded() {
+export async function openRecorded() {
   const place = { sandbox: '' }
   const served = openServed(() => place.sandbox)
   const PROVIDER_URL = served.url
@@ -91,16 +91,3 @@ async function openRecorded() {
   }
 }
 export type RecordedStack = Awaited<ReturnType<typeof openRecorded>>
-
-let current: Promise<RecordedStack> | undefined
-
-/** Returns the stack that both suites of payments use, one after the other. */
-export const recordedStack = (): Promise<RecordedStack> => {
-  current ??= openRecorded()
-  return current
-}
-
-export async function closeRecorded(): Promise<void> {
-  await (await current?.catch(() => undefined))?.[Symbol.asyncDispose]()
-  current = undefined
-}

@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { concerned, type RecordedStack, recordedStack } from './fixture'
+import { concerned, openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
 // Possible future bodies: every field of every recorded body absent, null, empty,
@@ -15,9 +15,10 @@ import { recorded } from './served'
 let stack: RecordedStack
 let person: Person
 beforeAll(async () => {
-  stack = await recordedStack()
+  stack = await openRecorded()
   person = await verifiedUser(stack.stack)
 })
+afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>
 const names = readdirSync(join(import.meta.dir, 'payments')).map(

@@ -1,17 +1,18 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
-import { type RecordedStack, recordedStack } from './fixture'
+import { openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
 let stack: RecordedStack
 let person: Person
 beforeAll(async () => {
-  stack = await recordedStack()
+  stack = await openRecorded()
   person = await verifiedUser(stack.stack)
 })
+afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>
 const dataOf = (body: Json): Json => {
