@@ -14,7 +14,7 @@ const usage = `bun run generate [${Object.keys(generators).join('|')}]
   contracts        artifacts and ABIs from the Solidity sources
   migrations NAME  a migration called NAME for each schema whose tables have changed
   permissions      the users of nats-server from the message catalogue
-  configuration    CONFIGURATION.md and env.example from every config.ts
+  configuration    env.example from every config.ts
   documents        the tables in documents that code knows
 
 Without a name: everything but migrations.`

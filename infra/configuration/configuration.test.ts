@@ -2,46 +2,27 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { localStack } from '#infra/compose/composition'
 import { composeVariables } from './compose-variables'
-import { documents, examplePath, tablePath, variablesOf } from './documents'
+import { example, examplePath, variablesOf } from './documents'
 import { exampleOf } from './example'
 import { processes } from './processes'
 import { rowsOf } from './rows'
-import { allServices } from './table'
+import { neverKept } from './testnet'
 
 const remedy = 'out of date: bun run generate configuration'
 const rows = [...rowsOf(processes), ...composeVariables]
-/** The processes named with a variable, or else the section of its line. */
-const readersIn = (line: string, name: string, section: string): string[] =>
-  section === 'Several processes'
-    ? [...line.matchAll(/`([A-Z0-9_]+)[=`][^(]*\(([^);]*)/g)]
-        .filter(([, found]) => found === name)
-        .flatMap(([, , readers]) => readers!.split(', '))
-        .flatMap((reader) => (reader === 'all services' ? allServices : [reader]))
-    : [section]
 
-describe('the generated documents', () => {
-  test('CONFIGURATION.md is up to date', () => {
-    expect(readFileSync(tablePath, 'utf8') === documents().table || remedy).toBe(true)
+describe('env.example', () => {
+  test('is up to date', () => {
+    expect(readFileSync(examplePath, 'utf8') === example() || remedy).toBe(true)
   })
 
-  test('env.example is up to date', () => {
-    expect(readFileSync(examplePath, 'utf8') === documents().example || remedy).toBe(true)
-  })
-
-  test('CONFIGURATION.md lists every variable of every process once, with that process', () => {
-    const sections = documents()
-      .table.split(/^## /m)
-      .slice(1)
-      .map((text) => text.split('\n'))
-    for (const [reader, fields] of Object.entries(processes))
-      for (const name of Object.keys(fields)) {
-        const readers = sections.flatMap(([title, ...lines]) =>
-          lines
-            .filter((line) => line.startsWith('- ') && line.match(new RegExp(`\`${name}[=\`]`)))
-            .flatMap((line) => readersIn(line, name, title!)),
-        )
-        expect(readers.filter((one) => one === reader)).toEqual([reader])
-      }
+  test('lists every variable of every process once', () => {
+    const listed = [...example().matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name)
+    const names = Object.values(processes).flatMap((fields) => Object.keys(fields))
+    expect(listed.toSorted()).toEqual([...new Set(listed)].toSorted())
+    expect(
+      [...new Set(names)].filter((name) => !listed.includes(name) && !neverKept.has(name)),
+    ).toEqual([])
   })
 
   test('every variable that compose takes has help', () => {

@@ -6,11 +6,9 @@ import { composeVariables } from './compose-variables'
 import { exampleOf, type Section } from './example'
 import { processes } from './processes'
 import { type Row, rowsOf } from './rows'
-import { tableOf } from './table'
 import { neverKept, testnetValues } from './testnet'
 
-/** Paths of the generated documents. */
-export const tablePath = join(repositoryDir, 'infra/CONFIGURATION.md')
+/** Path of the generated document. */
 export const examplePath = join(repositoryDir, 'infra/env.example')
 
 /** Returns the variables an env file may set: those passed to services and those substituted. */
@@ -28,14 +26,14 @@ export function variablesOf(composition: Composition): string[] {
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
-/** Returns the current text of both documents. */
-export function documents(): { table: string; example: string } {
+/** Returns the current text of env.example: what compose takes, then what it sets itself. */
+export function example(): string {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
-  rows.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
-  const names = variablesOf(deployment())
-  const proposals = { values: testnetValues, neverKept }
-  const table = tableOf(rows, [...Object.keys(processes), 'compose'])
-  return { table, example: exampleOf(sections(names), rows, proposals) }
+  const taken = variablesOf(deployment())
+  const others = rows.map(({ name }) => name).filter((name) => !taken.includes(name))
+  const names = [...new Set(others)].sort()
+  const byHand = { title: 'set by compose.yaml', names, isComment: true as const }
+  return exampleOf([...sections(taken), byHand], rows, { values: testnetValues, neverKept })
 }
 
 function sections(names: readonly string[]): Section[] {

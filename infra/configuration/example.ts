@@ -8,9 +8,15 @@ const head = `# A deployment on the test chain: copy to testnet.env (chmod 0600)
 # "# " to change it. No quotes and no comments after a value. operations/runbook/deploy.md states where to get the
 # values. Secrets that move money can be given as files instead: see compose/secrets.yaml.
 # Passwords: letters and digits only, for example from: openssl rand -hex 24
+# A list is comma-separated, and "none" is an empty one. NAME_FILE is the path of a file with the value.
 `
 
-export type Section = { title: string; names: readonly string[] }
+export type Section = {
+  readonly title: string
+  readonly names: readonly string[]
+  /** True for variables that are not set here. */
+  readonly isComment?: true
+}
 
 export type Proposals = {
   /** Values that differ from the defaults; an empty one must be filled in. */
@@ -18,7 +24,7 @@ export type Proposals = {
   readonly neverKept: ReadonlyMap<string, string>
 }
 
-/** Returns env.example: each variable once, under the first process that reads it. */
+/** Returns env.example: each variable of every process once, under the first that reads it. */
 export function exampleOf(
   sections: readonly Section[],
   rows: readonly Row[],
@@ -27,11 +33,11 @@ export function exampleOf(
   const meaningsOf = (name: string) => rows.filter((row) => row.name === name)
   const body = sections
     .filter(({ names }) => names.length > 0)
-    .map(({ title, names }) =>
-      [`# ---- ${title}`, ...names.map((name) => entryOf(name, meaningsOf(name), proposals))].join(
-        '\n\n',
-      ),
-    )
+    .map(({ title, names, isComment }) => {
+      const entries = names.map((name) => entryOf(name, meaningsOf(name), proposals))
+      const shown = isComment ? entries.map((entry) => entry.replace(/^(?!#)/gm, '# ')) : entries
+      return [`# ---- ${title}`, ...shown].join('\n\n')
+    })
   return `${[head, ...body].join('\n\n').replace('\n\n\n', '\n\n')}\n`
 }
 

@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { documents, examplePath, tablePath } from './documents'
+import { example, examplePath } from './documents'
 
-const { table, example } = documents()
-writeFileSync(tablePath, table)
-writeFileSync(examplePath, example)
-console.log('wrote infra/CONFIGURATION.md and infra/env.example')
+writeFileSync(examplePath, example())
+console.log('wrote infra/env.example')

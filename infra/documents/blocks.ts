@@ -18,8 +18,8 @@ export type Block = {
 
 /** Every generated block. */
 export const blocks: readonly Block[] = [
-  { page: 'services/README.md', name: 'retention', lines: retention },
-  { page: 'services/README.md', name: 'personal-data', lines: personal },
+  { page: 'infra/operations/runbook/stored-data.md', name: 'retention', lines: retention },
+  { page: 'infra/operations/runbook/stored-data.md', name: 'personal-data', lines: personal },
   { page: 'infra/operations/runbook/alerts.md', name: 'alerts', lines: alerts },
   { page: 'infra/operations/runbook/alerts.md', name: 'limits', lines: limits },
   { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
