@@ -66,6 +66,7 @@ const moments = [
   'a block with our transactions was replaced',
   'a node lost an accepted transaction',
   'a transfer was submitted by a third party',
+  'a transfer was cancelled by its signer',
   'a request of a killed process still arrived',
   'a message was published twice, and stored once',
   'a check found a payment without a webhook',

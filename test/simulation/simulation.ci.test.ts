@@ -26,6 +26,12 @@ test('many flows lose or double nothing, with any number of processes', async ()
   const spread = await simulate(...args, '--workers', '2')
   expect(spread.out).toContain('nothing lost, nothing doubled, everything accounted for')
   expect(spread.code).toBe(0)
+  for (const step of [
+    'top-up: paid → credited',
+    'settlement: paid → repaid',
+    'cash-out: paying → paid',
+  ])
+    expect(spread.out).toMatch(new RegExp(`\\d  ${step}`))
   const alone = await simulate(...args, '--workers', '1')
   expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))
 }, 600_000)

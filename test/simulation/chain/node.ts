@@ -3,7 +3,7 @@ import type { Node } from '../../../services/chain-relayer/chain/node'
 import { callingChain } from '../world/faults'
 import type { Process, World } from '../world/world'
 import { askedState, opsOf, revertData } from './calls'
-import type { Chain } from './chain'
+import { baseFeeWei, type Chain } from './chain'
 import { movedLogs, topicOfUse } from './logs'
 
 const yes: Hex = `0x${'1'.padStart(64, '0')}`
@@ -79,7 +79,12 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
             transactionHash: use.txHash,
           }))
       }),
-    getBlock: () => ask('reads a block', () => ({ baseFeePerGas: 100_000_000_000n })),
+    getBlock: ({ blockNumber }: { blockNumber?: bigint } = {}) =>
+      ask('reads a block', () => {
+        const { hash, mined } = chain.at(blockNumber ?? chain.latest.number)
+        const transactions = mined.map(({ signed }) => ({ ...signed, from: signed.lane }))
+        return { baseFeePerGas: baseFeeWei, hash, transactions }
+      }),
   }
 
   const receiptOf = (hash: Hex) => {

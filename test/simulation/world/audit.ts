@@ -31,6 +31,7 @@ export function audit(around: Surroundings): Finding[] {
   const findings: Finding[] = [...around.world.rows.unknown].map(
     (place) => `no stand-in in test/simulation/rows for a statement: ${place}`,
   )
+  for (const bug of around.world.bugs) findings.push(`a service threw ${bug}`)
   const { rows } = around.world
   for (const row of rows.payments.values()) findings.push(...auditPayment(around, row))
   for (const row of rows.cashouts.values()) findings.push(...auditCashout(around, row))

@@ -69,7 +69,7 @@ export class People {
       world.current = copy.process
       void answering.answer({ ...request }).then(
         (answer) => tell(answer as never),
-        () => {},
+        (error) => world.noteBug(error),
       )
     }
     const attempt = (tries: number) => {

@@ -44,7 +44,10 @@ export type Surroundings = {
 export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
-  const write = (fields: { err?: Error }, message: string) => {
+  const write = (fields: { err?: Error; reason?: string }, message: string) => {
+    world.noteBug(fields.err)
+    if (fields.reason === 'authorization_cancelled')
+      world.saw('a transfer was cancelled by its signer')
     if (message === 'operation done by a foreign transaction')
       world.saw('a transfer was submitted by a third party')
     if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
@@ -137,8 +140,9 @@ function checkAuthorization(
   { from, nonce, value }: { from: `0x${string}`; nonce: `0x${string}`; value: string },
 ): Answer<unknown> {
   if (contract.useAt({ from, nonce }, latest.number)) return refuse('nonce_used')
-  if (contract.balanceAt(from, latest.number) < BigInt(value)) return refuse('balance_too_low')
-  return ok({})
+  const free = contract.balanceAt(from, latest.number)
+  if (free < BigInt(value)) return refuse('balance_too_low')
+  return ok({ free: String(free), counted: [] })
 }
 
 const recheckAfterMs = 6_000

@@ -65,6 +65,14 @@ export class World {
     return this.now >= this.calmFrom
   }
 
+  /** Errors of the code itself. No fault is one, and no service may rely on one. */
+  readonly bugs = new Set<string>()
+
+  noteBug(error: unknown): void {
+    const kinds = [TypeError, RangeError, ReferenceError, SyntaxError]
+    if (kinds.some((kind) => error instanceof kind)) this.bugs.add(String(error))
+  }
+
   tell(line: string): void {
     this.story?.(`${((this.now - beginsAt) / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
@@ -125,6 +133,7 @@ export class World {
         const value = effect()
         if (!refusal) tell = () => resolve(value) as undefined
       } catch (error) {
+        this.noteBug(error)
         tell = () => reject(error) as undefined
       }
     if (fault === 'crash after') this.crash(process)
