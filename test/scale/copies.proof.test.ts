@@ -6,6 +6,7 @@ import { okOf } from '#shared/client/client'
 import { questions } from '#shared/messages/catalogue'
 import { GivebackOrder, SendCreate } from '#shared/messages/chain'
 import {
+  LossGivenBack,
   ReviewResolve,
   SettlementCreate,
   TopupCreate,
@@ -18,7 +19,7 @@ import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { cashoutBody } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
-import { decisions, deedOf, deeds, giveUpOne, outcomeOf, pauses } from './deeds'
+import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './deeds'
 import { kept, type Load, type Promised, startLoad } from './load'
 import { askEveryCopy } from './twice'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
@@ -147,7 +148,8 @@ describe('the same request, sent to both instances at once, is answered the same
   test('and every request with an effect is among these', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
     const tried = [QuoteTake, TopupCreate, SettlementCreate, CashoutCreate, SendCreate]
-    expect(new Set(keyed)).toEqual(new Set<Question>([...tried, ...deeds]))
+    const subjects = (all: readonly Question[]) => all.map(({ subject }) => subject).sort()
+    expect(subjects(keyed)).toEqual(subjects([...tried, ...deeds]))
   })
 })
 
@@ -193,10 +195,18 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(refunds[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
   })
 
-  test('a freeze or transfer that does not exist changes nothing', async () => {
+  test.each(erasures)('an erasure by %s', async (_, question) => {
+    const wallet = privateKeyToAddress(generatePrivateKey())
+    for (const check of [true, false])
+      expect(await outcomeOf(stack, question, { ...deedOf(), wallet, check })).toBe('done')
+  })
+
+  test('a freeze, loss or transfer that does not exist changes nothing', async () => {
     const { wallet } = world.people[1]!
     const never = { revision: '0', missing: '0' }
     expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet, ...never })).toBe('refused')
+    const loss = { paymentId: 'pay_unknown', micro: '1' }
+    expect(await outcomeOf(stack, LossGivenBack, { ...deedOf(), ...loss })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
     expect(await outcomeOf(stack, GivebackOrder, { ...deedOf(), ...transfer })).toBe('done')
     expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)

@@ -2,8 +2,9 @@ import { expect } from 'bun:test'
 import type { Stack } from '#infra/local/stack'
 import { GivebackOrder, RelayingPause } from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
-import { ReviewResolve, TopupsPause, WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, ReviewResolve, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
+import { personErasures } from '#shared/messages/person'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
@@ -11,10 +12,12 @@ import { askEveryCopy } from './twice'
 /** Operator commands. Each takes effect once, even if both instances receive it. */
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
+export const erasures = Object.entries(personErasures)
 export const deeds: readonly Question[] = [
   ...pauses,
   ...Object.values(deadLetterDecisions),
-  ...[ReviewResolve, WalletClear, GivebackOrder],
+  ...Object.values(personErasures),
+  ...[ReviewResolve, WalletClear, LossGivenBack, GivebackOrder],
 ]
 
 /** Returns the journal fields of a new operator command. */
