@@ -52,11 +52,9 @@ export const pathsEnding = (
     async () => {
       const { items } = (await person.get('/me/activity')).body
       const statusOf = (id: string) => items?.find((item: { id: string }) => item.id === id)?.status
-      return (
-        statusOf(topup.paymentId) === 'credited' &&
-        statusOf(cashout.payoutId) === 'returned' &&
-        statusOf(send.sendId) === 'sent'
-      )
+      const seen = [topup.paymentId, cashout.payoutId, send.sendId].map(statusOf).join(', ')
+      if (seen !== 'credited, returned, sent') throw new Error(`they are ${seen}`)
+      return true
     },
     deadlineMs,
   )

@@ -35,7 +35,8 @@ const insistMs = 90_000
 export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
   const ask = async () => {
     const reply = await person.post(path, body)
-    return reply.status === 200 && reply
+    if (reply.status !== 200) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`)
+    return reply
   }
   return (await waitUntil(`an answer of ${path}`, ask, insistMs, 100)).body
 }
