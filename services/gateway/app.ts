@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from './context'
 import { everyAnswer, openEdge } from './http/edge'
 import { openAddressLimits } from './http/limit'
+import { openMethods } from './http/methods'
 import { openApiDocument } from './openapi/document'
 import { activityItemRoute, activityRoute } from './routes/activity'
 import { cashoutsRoute } from './routes/cashouts'
@@ -47,7 +48,9 @@ export function openApp(context: Context): App {
   const served = new Elysia()
   for (const route of routes) served.use(route(context, access))
   served.use(healthRoutes(context, access))
-  const router = new Elysia().use(everyAnswer(context, limits)).use(served)
+  const router: Elysia = new Elysia()
+  const methodsAt = openMethods(() => router.routes)
+  router.use(everyAnswer(context, limits, methodsAt)).use(served)
   const { publicUrl } = context.config
   // Built at the first request for it: that takes as long as the rest of this.
   const document = () => openApiDocument(served, publicUrl)

@@ -25,7 +25,7 @@ export type FuzzReport = {
 }
 
 const deadlineMs = 15_000
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND']
 
 /** Sends requests generated from the served document and a seed, and checks every response. */
 export async function fuzz(

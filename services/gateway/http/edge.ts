@@ -5,7 +5,7 @@ import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inFirstSpan, noteInSpan, spanOf, traceHeader } from '#platform/tracing/spans'
 import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
-import { badRequest, failureHeaders, failureOf } from './failure'
+import { badRequest, failureHeaders, failureOf, Refused } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 import { type AddressLimits, takeFrom } from './limit'
 import { hostFault, readTarget } from './target'
@@ -84,13 +84,20 @@ const leavesALine = (method: string, route: string, status: number): boolean =>
   method === 'POST' && status < 400 && route !== '/quote'
 
 /** Adds headers and error handling to every response, including those for unknown routes. */
-export function everyAnswer({ config, log }: Context, limits: AddressLimits) {
+export function everyAnswer(
+  { config, log }: Context,
+  limits: AddressLimits,
+  methodsAt: (path: string) => readonly string[],
+) {
   const headersFor = answerHeaders(config)
   /** Returns the failure of a request; one for an unknown route takes from the public limit. */
   const failureIn = (request: Request, error: unknown) => {
     try {
-      if (error instanceof NotFoundError) takeFrom(limits.public, callerOf(request).address)
-      return failureOf(error)
+      if (!(error instanceof NotFoundError)) return failureOf(error)
+      const { address, path } = callerOf(request)
+      takeFrom(limits.public, address)
+      const isRoute = methodsAt(path).length > 0
+      return failureOf(isRoute ? new Refused(405, `${request.method} is not allowed here`) : error)
     } catch (refused) {
       return failureOf(refused)
     }
@@ -108,6 +115,7 @@ export function everyAnswer({ config, log }: Context, limits: AddressLimits) {
     })
     .onError({ as: 'global' }, ({ error, request, route, set }) => {
       const failure = failureIn(request, error)
+      if (failure.status === 405) set.headers.allow = methodsAt(callerOf(request).path).join(', ')
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))

@@ -11,7 +11,7 @@ import {
 } from '#shared/refusals'
 
 /** Statuses of refusals. */
-export type RefusedStatus = 400 | 401 | 403 | 404 | 413 | 415 | 429 | 503
+export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
 /** A refused request: status and a message for the user. Thrown by a route, handled in `edge.ts`. */
 export class Refused extends Error {

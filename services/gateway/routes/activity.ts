@@ -62,7 +62,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
             name: 'cursor',
             in: 'query',
             description: '`nextCursor` of the previous page.',
-            schema: { type: 'string' },
+            schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,400}$' },
           },
         ],
         ok: {

@@ -138,9 +138,10 @@ describe('GET /verify/:wallet', () => {
 describe('every response', () => {
   test.each([
     ['GET', '/nowhere', 404],
-    ['GET', '/quote', 404],
-    ['DELETE', '/me', 404],
-    ['POST', '/health', 404],
+    ['GET', '/quote', 405],
+    ['DELETE', '/me', 405],
+    ['POST', '/health', 405],
+    ['TRACE', '/topups', 405],
     ['GET', '/docs/package.json', 404],
     ['GET', '/docs/..%2fpackage.json', 404],
     ['GET', '/health', 200],
@@ -153,6 +154,20 @@ describe('every response', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     if (status === 404) expect(await errorOf(response)).toBe('not found')
+    if (status === 405) expect(await errorOf(response)).toBe(`${method} is not allowed here`)
+  })
+  test.each([
+    ['DELETE', '/me', 'GET, HEAD'],
+    ['GET', '/topups', 'POST'],
+    ['PUT', '/verify/0x0000000000000000000000000000000000000001', 'GET, HEAD'],
+    ['POST', '/me/activity/pay_1/', 'GET, HEAD'],
+    ['TRACE', '/docs/guide', 'GET, HEAD'],
+    ['TRACE', '/nowhere', null],
+  ])('%s %s names the methods of the route: %s', async (method, at, allowed) => {
+    const fixture = await fixtureOf()
+    const response = await fixture.call(method, at)
+    expect(response.headers.get('allow')).toBe(allowed)
+    expect(response.headers.get('x-error-code')).toBe(allowed ? 'bad_request' : 'not_found')
   })
   test('allows the app through CORS, in the preflight too', async () => {
     const fixture = await fixtureOf()
