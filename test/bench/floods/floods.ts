@@ -13,6 +13,9 @@ import { quantile } from '../quantile'
 const bench = 'floods'
 const slowReaders = 1_000
 const hostConnections = 16
+const slowBodies = 1_000
+/** The sender must not spend the time of the honest users, who share its process. */
+const reopenMs = 50
 
 /** A flood that runs until it is disposed. */
 type Flood = { readonly name: string; readonly start: () => Disposable }
@@ -66,6 +69,21 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
     },
     { name: 'malformed Host headers without a pause', start: () => sendHosts(port) },
     {
+      name: `${slowBodies} bodies that never end`,
+      start: () => sendBodies(port, slowBodies, 'Content-Length: 60000', 'x'.repeat(1_000), 500),
+    },
+    {
+      name: `${hostConnections} bodies in chunks of a byte without a pause`,
+      start: () =>
+        sendBodies(
+          port,
+          hostConnections,
+          'Transfer-Encoding: chunked',
+          '1\r\nx\r\n'.repeat(500),
+          1,
+        ),
+    },
+    {
       name: '24 verification links/s',
       start: () =>
         atRate(
@@ -94,6 +112,42 @@ function sendHosts(port: number): Disposable {
     return socket
   })
   return { [Symbol.dispose]: () => void sockets.map((socket) => socket.destroy()) }
+}
+
+/** Sends parts of bodies on many connections, and opens again those that the gateway closes. */
+function sendBodies(
+  port: number,
+  connections: number,
+  form: string,
+  part: string,
+  everyMs: number,
+): Disposable {
+  let isOver = false
+  const open = (number: number): ReturnType<typeof connect> => {
+    const socket = connect(port, '127.0.0.1', () => {
+      const from = `X-Forwarded-For: ${addressOf(number)}`
+      socket.write(
+        `POST /webhooks/payments HTTP/1.1\r\nHost: localhost\r\n${from}\r\n${form}\r\n\r\n`,
+      )
+    })
+    const timer = setInterval(() => socket.writable && socket.write(part), everyMs)
+    socket.on('data', () => socket.destroy()).on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(timer)
+      setTimeout(() => {
+        if (!isOver) sockets[number] = open(number)
+      }, reopenMs)
+    })
+    return socket
+  }
+  const sockets: ReturnType<typeof connect>[] = []
+  for (let number = 0; number < connections; number++) sockets.push(open(number))
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
 }
 
 type Honest = { readonly quoteMs: number[]; readonly meMs: number[]; refused: number }
