@@ -101,7 +101,11 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payouts',
     lines: ['payout needs manual review', 'unexpected payout at provider'],
-    steps: "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`.",
+    steps:
+      "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`. " +
+      '`provider_refuses`: the account refuses orders or look-ups with the code in `says`. Have it allow them; ' +
+      'the cash-out then continues. If the dashboard has its payout, resend the webhook there. If only look-ups ' +
+      'of a version in which the dashboard has no payouts are refused, remove it from `PROVIDER_PAYOUTS_API`.',
   },
   {
     source: 'services/payouts',

@@ -10,7 +10,7 @@ import {
   url,
 } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
-import { payoutApis } from './provider'
+import { type PayoutApis, payoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 
 /** List of `keyId:base64` with 32 bytes each; error messages never contain a key. */
@@ -47,8 +47,9 @@ export const fields = {
       'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
     fallback: 'xendit',
   }),
-  PROVIDER_PAYOUTS_API: oneOf(payoutApis, {
-    about: 'API version of new payouts. Verify v3 in test mode before use',
+  PROVIDER_PAYOUTS_API: oneOf([...payoutApis, 'v2,v3', 'v3,v2'], {
+    about:
+      'API version of new payouts, then one used before: a payout in no row is looked up in each. Verify v3 in test mode before use',
     fallback: 'v2',
   }),
   TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
@@ -123,3 +124,6 @@ export const givenBackMaxOf = (config: {
   ofWallet: config.cashoutRefusedDayMax,
   toAccount: config.cashoutRefusedToAccountDayMax,
 })
+
+/** Returns the versions of a list. */
+export const payoutApisOf = (list: string) => list.split(',') as unknown as PayoutApis

@@ -8,7 +8,7 @@ import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
 import { limits } from './cashout'
-import { fields, givenBackMaxOf } from './config'
+import { fields, givenBackMaxOf, payoutApisOf } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
@@ -44,7 +44,7 @@ await runService(name, fields, async (config, runtime) => {
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
     ...{ requestsPerMinute: config.providerRequestsPerMinute, copies: copies.count },
-    ...{ api: config.providerPayoutsApi, log },
+    ...{ apis: payoutApisOf(config.providerPayoutsApi), log },
   })
   const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
   const balance = openBalance(reading)

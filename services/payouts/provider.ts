@@ -38,6 +38,8 @@ export type Promised = {
  */
 export const payoutApis = ['v2', 'v3'] as const
 export type PayoutApi = (typeof payoutApis)[number]
+/** Versions that a deployment has used, that of new orders first. */
+export type PayoutApis = readonly [newest: PayoutApi, ...earlier: PayoutApi[]]
 
 /** One transfer to a bank account. `id` is permanently both reference and idempotency key. */
 export type PayoutOrder = {
@@ -71,8 +73,8 @@ export type Hint =
  * or if a lookup failed, and `ProviderBusy` if it certainly did not act.
  */
 export type PayoutProvider = {
-  /** API version of new orders; an order attempted before keeps its own. */
-  readonly api: PayoutApi
+  /** API version of new orders, and those used before: an order attempted before keeps its own. */
+  readonly apis: PayoutApis
   /** Orders a transfer, or returns the one already ordered under the same id. */
   readonly create: (
     order: PayoutOrder,

@@ -18,7 +18,7 @@ import { payoutListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
 import { webhookReactions } from './incoming/webhook'
 import { relayReactions } from './onchain/relay'
-import type { PayoutApi } from './provider'
+import type { PayoutApi, PayoutApis } from './provider'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
@@ -113,7 +113,7 @@ export async function openFixture(
   const secretKey = testConfig.secretKeys.ID
   const outside = openDetour(() => sandbox.url)
   const api = { secretKey, baseUrl: outside.url, requestsPerMinute: 60_000, log }
-  const providerBy = (payoutsApi: PayoutApi) => openXendit({ ...api, api: payoutsApi })
+  const providerBy = (...apis: PayoutApis) => openXendit({ ...api, apis })
   const provider = providerBy(options.payoutsApi ?? 'v2')
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })

@@ -42,7 +42,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
 /** Payouts. Slow ones are ordered first and checked last. */
 export function payoutSteps(bench: PayoutBench): Step[] {
   const { api } = bench
-  const provider = xenditPayouts(bench.client, api)
+  const provider = xenditPayouts(bench.client, [api])
   const orders = outcomes.map(([accountNumber]) => orderTo(accountNumber))
   const pending = orderTo(staysPending)
   const ids = new Map<string, string>()
@@ -156,11 +156,11 @@ const outcomeStep = (
 })
 
 function channelSteps({ api, client, wrongKey }: PayoutBench): Step[] {
-  const provider = xenditPayouts(client, api)
+  const provider = xenditPayouts(client, [api])
   const prefix = api === 'v3' ? 'po-' : 'disb-'
   let channels: readonly Channel[] | undefined
   const refusal = async (order: PayoutOrder, by: ProviderClient = client) => {
-    const answer = await xenditPayouts(by, api).create(order, api)
+    const answer = await xenditPayouts(by, [api]).create(order, api)
     return 'ok' in answer ? 'accepted' : answer.refused.meaning
   }
   return [

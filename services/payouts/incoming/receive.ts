@@ -19,7 +19,7 @@ import {
 } from '../decide'
 import { bookFitting, bookOdd } from '../ledger/book'
 import { announceFact, startReturn, takeStep } from '../onchain/advance'
-import { type Evidence, type PayoutApi, type PayoutStatus, payoutApis } from '../provider'
+import type { Evidence, PayoutApi, PayoutStatus } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
 /**
@@ -43,14 +43,14 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 
 /**
  * Finds the provider's payouts with our reference. A row that knows of no attempt may come from a
- * backup, from a time with another version of the API, so every version is asked. Throws unless each
+ * backup, from a time with another version of the API, so each one that was used is asked. Throws unless each
  * response is conclusive.
  */
 export async function findPayouts(
   context: Context,
   cashout: Cashout,
 ): Promise<readonly Evidence[]> {
-  const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis
+  const apis = cashout.payoutApi ? [cashout.payoutApi] : context.provider.apis
   const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
   return (await Promise.all(apis.map(find))).flat()
 }

@@ -74,7 +74,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     await fixture.putBack(id, 'taking')
     await fixture.relayed('take', id)
     await fixture.database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt: null }))
-    const context = { ...fixture.context, provider: fixture.providerBy(after) }
+    const context = { ...fixture.context, provider: fixture.providerBy(after, before) }
     const orders = await ordersDuring(async () => payAgain(context, await fixture.row(id)))
     expect(orders).toBe(0)
     expect(await fixture.row(id)).toMatchObject({ state: 'paid', attempts: 0 })

@@ -78,7 +78,7 @@ export const beginAttempt = (
     const before = await lockCashout(tx, id)
     if (before?.state !== 'paying') return undefined
     if (before.providerPayoutId !== null) return undefined
-    const cashout = await countAttempt(tx, before, provider.api)
+    const cashout = await countAttempt(tx, before, provider.apis[0])
     const sincePreviousMs = before.attemptedAt
       ? cashout.attemptedAt!.getTime() - before.attemptedAt.getTime()
       : Number.POSITIVE_INFINITY
@@ -86,11 +86,12 @@ export const beginAttempt = (
   })
 
 async function attempt(context: Context, before: Cashout): Promise<void> {
+  const { provider } = context
   const order = orderOf(context, before)
   const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
-  const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
+  const answer = await provider.create(order, apiOf(counted.cashout, provider.apis[0]))
   failpoint('payouts:provider-answered')
   if ('refused' in answer) return refused(context, counted, answer.refused)
   if (answer.ok.referenceId !== before.id) throw new Error('the provider returned another payout')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ProviderUnknown } from '#shared/provider/problem'
 import { moveCashout } from '../cashout.store'
 import { type Fixture, openFixture } from '../test-support'
-import { payAgain, payTaken } from './pay'
+import { noteRefusal, payAgain, payTaken } from './pay'
 
 /** Orders through a provider's interface are paths that begin with it. */
 const versionOf = (call: Request) => new URL(call.url).pathname.split('/')[1]
@@ -17,7 +17,7 @@ describe('payouts that go through v3', () => {
   test('are paid once, in whole rupiah, and reported by their own events', async () => {
     const id = await fixture.taken()
     const paid = await fixture.until(id, 'paid')
-    expect(paid).toMatchObject({ payoutApi: 'v3', attempts: 1, providerStatus: 'SUCCEEDED' })
+    expect(paid).toMatchObject({ payoutApi: 'v3', providerStatus: 'SUCCEEDED' })
     expect(paid.providerPayoutId).toStartWith('po-')
     const transfers = await fixture.transfers(id)
     expect(transfers).toHaveLength(1)
@@ -74,6 +74,49 @@ describe('payouts that go through v3', () => {
     const codes = byV3!.map(({ code }) => code)
     expect(codes).toContain('ID_BCA')
     expect(codes.length).toBeLessThan(byV2!.length)
+  })
+})
+
+describe('a cash-out that is late at its first order', () => {
+  let fixture: Fixture
+  beforeAll(async () => {
+    fixture = await openFixture({ recheckAfterMs: 600_000, webhooks: false })
+  })
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+  /** Pays one as late, by an account that refuses look-ups through v3. Returns its row. */
+  const paidLate = (provider: Fixture['context']['provider']) =>
+    fixture.detoured(
+      (call) =>
+        call.url.includes('/v3/payouts')
+          ? Response.json({ error_code: 'DATA_NOT_FOUND', message: '' }, { status: 404 })
+          : undefined,
+      async () => {
+        const { payoutId } = (await fixture.create(fixture.request())).ok!
+        await fixture.database.run((db) =>
+          moveCashout(db, payoutId, 'taken', { nextCheckAt: null }),
+        )
+        const context = { ...fixture.context, provider }
+        const row = await fixture.row(payoutId)
+        await payTaken(context, row, { isLate: true }).catch((error: Error) =>
+          noteRefusal(context, row, error),
+        )
+        return fixture.row(payoutId)
+      },
+    )
+
+  test('is ordered although the account refuses look-ups by a version that was never used', async () => {
+    const { id, attempts } = await paidLate(fixture.providerBy('v2'))
+    expect(attempts).toBe(1)
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test('waits for an operator if the account refuses look-ups by a version that was used', async () => {
+    const row = await paidLate(fixture.providerBy('v2', 'v3'))
+    expect(row).toMatchObject({ state: 'paying', attempts: 0 })
+    expect(await fixture.transfers(row.id)).toEqual([])
+    expect(await fixture.sent(row.id)).not.toContain('relay.return')
+    expect(fixture.alarms(row.id).map(({ kind }) => kind)).toEqual(['provider_refuses'])
   })
 })
 

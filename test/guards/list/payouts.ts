@@ -73,9 +73,9 @@ export const payoutGuards: readonly Guard[] = [
         `  const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
-  const answer = await context.provider.create(order, apiOf(counted.cashout, context.provider.api))
+  const answer = await provider.create(order, apiOf(counted.cashout, provider.apis[0]))
 `,
-        `  const answer = await context.provider.create(order, apiOf(before, context.provider.api))
+        `  const answer = await provider.create(order, apiOf(before, provider.apis[0]))
   const counted = await beginAttempt(context, before.id)
   if (!counted) return
 `,
@@ -147,13 +147,14 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard: 'a payout is looked up under every version of the API before its first order',
+    guard:
+      'a payout is looked up under every version of the API that was used before its first order',
     kind: 'look-up',
     edits: [
       edit(
         at('incoming/receive.ts'),
-        'const apis = cashout.payoutApi ? [cashout.payoutApi] : payoutApis',
-        'const apis = [cashout.payoutApi ?? context.provider.api]',
+        'const apis = cashout.payoutApi ? [cashout.payoutApi] : context.provider.apis',
+        'const apis = [cashout.payoutApi ?? context.provider.apis[0]]',
       ),
     ],
     test: {

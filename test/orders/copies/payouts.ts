@@ -54,7 +54,13 @@ export const evidenceOf = (referenceId: string, status: PayoutStatus, name = '')
 
 /** Parses webhooks as the service does; makes no calls. */
 const xendit = openXendit({
-  ...{ baseUrl: 'http://127.0.0.1:9', secretKey: 'id', requestsPerMinute: 60_000, log, api: 'v2' },
+  ...{
+    baseUrl: 'http://127.0.0.1:9',
+    secretKey: 'id',
+    requestsPerMinute: 60_000,
+    log,
+    apis: ['v2'],
+  },
 })
 
 /** An instance of payouts: its own code, on the session's connection. */

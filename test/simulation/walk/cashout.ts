@@ -119,7 +119,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     ({
       ...{ database: stage.database(reach), log: noLog, poke: () => {} },
       provider: {
-        ...{ api: 'v2', statusOf: (word: string) => word },
+        ...{ apis: ['v2'], statusOf: (word: string) => word },
         create: () => reach(create),
         find: (payoutId: string) =>
           reach(() => {

@@ -100,7 +100,7 @@ export class PayoutsProvider {
       return { refused: { code: 'CHANNEL_UNAVAILABLE', meaning: 'channel_unavailable' as const } }
     }
     return {
-      api: 'v2',
+      apis: ['v2'],
       create: async (order) => {
         const perMille = this.fateOf(order.id) === 'is moody' ? 250 : 30
         if (!world.isCalm && chance(world.choices, perMille)) {

@@ -4,7 +4,7 @@ import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
 import { type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
-import type { Evidence, PayoutApi, PayoutOrder, PayoutProvider } from '../../provider'
+import type { Evidence, PayoutApis, PayoutOrder, PayoutProvider } from '../../provider'
 import { readDelivery } from './delivery'
 import {
   bodyOf,
@@ -26,22 +26,25 @@ import {
   XenditPayoutV3,
 } from './v3'
 
-/** Opens a client for the Indonesian account. `api` is the version of new orders. */
+/** Opens a client for the Indonesian account. `apis`: versions that were used, that of new orders first. */
 export const openXendit = ({
-  api,
+  apis,
   ...options
 }: {
   baseUrl: string
   secretKey: string
   requestsPerMinute: number
   copies?: () => number
-  api?: PayoutApi
+  apis?: PayoutApis
   log: Log
-}): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), api)
+}): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), apis)
 
 /** Adapts the payouts of the Indonesian account, v2 and v3. */
-export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): PayoutProvider => ({
-  api,
+export const xenditPayouts = (
+  client: ProviderClient,
+  apis: PayoutApis = ['v2'],
+): PayoutProvider => ({
+  apis,
   create: async (order, through) => {
     const answer = through === 'v3' ? await createV3(client, order) : await createV2(client, order)
     if ('ok' in answer) return answer
@@ -86,7 +89,7 @@ export const xenditPayouts = (client: ProviderClient, api: PayoutApi = 'v2'): Pa
     })
     if ('refused' in answer) throw refusedTo('list channels', answer.refused)
     const banks = channelsFrom(answer.ok)
-    return api === 'v3' ? banks.filter(({ code }) => swiftCodeOf(code) !== undefined) : banks
+    return apis[0] === 'v3' ? banks.filter(({ code }) => swiftCodeOf(code) !== undefined) : banks
   },
   statusOf: statusFrom,
   readDelivery,
