@@ -38,3 +38,17 @@ test('a duration is counted in its buckets, in seconds', async () => {
     ['+Inf', 2],
   ])
 })
+
+test('a timer whose labels are closed lists begins at 0, so that its first observation is an increase', async () => {
+  const labels = { kind: ['a', 'b'], held: ['yes', 'no'] } as const
+  timer({ what: 'test_closed', help: 'x', labels, buckets: [0.1] })
+  timer({ what: 'test_open', help: 'x', labels: { kind: { atMost: 2 } }, buckets: [0.1] })
+  const counts = await samples('ausd_test_closed_seconds_count')
+  expect(counts.map(({ labels: { kind, held }, value }) => [kind, held, value])).toEqual([
+    ['a', 'yes', 0],
+    ['a', 'no', 0],
+    ['b', 'yes', 0],
+    ['b', 'no', 0],
+  ])
+  expect(await samples('ausd_test_open_seconds_count')).toEqual([])
+})

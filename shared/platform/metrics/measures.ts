@@ -45,6 +45,7 @@ export function timer<L extends string>(options: {
     ...{ name: `${namespace}_${what}_seconds`, help, labelNames: names, registers: [registry] },
     buckets: [...buckets],
   })
+  for (const said of combinations(labels)) histogram.zero(said)
   const bound = boundary(labels)
   const seconds = (value: number, said: Said<L>) => histogram.observe(bound(said), value)
   return {
@@ -65,6 +66,19 @@ export function counter<L extends string>(options: {
   const counted = new Counter({ name, help, labelNames, registers: [registry] })
   const bound = boundary(labels)
   return (said, by = 1) => counted.inc(bound(said), by)
+}
+
+/**
+ * Returns every combination of labels that are all lists. Their series begin at 0: `rate` and
+ * `increase` do not count the first observation of a series that did not exist before.
+ */
+function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
+  let all: Partial<Said<L>>[] = [{}]
+  for (const [name, values] of Object.entries<Values>(labels)) {
+    if (!('length' in values)) return []
+    all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })))
+  }
+  return all as Said<L>[]
 }
 
 /** Replaces every value that its label does not allow with `other`. */
