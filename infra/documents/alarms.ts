@@ -105,7 +105,7 @@ export const logAlarms: readonly LogAlarm[] = [
       "Compare the payout in the provider's dashboard with the row and `payouts.anomalies`. " +
       '`provider_refuses`: the account refuses orders or look-ups with the code in `says`. Have it allow them; ' +
       'the cash-out then continues. If the dashboard has its payout, resend the webhook there. If only look-ups ' +
-      'of a version in which the dashboard has no payouts are refused, remove it from `PROVIDER_PAYOUTS_API`.',
+      'of a version that the account never used are refused, set `PROVIDER_PAYOUTS_API` to `v2-only` or `v3-only`.',
   },
   {
     source: 'services/payouts',

@@ -10,7 +10,7 @@ import {
   url,
 } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
-import { type PayoutApis, payoutApis } from './provider'
+import type { PayoutApi, PayoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 
 /** List of `keyId:base64` with 32 bytes each; error messages never contain a key. */
@@ -47,9 +47,9 @@ export const fields = {
       'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
     fallback: 'xendit',
   }),
-  PROVIDER_PAYOUTS_API: oneOf([...payoutApis, 'v2,v3', 'v3,v2'], {
+  PROVIDER_PAYOUTS_API: oneOf(['v2', 'v3', 'v2-only', 'v3-only'], {
     about:
-      'API version of new payouts, then one used before: a payout in no row is looked up in each. Verify v3 in test mode before use',
+      'API version of new payouts. Verify v3 in test mode before use. A row of a backup is looked up in both; -only: if the account never used the other and refuses it',
     fallback: 'v2',
   }),
   TREASURY_ADDRESS: address({ about: 'treasury, which receives the AUSD of cash-outs' }),
@@ -125,5 +125,8 @@ export const givenBackMaxOf = (config: {
   toAccount: config.cashoutRefusedToAccountDayMax,
 })
 
-/** Returns the versions of a list. */
-export const payoutApisOf = (list: string) => list.split(',') as unknown as PayoutApis
+/** Returns the versions to use: that of new orders, then the other one, for rows of a backup. */
+export function payoutApisOf(setting: 'v2' | 'v3' | 'v2-only' | 'v3-only'): PayoutApis {
+  const [newest, isAlone] = setting.split('-') as [PayoutApi, 'only'?]
+  return isAlone ? [newest] : [newest, newest === 'v2' ? 'v3' : 'v2']
+}

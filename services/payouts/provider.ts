@@ -38,7 +38,7 @@ export type Promised = {
  */
 export const payoutApis = ['v2', 'v3'] as const
 export type PayoutApi = (typeof payoutApis)[number]
-/** Versions that a deployment has used, that of new orders first. */
+/** Versions that a deployment may have used, that of new orders first. */
 export type PayoutApis = readonly [newest: PayoutApi, ...earlier: PayoutApi[]]
 
 /** One transfer to a bank account. `id` is permanently both reference and idempotency key. */

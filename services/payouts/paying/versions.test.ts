@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ProviderUnknown } from '#shared/provider/problem'
 import { moveCashout } from '../cashout.store'
+import { payoutApisOf } from '../config'
 import { type Fixture, openFixture } from '../test-support'
 import { noteRefusal, payAgain, payTaken } from './pay'
 
@@ -75,6 +76,15 @@ describe('payouts that go through v3', () => {
     expect(codes).toContain('ID_BCA')
     expect(codes.length).toBeLessThan(byV2!.length)
   })
+})
+
+test.each([
+  ['v2', ['v2', 'v3']],
+  ['v3', ['v3', 'v2']],
+  ['v2-only', ['v2']],
+  ['v3-only', ['v3']],
+] as const)('PROVIDER_PAYOUTS_API=%s looks rows of a backup up in %p', (setting, apis) => {
+  expect(payoutApisOf(setting)).toEqual(apis as never)
 })
 
 describe('a cash-out that is late at its first order', () => {
