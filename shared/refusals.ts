@@ -25,11 +25,11 @@ export const refusals = {
   amount_above_day_limit: { status: 400, message: 'Amount exceeds the daily limit.' },
   topups_open_too_many: {
     status: 400,
-    message: 'You have too many open top-ups. Pay one or wait for one to expire.',
+    message: 'You have too many open top-ups. Pay or cancel one, or wait for one to expire.',
   },
   topups_open_too_much: {
     status: 400,
-    message: 'Your open top-ups exceed the limit. Pay one or wait for one to expire.',
+    message: 'Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.',
   },
   day_limit_reached: {
     status: 429,
@@ -50,6 +50,15 @@ export const refusals = {
     message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
   },
   export_limit_reached: { status: 429, message: 'Too many exports today. Try again later.' },
+
+  cancellation_unconfirmed: {
+    status: 503,
+    message: 'The cancellation is not confirmed yet. The checkout may still be paid. Try again.',
+  },
+  cancellations_too_many: {
+    status: 429,
+    message: 'Too many checkouts canceled today. This one closes by itself if it is not paid.',
+  },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },
   settlement_on_its_way: {

@@ -5,6 +5,7 @@ import { openAddressLimits } from './http/limit'
 import { openMethods } from './http/methods'
 import { openApiDocument } from './openapi/document'
 import { activityItemRoute, activityRoute } from './routes/activity'
+import { cancelRoutes } from './routes/cancel'
 import { cashoutsRoute } from './routes/cashouts'
 import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
@@ -31,6 +32,7 @@ const routes = [
   exportRoute,
   topupsRoute,
   settlementsRoute,
+  cancelRoutes,
   cashoutsRoute,
   sendsRoute,
   verifyRoute,

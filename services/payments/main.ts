@@ -8,6 +8,7 @@ import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
 import { shareOf } from '#shared/provider/rate-limit'
+import { answerCancellations } from './checkout/cancel'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
@@ -70,7 +71,8 @@ await runService(name, fields, async (config, runtime) => {
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
   const reads = [answerTerms, answerLimit, answerActivity, answerItem]
-  const forUsers = [answerTopups, answerSettlements, ...reads].map((answer) => answer(context))
+  const orders = [answerTopups, answerSettlements, answerCancellations]
+  const forUsers = [...orders, ...reads].map((answer) => answer(context))
   const answers = [...forUsers, ...answerDeeds(context)]
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })

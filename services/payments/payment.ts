@@ -128,6 +128,7 @@ export const reasons = [
   'paid_twice',
   'second_refunded',
   'replaced',
+  'cancelled',
   'made_good',
   'refunded_before_credit',
   'refunded_in_part',

@@ -14,6 +14,7 @@ import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
+import { answerCancellations } from './checkout/cancel'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
 import type { Context } from './context'
@@ -242,6 +243,7 @@ export async function openFixture() {
     ...{ context, database, provider, time, deliver, settle, sandbox, listing },
     topup: answerOf(answerTopups(context)),
     settlement: answerOf(answerSettlements(context)),
+    cancel: answerOf(answerCancellations(context)),
     activity: answerOf(answerActivity(context)),
     item: answerOf(answerItem(context)),
     limit: answerOf(answerLimit(context)),

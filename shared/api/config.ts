@@ -7,7 +7,8 @@ import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 
 const { pairs } = PricingTerms.answer.properties
-const { currencies, methods, heldChannels } = PaymentsTerms.answer.properties
+const { currencies, methods, heldChannels, cancellationsPerDayMax } =
+  PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
 const seconds = (what: string) => Type.Integer({ description: `${what}, in seconds.` })
@@ -73,7 +74,7 @@ export const GetConfig = route({
         { title: 'QuoteTerms', description: 'Validity of a quote.' },
       ),
       checkout: Type.Object(
-        { seconds: seconds('How long a checkout is open'), methods },
+        { seconds: seconds('How long a checkout is open'), methods, cancellationsPerDayMax },
         { title: 'CheckoutTerms', description: 'Lifetime of a checkout, and the payment methods.' },
       ),
       hold: Type.Object(

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { GetActivityItem } from '#shared/api/activity'
 import { route } from '#shared/api/route'
 import { Method } from '#shared/messages/activity'
 import { SendCreate } from '#shared/messages/chain'
@@ -35,11 +36,31 @@ export const PostSettlement = route({
     { quoteId: Uuid },
     {
       additionalProperties: false,
+      saysUnknown:
+        'a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',
       title: 'SettlementRequest',
       description: 'A settlement: the quote at which the entire debt is charged.',
     },
   ),
   answer: SettlementCreate.answer,
+})
+
+/** Cancels the open checkout of a top-up, unless it is paid. */
+export const PostTopupCancel = route({
+  method: 'POST',
+  path: '/topups/:id/cancel',
+  access: 'signed',
+  body: null,
+  answer: GetActivityItem.answer,
+})
+
+/** Cancels the open checkout of a settlement, unless it is paid. */
+export const PostSettlementCancel = route({
+  method: 'POST',
+  path: '/settlements/:id/cancel',
+  access: 'signed',
+  body: null,
+  answer: GetActivityItem.answer,
 })
 
 /** Takes AUSD by a signed transfer and pays rupiah to a bank account. */

@@ -1,7 +1,14 @@
 import { GetExport, GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import { GetConfig } from '#shared/api/config'
-import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
+import {
+  PostCashout,
+  PostSend,
+  PostSettlement,
+  PostSettlementCancel,
+  PostTopup,
+  PostTopupCancel,
+} from '#shared/api/money'
 import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
 import type { AnswerOf, BodyOf, Route } from '#shared/api/route'
@@ -101,6 +108,10 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
+    /** Cancels the open checkout of a top-up; returns the item afterwards, canceled or paid. */
+    cancelTopUp: (id: string) => signed(PostTopupCancel, undefined, { params: { id } }),
+    /** Cancels the open checkout of a settlement; returns the item afterwards, canceled or paid. */
+    cancelSettlement: (id: string) => signed(PostSettlementCancel, undefined, { params: { id } }),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
     /** Waits until a top-up, settlement, cash-out or send is no longer in flight. */

@@ -77,6 +77,7 @@ const passing = new Set<ErrorCode>([
   'rate_unavailable',
   'provider_unavailable',
   'chain_unavailable',
+  'cancellation_unconfirmed',
 ] satisfies (RefusalCode | GeneralCode)[])
 
 /** Returns whether the same request may succeed in a moment. */

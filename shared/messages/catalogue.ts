@@ -45,6 +45,7 @@ export const questions: readonly Question[] = [
   payments.PaymentsTerms,
   payments.TopupCreate,
   payments.SettlementCreate,
+  payments.CheckoutCancel,
   payments.PaymentsLimit,
   payments.PaymentsActivity,
   payments.PaymentsItem,

@@ -51,6 +51,16 @@ export const SettlementCreate = question('payments.settlement.create', 'payments
   repeat: 'once by its key',
 })
 
+/** Cancels the open checkout of a payment, unless it is paid; answers with the item afterwards. */
+export const CheckoutCancel = question('payments.checkout.cancel', 'payments', ['gateway'], {
+  request: Type.Object({
+    ...ItemRequest.properties,
+    kind: Type.Enum(['topup', 'settlement']),
+  }),
+  answer: ItemAnswer,
+  repeat: 'once by its key',
+})
+
 /** Payment limits of a currency, in its smallest unit. */
 export const CurrencyTerms = Type.Object(
   {
@@ -91,6 +101,9 @@ export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'],
     }),
     methods: Type.Array(Method, { description: 'Allowed values of `method` in a top-up.' }),
     checkoutSeconds: Type.Integer(),
+    cancellationsPerDayMax: Type.Integer({
+      description: 'Maximum number of checkouts that a wallet may cancel per day (UTC).',
+    }),
     heldChannels: Type.Array(ChannelKindName),
     topups: TopupTerms,
   }),

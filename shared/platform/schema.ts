@@ -112,7 +112,8 @@ function faultOf(schema: TSchema, value: unknown, faults: readonly Fault[]): str
   const unknown = faults.find((fault) => fault.keyword === 'additionalProperties')
   if (unknown) {
     const [name] = (unknown.params as { additionalProperties: string[] }).additionalProperties
-    return `${nameOf(`${unknown.instancePath}/${name}`)} is not a known field`
+    const more = saysAt(schema, unknown.instancePath, 'saysUnknown')
+    return `${nameOf(`${unknown.instancePath}/${name}`)} is not a known field${more ? `: ${more}` : ''}`
   }
   const first = faults[0]
   if (!first) return 'the body does not match the schema'
@@ -126,12 +127,17 @@ function faultOf(schema: TSchema, value: unknown, faults: readonly Fault[]): str
 const nameOf = (path: string): string =>
   path.slice(1).replaceAll('/', '.').slice(0, 60) || 'the body'
 
-function saysAt(schema: TSchema, path: string): string | undefined {
+/** Returns the text of a field: about its value, or about a field that it does not have. */
+function saysAt(
+  schema: TSchema,
+  path: string,
+  about: 'says' | 'saysUnknown' = 'says',
+): string | undefined {
   let node: unknown = schema
   for (const key of path.split('/').slice(1)) {
     const properties = (node as { properties?: Record<string, unknown> }).properties
     node = properties && Object.hasOwn(properties, key) ? properties[key] : undefined
     if (node === undefined) return undefined
   }
-  return (node as { says?: string }).says
+  return (node as { says?: string; saysUnknown?: string })[about]
 }

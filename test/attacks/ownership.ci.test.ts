@@ -123,6 +123,21 @@ describe.each(strangers)('%s', (who) => {
       expect([status, body]).toEqual([first!.status, first!.body])
   })
 
+  test("cannot cancel another user's checkout, and gets the answer for an unknown id", async () => {
+    const [open] = hers.ids
+    const ids = [open!, `pay_${'x'.repeat(22)}`]
+    const answers = await Promise.all(
+      ['topups', 'settlements'].flatMap((of) =>
+        ids.map((id) => as(who, 'POST', `/${of}/${id}/cancel`)),
+      ),
+    )
+    const [first] = answers
+    expect(first!.status).toBe(who === 'nobody' ? 401 : 404)
+    for (const { status, body } of answers)
+      expect([status, body]).toEqual([first!.status, first!.body])
+    expect(okOf(await ana.api.item(open!)).status).toBe('awaiting_payment')
+  })
+
   test("with another user's cursor sees none of that user's items", async () => {
     const paths = ['/me', '/me/activity', `/me/activity?cursor=${hers.cursor}`, '/me/export']
     for (const path of [...paths, `/me/export?wallet=${ana.wallet}`]) {

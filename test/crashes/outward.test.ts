@@ -28,7 +28,7 @@ const outward: readonly (readonly [file: string, call: string, before: string, a
   ],
   ['services/payments/checkout/open.ts', 'askOr(context, QuoteTake', 'row-stored', 'quote-taken'],
   [
-    'services/payments/checkout/replace.ts',
+    'services/payments/checkout/end.ts',
     'provider.cancelCheckout(',
     'quote-taken',
     'checkout-ended',

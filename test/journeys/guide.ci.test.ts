@@ -149,6 +149,12 @@ describe('a reader of the guide', () => {
     expect(await run('wait.ts', [sendId])).toStartWith('send sent: ')
   })
 
+  test('pays part of the debt in rupiah', async () => {
+    const [said] = await Promise.all([run('part.ts'), payNewest()])
+    expect(said).toContain('pay here: http')
+    expect(said).toEndWith('part: success, owed now: 769231\n')
+  })
+
   test('settles the debt, after which nothing is owed', async () => {
     const [said, paymentId] = await Promise.all([run('settle.ts'), payNewest()])
     expect(said).toContain(`PAYMENT_ID=${paymentId}\n`)

@@ -56,6 +56,8 @@ const moments = [
   'a late payment waited for a rate',
   'a late payment was worth less',
   'a second settlement was opened while one was open',
+  'a user canceled a checkout',
+  'a user canceled a checkout that was paid',
   'a payout order arrived after its sender had timed out',
   'a lane lease was lost during assignment',
   'a nonce was signed again with a higher fee',

@@ -44,9 +44,10 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   amount_above_maximum:
     'Split the amount. Check the unit too: rupiah have no decimals, ringgit are in sen.',
   amount_above_day_limit: 'The amount is above the daily limit. Offer a smaller amount.',
-  topups_open_too_many: 'Ask the user to pay an open checkout, or wait until one expires.',
+  topups_open_too_many:
+    'Ask the user to pay or cancel an open checkout, or wait until one expires.',
   topups_open_too_much:
-    'Ask the user to pay an open checkout, wait until one expires, or offer a smaller amount.',
+    'Ask the user to pay or cancel an open checkout, wait until one expires, or offer a smaller amount.',
   day_limit_reached:
     'Offer a smaller amount, or try again after 00:00 UTC (`Retry-After` has the seconds).',
   cashouts_refused_too_many:
@@ -57,13 +58,20 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   verification_limit_reached:
     'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
   export_limit_reached: 'Offer the last export again, or try again after `Retry-After` seconds.',
+  cancellation_unconfirmed:
+    'The provider has not said whether the checkout was canceled or paid. Send the same request again; if it ' +
+    'still fails, poll the item: it stays open, or shows how it ended.',
+  cancellations_too_many:
+    'Leave the checkout open: it closes at its `expiresAt`. `checkout.cancellationsPerDayMax` of `GET /config` ' +
+    'has the limit, which resets at 00:00 UTC.',
   nothing_owed: 'There is no debt (`drawn` in `GET /me` is 0): do not offer a settlement.',
   settlement_on_its_way:
     'An earlier checkout for this debt was paid. Wait for it in `GET /me/activity`.',
   settlements_too_many:
     'Open the checkout of the last response, or try again after `Retry-After` seconds.',
   debt_too_large:
-    'Have the user repay part of it from their wallet: `approve`, then `repay(amount)` on the credit line.',
+    'Have the user repay part of it from their wallet: `approve`, then `repay(amount)` on the credit line. Or ' +
+    '[in local currency](settle.md#pay-a-part-in-local-currency).',
   debt_too_small:
     'Have the user repay from their wallet: `approve`, then `repay(amount)` on the credit line.',
 

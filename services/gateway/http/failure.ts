@@ -58,6 +58,7 @@ const daily: ReadonlySet<RefusalCode> = new Set([
   'cashouts_refused_too_many',
   'gas_budget_spent',
   'verification_limit_reached',
+  'cancellations_too_many',
 ])
 const dayMs = 86_400_000
 /** Returns the time until midnight UTC, when daily limits reset. */

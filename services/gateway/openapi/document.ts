@@ -103,11 +103,11 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** Removes our own keyword `says`, which validation messages quote, and adds the type to string enums. */
+/** Removes our own keywords `says` and `saysUnknown`, which validation messages quote, and adds the type to string enums. */
 function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value
-  const { says, ...rest } = value as Json
+  const { says, saysUnknown: _, ...rest } = value as Json
   const { enum: words } = rest
   const areTexts = Array.isArray(words) && words.every((word) => typeof word === 'string')
   const kept = typeof says === 'string' || says === undefined ? rest : { ...rest, says }

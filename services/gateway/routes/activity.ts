@@ -68,7 +68,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
         ok: {
           description: 'One page; `nextCursor` is null on the last page.',
           schema: GetActivity.answer,
-          example: { inFlight: [entry], items: [entry], nextCursor: null },
+          example: { inFlight: [exampleItem], items: [exampleItem], nextCursor: null },
         },
         tagged: true,
         errors: [400, 401, 429, 503],
@@ -77,13 +77,19 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
+/** Form of an item's id, by kind. */
+export const idOf = {
+  payment: /^pay_[A-Za-z0-9_-]{22}$/,
+  cashout: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  send: /^snd_[A-Za-z0-9_-]{22}$/,
+} as const
 /** Owner of an item by the form of its id. */
 const owners = [
-  { id: /^pay_[A-Za-z0-9_-]{22}$/, question: PaymentsItem },
-  { id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, question: PayoutsItem },
-  { id: /^snd_[A-Za-z0-9_-]{22}$/, question: ChainItem },
+  { id: idOf.payment, question: PaymentsItem },
+  { id: idOf.cashout, question: PayoutsItem },
+  { id: idOf.send, question: ChainItem },
 ] as const
-const noSuchItem = () => new Refused(404, 'You have no item with this id.')
+export const noSuchItem = () => new Refused(404, 'You have no item with this id.')
 
 /**
  * `GET /me/activity/:id`: one item. An id that the wallet does not have, one of another wallet, and one
@@ -116,13 +122,13 @@ export const activityItemRoute = ({ ask }: Context, access: Access) =>
             in: 'path',
             required: true,
             description: '`paymentId`, `payoutId` or `sendId`.',
-            schema: { type: 'string', pattern: ownId.source, examples: [entry.id] },
+            schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
           },
         ],
         ok: {
           description: 'The item.',
           schema: GetActivityItem.answer,
-          example: { ...entry, inFlight: true },
+          example: { ...exampleItem, inFlight: true },
         },
         tagged: true,
         errors: [401, 404, 429, 503],
@@ -144,7 +150,7 @@ function pageOf(url: string): Page {
   return { limit: Number(limit), before }
 }
 
-const entry = {
+export const exampleItem = {
   id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
   kind: 'topup',
   status: 'awaiting_payment',

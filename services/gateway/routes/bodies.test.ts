@@ -69,7 +69,10 @@ describe('the gateway refuses a body with one fault and names it:', () => {
     ['/topups', 'wallet', ana.address, 'wallet is not a known field'],
     ['/topups', '__proto__', {}, '__proto__ is not a known field'],
     ['/settlements', 'quoteId', undefined, 'quoteId is missing'],
-    ['/settlements', 'amount', '1', 'amount is not a known field'],
+    [
+      ...(['/settlements', 'amount', '1'] as const),
+      'amount is not a known field: a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',
+    ],
     ['/cashouts', 'authorization', undefined, 'authorization is missing'],
     ['/cashouts', 'authorization', '0x', 'authorization must be an object'],
     ['/cashouts', 'authorization.from', '0x12', `authorization.from ${address}`],

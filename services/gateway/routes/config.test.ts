@@ -15,7 +15,12 @@ const replies: Replies = {
         settlement: { min: '100', max: '100000000' },
       },
     ],
-    ...{ methods: ['bank', 'card', 'qr'], checkoutSeconds: 900, heldChannels: ['card'] },
+    ...{
+      methods: ['bank', 'card', 'qr'],
+      checkoutSeconds: 900,
+      cancellationsPerDayMax: 10,
+      heldChannels: ['card'],
+    },
     topups: { openMax: 100, openAusdMax: '7', dayAusdMax: '8' },
   }),
   'payouts.terms': okay({

@@ -73,7 +73,11 @@ async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
     credit: { cycle, initialRatioBps },
     session: { secondsMax: sessionSecondsMax },
     quote: { seconds: pricing.quoteSeconds },
-    checkout: { seconds: payments.checkoutSeconds, methods: payments.methods },
+    checkout: {
+      seconds: payments.checkoutSeconds,
+      methods: payments.methods,
+      cancellationsPerDayMax: payments.cancellationsPerDayMax,
+    },
     hold: { seconds: chain.holdSeconds, channels: payments.heldChannels },
     currencies: payments.currencies,
     topups: payments.topups,
@@ -105,7 +109,7 @@ const example: AnswerOf<typeof GetConfig> = {
   },
   session: { secondsMax: sessionSecondsMax },
   quote: { seconds: 60 },
-  checkout: { seconds: 900, methods: ['bank', 'card', 'qr'] },
+  checkout: { seconds: 900, methods: ['bank', 'card', 'qr'], cancellationsPerDayMax: 10 },
   hold: {
     seconds: 60,
     channels: ['card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],

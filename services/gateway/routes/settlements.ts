@@ -26,7 +26,8 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
           description:
             'Charges all of `drawn`, converted at the quote and rounded up. Paid by card or e-wallet, ' +
             'the debt is repaid at once, and the same amount stays in `encumbered` of `GET /me` until ' +
-            'the hold ends.',
+            'the hold ends. To pay a part in local currency, top up and call `repayFromCollateral`: see ' +
+            '`/docs/guide/settle`.',
           tag: 'money',
           security: 'session',
           body: {

@@ -15,6 +15,8 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['GET', '/me/activity', 'payments.activity'],
   ['GET', `/me/activity/pay_${'x'.repeat(22)}`, 'payments.item'],
   ['GET', '/me/export', 'payments.person.read'],
+  ['POST', `/topups/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
+  ['POST', `/settlements/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
 ]
 const money = routes.slice(0, 4) as [string, BodyPath, string][]
 const again = ': sign in again'

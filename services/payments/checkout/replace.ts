@@ -1,13 +1,12 @@
 import type { Tx } from '#platform/db/open'
-import { failpoint } from '#platform/failpoint'
-import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
+import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
-import { fetchCheckout, receiveCheckout } from '../incoming/receive'
 import { supersede } from '../onchain/advance'
-import { findUnsettled, lockPayment } from '../payment.store'
+import { findUnsettled } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Terms } from '../price'
 import { countSettlements, lastRepaidAt } from '../treasury/limits.store'
+import { endCheckout, receiveOpen } from './end'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
 // ends the earlier one at the provider before it opens its own. A code already shown may still be
@@ -82,22 +81,10 @@ export async function receiveEarlier(
   )
   if ('refused' in admitted) return admitted
   for (const one of earlier) {
-    const refused = await receive(context, one)
+    const refused = await receiveOpen(context, one)
     if (refused) return refused
   }
   return ok({})
-}
-
-async function receive(context: Context, earlier: PaymentRow): Promise<Refusal | undefined> {
-  const { id: paymentId, account, checkoutId } = earlier
-  try {
-    const found = await fetchCheckout(context, account, checkoutId!)
-    await context.database.transaction((tx) => receiveCheckout(tx, context, account, found))
-    return undefined
-  } catch (error) {
-    context.log.warn({ paymentId, err: error }, 'processing earlier checkout failed')
-    return refuse('provider_unavailable')
-  }
 }
 
 /**
@@ -106,26 +93,12 @@ async function receive(context: Context, earlier: PaymentRow): Promise<Refusal |
  */
 export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
   for (const earlier of await open(context, payment.wallet)) {
-    const { account, checkoutId } = earlier
-    const outcome = await context.provider.cancelCheckout(account, checkoutId!)
-    failpoint('payments:checkout-ended')
-    if (outcome === 'unknown') return refuse('provider_unavailable')
-    const refused = outcome === 'closed' ? undefined : await receive(context, earlier)
+    const refused = await endCheckout(context, earlier, supersede)
     if (refused) return refused
-    if (outcome === 'closed') await replace(context, earlier)
   }
   const unsettled = await context.database.read((db) => findUnsettled(db, payment.wallet))
   const others = unsettled.filter(({ id }) => id !== payment.id)
   if (others.length === 0) return ok({})
   const isPaid = others.some(({ state }) => state === 'paid')
   return refuse(isPaid ? 'settlement_on_its_way' : 'provider_unavailable')
-}
-
-/** Marks a settlement as replaced unless its state has changed. */
-async function replace(context: Context, { id, state }: PaymentRow): Promise<void> {
-  await context.database.transaction(async (tx) => {
-    const row = await lockPayment(tx, id)
-    if (row?.state === state) await supersede(tx, context, row)
-  })
-  failpoint('payments:settlement-replaced')
 }

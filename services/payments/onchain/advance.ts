@@ -24,7 +24,7 @@ import {
   refIdOf,
   revocationOf,
 } from '../payment'
-import { type Change, movePayment } from '../payment.store'
+import { type Change, findUnsettled, movePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
@@ -127,6 +127,17 @@ export async function expire(tx: Tx, context: Context, payment: PaymentRow): Pro
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 
+/**
+ * Ends a checkout that its user canceled; the limits count none of it. A late payment is still
+ * received, and then held to the limits. One that was over already has expired.
+ */
+export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+  const ended = endedBy(payment, context.clock())
+  if (!ended.expiresAt) return expire(tx, context, payment)
+  const step = { next: 'expired', reason: 'cancelled' } as const
+  await takeStep(tx, context, payment, step, { ...ended, topupMicro: 0n })
+}
+
 /** Marks a settlement as replaced by a newer one. A late payment is still received. */
 export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
@@ -134,12 +145,15 @@ export async function supersede(tx: Tx, context: Context, payment: PaymentRow): 
 }
 
 /**
- * Ends a payment whose checkout is canceled at the provider. Only we cancel, and an awaiting
- * settlement only to replace it; the call that canceled may have crashed before it updated the row.
+ * Ends a payment whose checkout is canceled at the provider. Only we cancel, for its user or for a
+ * newer settlement; the call that canceled may have crashed before it updated the row.
  */
 export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
-  const waits = payment.state === 'awaiting_payment'
-  await (waits && payment.kind === 'settlement' ? supersede : expire)(tx, context, payment)
+  const { state, kind, wallet } = payment
+  if (state !== 'awaiting_payment') return expire(tx, context, payment)
+  const unsettled = kind === 'settlement' ? await findUnsettled(tx, wallet) : []
+  const isReplaced = unsettled.some((other) => other.state === 'opening')
+  await (isReplaced ? supersede : cancel)(tx, context, payment)
 }
 
 async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {

@@ -34,12 +34,17 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
   })
 
 /** Answers with one payment of a wallet, as in its activity. */
-export const answerItem = ({ database, clock, provider }: Context) =>
-  handler(PaymentsItem, async (asked) => {
-    const row = await findListed(database, asked)
-    const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
-    return ok({ item: row ? entryOf(row, as) : null })
-  })
+export const answerItem = (context: Context) =>
+  handler(PaymentsItem, async (asked) => ok({ item: await readItem(context, asked) }))
+
+/** Reads one payment of a wallet as in its activity; null if the wallet has none with this id. */
+export async function readItem(
+  { database, clock, provider }: Context,
+  asked: { wallet: `0x${string}`; id: string },
+): Promise<ActivityEntry | null> {
+  const row = await findListed(database, asked)
+  return row ? entryOf(row, { nowMs: clock(), kindOfChannel: provider.kindOfChannel }) : null
+}
 
 /**
  * Converts a payment to an activity entry. A checkout past its end shows as expired immediately.

@@ -3,6 +3,7 @@ import { channelKinds } from '#shared/messages/activity'
 import { PaymentsLimit, PaymentsTerms } from '#shared/messages/payments'
 import { dayLimit } from '#shared/money/day-limit'
 import { ok } from '#shared/refusals'
+import { cancellationsPerDayMax } from '../checkout/cancel'
 import type { Context } from '../context'
 import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
@@ -15,6 +16,7 @@ export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
       currencies: currencyTerms(),
       methods: [...methods],
       checkoutSeconds: Math.floor(checkoutTtlMs / 1_000),
+      cancellationsPerDayMax,
       heldChannels: channelKinds.filter(isHeld),
       topups: {
         openMax: topupLimits.openMax,

@@ -18,6 +18,7 @@ const texts: Readonly<Record<Reason, string>> = {
   paid_twice: 'This checkout was paid twice. The second payment was not credited.',
   second_refunded: 'This checkout was paid twice. The second payment was refunded.',
   replaced: 'A newer checkout for this debt replaced this one.',
+  cancelled: 'This checkout was canceled.',
   made_good:
     'This payment first covered an earlier reversed payment; any remainder is credited to you.',
   refunded_before_credit: 'The payment was refunded before it was credited.',
@@ -76,6 +77,12 @@ const unpaid: Words & { reason: ActivityReason } = {
   nextAction: null,
 }
 
+const canceled: Words & { reason: ActivityReason } = {
+  reason: 'cancelled',
+  sentence: `${texts.cancelled} Nothing was charged. Open a new checkout to pay.`,
+  nextAction: null,
+}
+
 const repaidOnHold: Words = {
   sentence:
     'Your debt has been repaid. The same amount of your limit stays reserved until the hold ends, ' +
@@ -106,7 +113,7 @@ export function wordsFor(
   const waits = awaitsRate(payment)
   // Past its end, but the provider has not yet been asked how it ended.
   if (status === 'expired' && payment.state === 'awaiting_payment') return unconfirmed
-  if (status === 'expired' && !waits) return unpaid
+  if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? canceled : unpaid
   const { sentence, nextAction } = wordsOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
   const why = payment.reason ? [texts[payment.reason]] : []

@@ -14,7 +14,7 @@ import { isCovered } from './reserve'
 // A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
 // may become collateral is held to the limits of top-ups when the checkout is opened. If the debt
 // has shrunk since, the excess is held to them when the money arrives, and so is all of it if the
-// checkout ended on an earlier day: unpaid checkouts of many days would else be paid on one.
+// checkout was canceled, or ended on an earlier day: many unpaid checkouts would else be paid on one.
 
 /** State of a payment's wallet on the chain, read before the transaction that receives its money. */
 export type Owner = {
@@ -32,14 +32,16 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
   isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** Returns the collateral (10⁻⁶ AUSD) that the limits have admitted; a replaced one counts no more. */
+/**
+ * Returns the collateral (10⁻⁶ AUSD) that the limits have admitted; a replaced one counts no more, and
+ * a canceled one has no `topupMicro`.
+ */
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
-type Unreceived = Admitted & Pick<PaymentRow, 'kind' | 'ausdMicro' | 'providerPaymentId' | 'reason'>
+type Unreceived = Admitted & Pick<PaymentRow, 'ausdMicro' | 'providerPaymentId' | 'reason'>
 /** Returns true if money of the payment may become collateral that no limit has admitted. */
 export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
-  (payment.kind === 'settlement' || isOfEarlierDay(payment, charge, nowMs)) &&
   (payment.providerPaymentId === null || awaitsRate(payment)) &&
   admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 

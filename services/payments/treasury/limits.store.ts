@@ -9,8 +9,8 @@ import { pauses } from '../schema.store'
 /**
  * Sums the amounts that are, or may become, collateral of a wallet: of its open checkouts, and of
  * those of the UTC day of `now`, paid or not. A checkout that expired unpaid counts, because it set
- * aside AUSD of the treasury; one that was never shown, or was replaced or refunded, does not. Also
- * returns the start of a pause of top-ups, or null.
+ * aside AUSD of the treasury; one that was never shown, or was replaced, canceled or refunded, does
+ * not. Also returns the start of a pause of top-ups, or null.
  */
 export async function sumTopups(
   db: Db,
@@ -53,6 +53,25 @@ export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<n
         eq(payments.wallet, wallet),
         eq(payments.kind, 'settlement'),
         sql`${payments.createdAt} > ${fromNow(-3_600_000)}`,
+      ),
+    )
+  return rows[0]!.count
+}
+
+/** Counts the checkouts that a wallet canceled on the UTC day of `now`; a canceled one ends at once. */
+export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
+  const { createdAt, expiresAt, reason } = payments
+  const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
+  const rows = await db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.wallet, wallet),
+        eq(reason, 'cancelled'),
+        gte(expiresAt, new Date(dayMs)),
+        // Only so that Postgres can use the index: a checkout is open for less than a day.
+        gte(createdAt, new Date(dayMs - 86_400_000)),
       ),
     )
   return rows[0]!.count

@@ -67,7 +67,7 @@ export const settlementPaths: readonly Path[] = [
   {
     ...{ kind: 'settlement', name: 'settlement that replaces another' },
     boundaries: [
-      ...checkedOut(['payments:checkout-ended', 'payments:settlement-replaced']),
+      ...checkedOut(['payments:checkout-ended', 'payments:checkout-end-stored']),
       ...paid,
     ],
     begin: settlements(byBank, true),

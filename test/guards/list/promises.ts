@@ -181,7 +181,7 @@ const topups: readonly Guard[] = [
     kind: 'decision',
     edits: [
       edit(
-        payments('checkout/replace.ts'),
+        payments('checkout/end.ts'),
         'const outcome = await context.provider.cancelCheckout(account, checkoutId!)',
         "const outcome = account ? 'closed' : await context.provider.cancelCheckout(account, checkoutId!)",
       ),

@@ -156,7 +156,8 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
     db,
     {
       ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
-      ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, method: 'qr', quoteId: `quote ${id}` },
+      ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, topupMicro: ausdMicro, method: 'qr' },
+      quoteId: `quote ${id}`,
       ...{ requestFingerprint: 'somebody', account: 'ID' },
     },
     7_000,

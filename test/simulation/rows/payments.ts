@@ -103,6 +103,8 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
 
 export const countSettlements: StandIn<Limits['countSettlements']> = async () => 0
 
+export const countCanceled: StandIn<Limits['countCanceled']> = async () => 0
+
 export const lastRepaidAt: StandIn<Limits['lastRepaidAt']> = async (db, wallet) => {
   const times = rowsOf(db)
     .payments.by('wallet', wallet)

@@ -1,5 +1,5 @@
 import { idFor, messageIdFor, uuidFor } from '#shared/ids'
-import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
+import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 import { DripOrdered, VerifyOrdered } from '#shared/messages/relay'
 import type { Question } from '#shared/messages/topic'
@@ -56,7 +56,7 @@ export class People {
     let isAnswered = false
     const tell = (answer: { ok?: Record<string, string>; refused?: string }) => {
       if (isAnswered) return
-      const isUnclear = !answer.ok && answer.refused?.endsWith('_unavailable')
+      const isUnclear = !answer.ok && /_(unavailable|unconfirmed)$/.test(answer.refused ?? '')
       if (isUnclear) return
       isAnswered = true
       this.#later(1, () => onAnswer(answer))
@@ -94,7 +94,9 @@ export class People {
     let isOpen = false
     this.#ask(TopupCreate, request, ({ ok }) => {
       isOpen = true
-      if (ok) this.#visit(ok.paymentId!, method)
+      if (!ok) return
+      this.#visit(ok.paymentId!, method)
+      this.#changeMind('topup', wallet, ok.paymentId!)
     })
     // The response with the checkout was lost, but the user pays in it anyway.
     this.#later(1_200, () => {
@@ -110,6 +112,7 @@ export class People {
       this.#ask(SettlementCreate, request, ({ ok }) => {
         if (!ok) return
         this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card'] as const))
+        this.#changeMind('settlement', wallet, ok.paymentId!)
         if (again && chance(world.choices, 250)) {
           world.saw('a second settlement was opened while one was open')
           this.#later(oneOf(world.choices, 6_000), () => open(false))
@@ -141,6 +144,19 @@ export class People {
       pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
     } else if (whim < 88) pay(inTimeMs, wrong)
     // The others never pay.
+  }
+
+  /** Some users cancel the checkout: before they pay, at the moment at which they pay, or later. */
+  #changeMind(kind: 'topup' | 'settlement', { address: wallet }: Wallet, id: string): void {
+    const { world } = this.around
+    if (!chance(world.choices, 120)) return
+    this.#later(oneOf(world.choices, 20_000), () => {
+      this.#ask(CheckoutCancel, { wallet, kind, id }, ({ ok }) => {
+        const { status, reason } = (ok?.item ?? {}) as { status?: string; reason?: string }
+        if (reason === 'cancelled') world.saw('a user canceled a checkout')
+        if (status === 'paid') world.saw('a user canceled a checkout that was paid')
+      })
+    })
   }
 
   #rateMoves({ currency }: Session): void {

@@ -1,0 +1,72 @@
+import { Elysia } from 'elysia'
+import { PostSettlementCancel, PostTopupCancel } from '#shared/api/money'
+import { CheckoutCancel } from '#shared/messages/payments'
+import type { Context } from '../context'
+import { okOf } from '../http/failure'
+import { place } from '../http/order'
+import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
+import { exampleItem, idOf, noSuchItem } from './activity'
+
+/**
+ * `POST /topups/:id/cancel` and `POST /settlements/:id/cancel`: the item as it is afterwards. An id of
+ * another wallet or kind gets the same answer as an unknown one.
+ */
+export const cancelRoutes = ({ ask }: Context, access: Access) => {
+  const routes = new Elysia().use(access)
+  for (const { kind, path, noun } of kinds)
+    routes.post(
+      path,
+      async ({ params: { id }, wallet }) => {
+        if (!idOf.payment.test(id)) throw noSuchItem()
+        const { item } = okOf(await place(ask, CheckoutCancel, { wallet, kind, id }))
+        if (!item) throw noSuchItem()
+        return item
+      },
+      {
+        signed: true,
+        ...operation({
+          summary: `Cancel the open checkout of a ${noun}`,
+          description:
+            'Takes no body. The provider decides between a payment and a cancellation at the same moment, ' +
+            'and the answer is the item afterwards: `expired` with the reason `cancelled`, or paid. Its ' +
+            'limits are free again at once. A checkout that is no longer open is returned unchanged, so ' +
+            'repeating has no further effect. A code that was shown before may still be paid: that money ' +
+            'is credited late, if the limits admit it.',
+          tag: 'money',
+          security: 'session',
+          parameters: [
+            {
+              name: 'id',
+              in: 'path',
+              required: true,
+              description: '`paymentId` of the checkout.',
+              schema: { type: 'string', pattern: idOf.payment.source, examples: [exampleItem.id] },
+            },
+          ],
+          ok: {
+            description: 'The item after the cancellation.',
+            schema: PostTopupCancel.answer,
+            example: { ...canceled, kind },
+          },
+          errors: [401, 404, 429, 503],
+        }),
+      },
+    )
+  return routes
+}
+
+const kinds = [
+  { kind: 'topup', path: PostTopupCancel.path, noun: 'top-up' },
+  { kind: 'settlement', path: PostSettlementCancel.path, noun: 'settlement' },
+] as const
+
+const { checkoutUrl: _, ...ended } = exampleItem
+const canceled = {
+  ...ended,
+  status: 'expired',
+  reason: 'cancelled',
+  nextAction: null,
+  sentence: 'This checkout was canceled. Nothing was charged. Open a new checkout to pay.',
+  inFlight: false,
+}

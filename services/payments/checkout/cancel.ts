@@ -1,0 +1,37 @@
+import { handler } from '#platform/bus/serve'
+import { CheckoutCancel } from '#shared/messages/payments'
+import { ok, refuse } from '#shared/refusals'
+import type { Context } from '../context'
+import { cancel } from '../onchain/advance'
+import { findPayment } from '../payment.store'
+import { readItem } from '../queries/activity'
+import { countCanceled } from '../treasury/limits.store'
+import { endCheckout } from './end'
+
+/**
+ * Cancellations of a wallet per day (UTC). A canceled checkout frees the limits at once, so without
+ * this one wallet could keep the treasury's cover set aside all day.
+ */
+export const cancellationsPerDayMax = 10
+
+/**
+ * Cancels an open checkout of a wallet and returns the item as it is afterwards: closed, or paid if
+ * that came first. A checkout that is no longer open is returned as it is. `item` is null if the
+ * wallet has none of this kind and id. Refuses with `cancellation_unconfirmed` if the provider does
+ * not say how the checkout ended: it stays open, and a recheck decides.
+ */
+export const answerCancellations = (context: Context) =>
+  handler(CheckoutCancel, async ({ wallet, kind, id }) => {
+    const { database, clock } = context
+    const find = () => database.read((db) => findPayment(db, id))
+    const payment = await find()
+    if (payment?.wallet !== wallet || payment.kind !== kind) return ok({ item: null })
+    if (payment.state === 'awaiting_payment') {
+      const canceled = await database.read((db) => countCanceled(db, wallet, new Date(clock())))
+      if (canceled >= cancellationsPerDayMax) return refuse('cancellations_too_many')
+      if (await endCheckout(context, payment, cancel)) return refuse('cancellation_unconfirmed')
+      // Completed, but its charge is not yet decided.
+      if ((await find())?.state === 'awaiting_payment') return refuse('cancellation_unconfirmed')
+    }
+    return ok({ item: await readItem(context, { wallet, id }) })
+  })
