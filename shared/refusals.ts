@@ -49,6 +49,10 @@ export const refusals = {
     status: 429,
     message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
   },
+  statement_too_long: {
+    status: 400,
+    message: 'This period has too many items for one statement. Choose a shorter one.',
+  },
   export_limit_reached: { status: 429, message: 'Too many exports today. Try again later.' },
 
   cancellation_unconfirmed: {

@@ -14,8 +14,10 @@ import { guideRoutes } from './routes/guide'
 import { healthRoutes } from './routes/health'
 import { countryRoute, meRoute, verificationRoute } from './routes/me'
 import { quoteRoute } from './routes/quote'
+import { receiptRoute } from './routes/receipt'
 import { sendsRoute } from './routes/sends'
 import { settlementsRoute } from './routes/settlements'
+import { statementRoute } from './routes/statement'
 import { topupsRoute } from './routes/topups'
 import { verifyRoute } from './routes/verify'
 import { identityWebhookRoute, paymentsWebhookRoute } from './routes/webhooks'
@@ -29,6 +31,8 @@ const routes = [
   verificationRoute,
   activityRoute,
   activityItemRoute,
+  receiptRoute,
+  statementRoute,
   exportRoute,
   topupsRoute,
   settlementsRoute,

@@ -1,8 +1,9 @@
-import { eq, max, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, max, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn } from '#platform/db/columns'
-import type { Db, Tx } from '#platform/db/open'
-import type { ChainEvent } from './event'
+import type { Database, Db, Tx } from '#platform/db/open'
+import { cursors, type Origin, servingOf } from './cursor.store'
+import type { ChainEvent, EventName } from './event'
 import { schema } from './schema.store'
 
 /** Every event that names an account, by its position on the chain. */
@@ -45,6 +46,35 @@ export async function addEvents(
       ${list((row) => row.wallet)}::text[], ${list((row) => row.name)}::text[],
       ${list((row) => JSON.stringify(row.args))}::jsonb[], ${list((row) => row.txHash)}::text[],
       ${list((row) => row.atSeconds)}::bigint[]) as r`)
+}
+
+/**
+ * Finds a wallet's events of these names, oldest first, with the cursor of the serving generation, in one
+ * statement. Returns undefined while no generation of this origin serves.
+ */
+export async function findAccountEvents(
+  database: Database,
+  origin: Origin,
+  wallet: `0x${string}`,
+  { names, eventsMax }: { names: readonly EventName[]; eventsMax: number },
+) {
+  const { generation, name, args, txHash, atSeconds, blockNumber, logIndex } = events
+  const asked = and(
+    eq(generation, cursors.generation),
+    eq(events.wallet, wallet),
+    inArray(name, [...names]),
+  )
+  const rows = await database.read((db) =>
+    db
+      .select({ cursor: cursors, event: { name, args, txHash, atSeconds } })
+      .from(cursors)
+      .leftJoin(events, asked)
+      .where(servingOf(origin))
+      .orderBy(asc(blockNumber), asc(logIndex))
+      .limit(eventsMax),
+  )
+  if (!rows[0]) return undefined
+  return { cursor: rows[0].cursor, events: rows.flatMap(({ event }) => event ?? []) }
 }
 
 /** Returns the block of the last stored event; null if there is none. */

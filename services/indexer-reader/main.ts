@@ -9,6 +9,7 @@ import { answerDebt } from './debt'
 import { startFollowing } from './follow'
 import { readings } from './metrics'
 import { answerRecord, readStats } from './record'
+import { answerStatement } from './statement'
 
 await runService('indexer-reader', fields, async (config, runtime) => {
   const { log, fatal } = runtime
@@ -36,7 +37,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     bus,
     name: 'indexer-reader',
     description: 'credit history of wallets, from finalized events',
-    answers: [answerRecord(context), answerDebt(context)],
+    answers: [answerRecord(context), answerDebt(context), answerStatement(context)],
     stats: () => readStats(context),
     readings,
     ...{ database, log },

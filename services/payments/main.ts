@@ -24,6 +24,7 @@ import { answerActivity, answerItem } from './queries/activity'
 import { oldestPayments } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
 import { answerLimit, answerTerms } from './queries/public-config'
+import { answerStatement } from './queries/statement'
 import { answerDeeds } from './review/operator-commands'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
@@ -70,7 +71,7 @@ await runService(name, fields, async (config, runtime) => {
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const reads = [answerTerms, answerLimit, answerActivity, answerItem]
+  const reads = [answerTerms, answerLimit, answerActivity, answerItem, answerStatement]
   const orders = [answerTopups, answerSettlements, answerCancellations]
   const forUsers = [...orders, ...reads].map((answer) => answer(context))
   const answers = [...forUsers, ...answerDeeds(context)]

@@ -22,6 +22,7 @@ import { answerActivity, answerItem, answerOwed } from './queries/activity'
 import { oldestCashouts } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
 import { answerLimit, answerTerms } from './queries/public-config'
+import { answerStatement } from './queries/statement'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerCashouts, answerPayoutsPause } from './request/open'
 import { inbox, journal, messaging, outbox } from './schema.store'
@@ -70,8 +71,10 @@ await runService(name, fields, async (config, runtime) => {
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
-  const asked = [answerTerms, answerLimit, answerCashouts, answerActivity, answerItem, answerOwed]
-  const answers = [...asked, answerPayoutsPause, answerErase].map((answer) => answer(context))
+  const reads = [answerTerms, answerLimit, answerActivity, answerItem, answerStatement, answerOwed]
+  const answers = [...reads, answerCashouts, answerPayoutsPause, answerErase].map((answer) =>
+    answer(context),
+  )
   const figures = { ...figuresOf(context), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')

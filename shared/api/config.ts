@@ -91,6 +91,16 @@ export const GetConfig = route({
       ),
       currencies,
       topups: TopupTerms,
+      statement: Type.Object(
+        {
+          daysMax: Type.Integer({ description: 'Longest period of a statement, in days.' }),
+          itemsMax: Type.Integer({
+            description:
+              'Maximum number of items of a statement: payments, cash-outs, and events each.',
+          }),
+        },
+        { title: 'StatementTerms', description: 'Limits of a statement.' },
+      ),
       cashouts: Type.Object(PayoutsTerms.answer.properties, {
         title: 'CashoutTerms',
         description: 'Limits of cash-outs, and the supported banks.',

@@ -12,6 +12,7 @@ import {
 import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
 import type { AnswerOf, BodyOf, Route } from '#shared/api/route'
+import { GetReceipt, GetStatement } from '#shared/api/statement'
 import { exchange, type Place } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
 import { openSession, type Signer } from '#shared/client/session'
@@ -40,6 +41,7 @@ type Rest = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly authorization?: string
+  readonly isText?: boolean
 }
 
 /** Calls one route of the interface, with types, path and method from its declaration. */
@@ -47,7 +49,7 @@ function ask<R extends Route>(
   place: Place,
   route: R,
   body: BodyOf<R>,
-  { params = {}, query = {}, authorization }: Rest = {},
+  { params = {}, query = {}, authorization, isText = false }: Rest = {},
 ): Promise<Answered<AnswerOf<R>>> {
   const path = route.path.replace(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -56,6 +58,7 @@ function ask<R extends Route>(
     method: route.method,
     path: asked === '' ? path : `${path}?${asked}`,
     headers: authorization ? { authorization } : {},
+    isText,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 }
@@ -71,6 +74,9 @@ export function openVisitor(place: Place) {
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }
+
+/** Period of a statement: dates or times in UTC. */
+type StatementPeriod = { readonly from?: string; readonly to?: string }
 
 /** The whole interface for one wallet. */
 export type Client = ReturnType<typeof openClient>
@@ -101,6 +107,16 @@ export function openClient(place: Place & { readonly account: Signer & TransferS
     activity,
     /** One item of the wallet, by its `paymentId`, `payoutId` or `sendId`. */
     item: (id: string) => signed(GetActivityItem, undefined, { params: { id } }),
+    /** Receipt of one item: an HTML page to print. */
+    receipt: (id: string) => signed(GetReceipt, undefined, { params: { id }, isText: true }),
+    /** Account statement of a period; dates or times in UTC, `to` exclusive. */
+    statement: (period: StatementPeriod = {}) => signed(GetStatement, undefined, { query: period }),
+    /** The same as CSV. */
+    statementCsv: (period: StatementPeriod = {}) =>
+      signed<typeof GetReceipt>({ ...GetReceipt, path: GetStatement.path } as never, undefined, {
+        query: { ...period, format: 'csv' },
+        isText: true,
+      }),
     setCountry: (country: string) => signed(PostCountry, { country }),
     /** Everything that is stored about the wallet; a few times a day. */
     exportData: () => signed(GetExport, undefined),

@@ -14,6 +14,8 @@ export type Sent = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** A successful response is text, not JSON. */
+  readonly isText?: boolean
 }
 
 export type Place = {
@@ -49,7 +51,12 @@ export async function tryOnce({ baseUrl, fetch: own }: Place, sent: Sent): Promi
       ...(body === undefined ? {} : { body }),
       signal: AbortSignal.timeout(tryDeadlineMs),
     })
-    return { status: answer.status, headers: answer.headers, body: await answer.json() }
+    const isText = sent.isText === true && answer.status === 200
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: await (isText ? answer.text() : answer.json()),
+    }
   } catch (fault) {
     return { fault }
   }

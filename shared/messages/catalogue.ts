@@ -8,6 +8,7 @@ import * as payouts from '#shared/messages/payouts'
 import { personErasures, personReads } from '#shared/messages/person'
 import * as pricing from '#shared/messages/pricing'
 import * as relay from '#shared/messages/relay'
+import { IndexerStatement, PaymentsStatement, PayoutsStatement } from '#shared/messages/statement'
 import type { Question, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
 
@@ -49,6 +50,9 @@ export const questions: readonly Question[] = [
   payments.PaymentsLimit,
   payments.PaymentsActivity,
   payments.PaymentsItem,
+  PaymentsStatement,
+  PayoutsStatement,
+  IndexerStatement,
   payments.ReviewResolve,
   payments.TopupsPause,
   payments.WalletClear,

@@ -51,9 +51,11 @@ const targetOf = (document: Json, ref: string): Json =>
 function operationOf(method: string, path: string, operation: Json): Operation {
   const fits = new Map<number, (value: unknown) => boolean>()
   for (const [status, described] of Object.entries<Json>(operation.responses)) {
-    const schema = described.content?.['application/json']?.schema
-    const compiled = schema ? Compile(schema as TSchema) : undefined
-    fits.set(Number(status), (value) => compiled?.Check(value) ?? true)
+    const { 'application/json': json, ...others } = described.content ?? {}
+    const compiled = json ? Compile(json.schema as TSchema) : undefined
+    const mayBeText = Object.keys(others).length > 0
+    const isText = (value: unknown) => mayBeText && (typeof value !== 'object' || value === null)
+    fits.set(Number(status), (value) => isText(value) || (compiled?.Check(value) ?? true))
   }
   const [security] = Object.keys(operation.security?.[0] ?? {})
   return {

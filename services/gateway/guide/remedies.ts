@@ -57,6 +57,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
 
   verification_limit_reached:
     'Open the last link again; it resumes the same verification. New links are available after 00:00 UTC.',
+  statement_too_long:
+    'Request several shorter periods, one after the other: each closes with the opening balance of the next.',
   export_limit_reached: 'Offer the last export again, or try again after `Retry-After` seconds.',
   cancellation_unconfirmed:
     'The provider has not said whether the checkout was canceled or paid. Send the same request again; if it ' +

@@ -43,7 +43,9 @@ const interfaceRoutes = [
   'get /me',
   'get /me/activity',
   'get /me/activity/{id}',
+  'get /me/activity/{id}/receipt',
   'get /me/export',
+  'get /me/statement',
   'get /ready',
   'get /verify/{wallet}',
   'post /cashouts',
@@ -218,14 +220,15 @@ describe('the OpenAPI document', () => {
 })
 
 describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
-  test('has a summary, a tag, a 200 response, and JSON bodies only', () => {
+  test('has a summary, a tag, a 200 response, and bodies in JSON, CSV or HTML', () => {
     expect(op.summary.length).toBeGreaterThan(5)
     expect(op.tags).toHaveLength(1)
     expect(op.responses).toHaveProperty('200')
     expect(op.responses).toHaveProperty('500')
     const bodies = [op.requestBody, ...Object.values(op.responses)]
     for (const body of bodies)
-      expect(['', 'application/json']).toContain(Object.keys(body?.content ?? {}).join())
+      for (const type of Object.keys(body?.content ?? {}))
+        expect(['application/json', 'text/csv', 'text/html']).toContain(type)
   })
   test('declares the parameters of its path', () => {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)

@@ -9,7 +9,13 @@ export type Operation = {
   body?: { schema: TSchema; example: unknown }
   parameters?: readonly object[]
   /** Without a schema the response is not JSON. */
-  ok: { description: string; schema?: TSchema; example?: unknown }
+  ok: {
+    description: string
+    schema?: TSchema
+    example?: unknown
+    /** Examples of the response in formats other than JSON, by content type. */
+    text?: Readonly<Record<string, string>>
+  }
   /** The response has an ETag, and If-None-Match can turn it into a 304. */
   tagged?: true
   /** In addition to 431 and 500, which every operation may return. */
@@ -19,6 +25,18 @@ export type Operation = {
 const json = (schema: TSchema, example: unknown) => ({
   content: { 'application/json': { schema, example } },
 })
+
+function contentOf({ schema, example, text = {} }: Operation['ok']) {
+  const others = Object.entries(text).map(([type, shown]) => [
+    type,
+    { schema: { type: 'string' }, example: shown },
+  ])
+  const content = {
+    ...(schema ? json(schema, example).content : {}),
+    ...Object.fromEntries(others),
+  }
+  return Object.keys(content).length > 0 ? { content } : {}
+}
 
 const etagHeader = {
   description: 'Identifies exactly this body.',
@@ -54,7 +72,7 @@ export function operation(words: Operation) {
       200: {
         description: ok.description,
         ...(words.tagged ? { headers: { ETag: etagHeader } } : {}),
-        ...(ok.schema ? json(ok.schema, ok.example) : {}),
+        ...contentOf(ok),
       },
       ...(words.tagged ? { 304: unchanged } : {}),
       ...Object.fromEntries(refused),

@@ -91,50 +91,50 @@ const owners = [
 ] as const
 export const noSuchItem = () => new Refused(404, 'You have no item with this id.')
 
+/** Opens the search for an item of a wallet by its id; throws a 404 if the wallet has none. */
+export const openItems =
+  ({ ask }: Pick<Context, 'ask'>) =>
+  async (wallet: `0x${string}`, id: string): Promise<ActivityEntry> => {
+    const owner = owners.find((one) => one.id.test(id))
+    if (!owner) throw noSuchItem()
+    const { item } = okOf(await inTime(ask(owner.question, { wallet, id }), 'the item'))
+    if (!item) throw noSuchItem()
+    return item
+  }
+
 /**
  * `GET /me/activity/:id`: one item. An id that the wallet does not have, one of another wallet, and one
  * that was never an id get the same answer.
  */
-export const activityItemRoute = ({ ask }: Context, access: Access) =>
-  new Elysia().use(access).get(
-    GetActivityItem.path,
-    async ({ request, params, set, wallet }) => {
-      const owner = owners.find(({ id }) => id.test(params.id))
-      if (!owner) throw noSuchItem()
-      const { item } = okOf(
-        await inTime(ask(owner.question, { wallet, id: params.id }), 'the item'),
-      )
-      if (!item) throw noSuchItem()
-      return answerTagged({ request, set }, tagged(item))
-    },
-    {
-      signed: true,
-      ...operation({
-        summary: 'Show one item of the account activity',
-        description:
-          'The item as in `GET /me/activity`, and `inFlight`. `id` is the `paymentId`, `payoutId` or ' +
-          '`sendId` of its request. The items of other wallets do not exist for the caller.',
-        tag: 'account',
-        security: 'session',
-        parameters: [
-          {
-            name: 'id',
-            in: 'path',
-            required: true,
-            description: '`paymentId`, `payoutId` or `sendId`.',
-            schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
+export const activityItemRoute = (context: Context, access: Access) => {
+  const find = openItems(context)
+  return new Elysia()
+    .use(access)
+    .get(
+      GetActivityItem.path,
+      async ({ request, params, set, wallet }) =>
+        answerTagged({ request, set }, tagged(await find(wallet, params.id))),
+      {
+        signed: true,
+        ...operation({
+          summary: 'Show one item of the account activity',
+          description:
+            'The item as in `GET /me/activity`, and `inFlight`. `id` is the `paymentId`, `payoutId` or ' +
+            '`sendId` of its request. The items of other wallets do not exist for the caller.',
+          tag: 'account',
+          security: 'session',
+          parameters: [idParameter],
+          ok: {
+            description: 'The item.',
+            schema: GetActivityItem.answer,
+            example: { ...exampleItem, inFlight: true },
           },
-        ],
-        ok: {
-          description: 'The item.',
-          schema: GetActivityItem.answer,
-          example: { ...exampleItem, inFlight: true },
-        },
-        tagged: true,
-        errors: [401, 404, 429, 503],
-      }),
-    },
-  )
+          tagged: true,
+          errors: [401, 404, 429, 503],
+        }),
+      },
+    )
+}
 
 type Page = { readonly limit: number; readonly before?: Cursor }
 type Asked = Page & { readonly wallet: `0x${string}` }
@@ -198,6 +198,17 @@ const shown = ({ inFlight, ...item }: ActivityEntry) => item as Item
 
 /** The last entry of a page; the next page continues below it in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
+
+/** The item of a path, in the document. */
+export const idParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: '`paymentId`, `payoutId` or `sendId`.',
+  get schema() {
+    return { type: 'string', pattern: ownId.source, examples: [exampleItem.id] }
+  },
+}
 
 /** Ids of all owners; Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/

@@ -8,6 +8,7 @@ import { ChainTerms } from '#shared/messages/chain'
 import { PaymentsTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
+import { statementDaysMax, statementItemsMax } from '#shared/messages/statement'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { answerTagged, type Tagged, tagged } from '../http/etag'
@@ -81,6 +82,7 @@ async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
     hold: { seconds: chain.holdSeconds, channels: payments.heldChannels },
     currencies: payments.currencies,
     topups: payments.topups,
+    statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
     cashouts: payouts,
     sends: { validBeforeSecondsMin: chain.sendValidBeforeSecondsMin },
   }
@@ -126,6 +128,7 @@ const example: AnswerOf<typeof GetConfig> = {
       settlement: { min: '100', max: '100000000' },
     },
   ],
+  statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
   topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000' },
   cashouts: {
     ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '100000000000' },

@@ -15,6 +15,8 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['GET', '/me/activity', 'payments.activity'],
   ['GET', `/me/activity/pay_${'x'.repeat(22)}`, 'payments.item'],
   ['GET', '/me/export', 'payments.person.read'],
+  ['GET', '/me/statement', 'indexer.statement'],
+  ['GET', `/me/activity/pay_${'x'.repeat(22)}/receipt`, 'payments.item'],
   ['POST', `/topups/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
   ['POST', `/settlements/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
 ]

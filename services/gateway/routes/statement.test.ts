@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'bun:test'
+import { readerOf } from '#platform/schema'
+import { GetStatement } from '#shared/api/statement'
+import type { ActivityEntry } from '#shared/messages/activity'
+import { balanceNames, type StatementEntry } from '#shared/messages/statement'
+import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
+import { ana, headerOf, walletOf } from '../test-support/wallets'
+import { receiptOf } from './receipt'
+import { cellOf, timeFrom } from './statement'
+
+const ref = `0x${'cd'.repeat(32)}` as const
+const txHash = `0x${'ab'.repeat(32)}` as const
+const id = 'pay_Zk3nT0a7yQm1c5VbXw9uRd'
+const line = (at: string, over: Partial<StatementEntry>): StatementEntry => ({
+  ...{ at: `2026-11-${at}T07:00:00.000Z`, kind: 'drawn', ausd: '7', in: {}, out: {}, refs: [] },
+  ...over,
+})
+const paid: Partial<StatementEntry> = {
+  ...{ kind: 'topup', id, pair: 'USD/IDR', fiat: '50000', refs: [ref] },
+}
+const until = '2026-11-26T00:00:00.000Z'
+const replies: Replies = {
+  'indexer.statement': okay({
+    until,
+    opening: { collateral: '5', debt: '1' },
+    items: [
+      line('21', { kind: 'collateral_added', in: { collateral: '9' }, txHash, refs: [ref] }),
+      line('23', { in: { debt: '7' } }),
+    ],
+  }),
+  'payments.statement': okay({
+    opening: { inFlight: '2' },
+    items: [
+      line('20', paid),
+      line('24', { ...paid, id: `${id.slice(0, -1)}X`, in: { inFlight: '3' }, refs: [] }),
+    ],
+  }),
+  'payouts.statement': okay({
+    opening: { inFlight: '1', payouts: '100' },
+    items: [line('22', { kind: 'cashout', out: { payouts: '40' } })],
+  }),
+}
+const fixture = await fixtureOf(replies)
+const get = async (query = '', headers: Record<string, string> = {}) => {
+  fixture.asked.length = 0
+  const authorization = await headerOf(ana)
+  return fixture.call('GET', `/me/statement${query}`, { headers: { authorization, ...headers } })
+}
+const november = '?from=2026-11-01&to=2026-12-01'
+
+describe('GET /me/statement', () => {
+  test('merges the parts: a payment is one line with its event on the chain', async () => {
+    const response = await get(november)
+    const statement = await response.json()
+    expect(readerOf(GetStatement.answer)(structuredClone(statement))).not.toHaveProperty('fault')
+    expect(statement).toMatchObject({
+      ...{ wallet: walletOf(ana), from: '2026-11-01T00:00:00.000Z', asOf: until },
+      opening: { collateral: '5', debt: '1', inFlight: '3', payouts: '100' },
+      closing: { collateral: '14', debt: '8', inFlight: '6', payouts: '60' },
+    })
+    const lines = statement.items.map((one: StatementEntry) => [one.kind, one.id, one.fiat])
+    expect(lines).toEqual([
+      ['collateral_added', id, '50000'],
+      ['cashout', undefined, undefined],
+      ['drawn', undefined, undefined],
+      ['topup', `${id.slice(0, -1)}X`, '50000'],
+    ])
+    expect(statement.items[0]).not.toHaveProperty('refs')
+  })
+
+  test('reads every part for the wallet of the session, up to the newest final block', async () => {
+    await get(`${november}&wallet=0x${'1'.repeat(40)}`)
+    const from = '2026-11-01T00:00:00.000Z'
+    const wallet = walletOf(ana)
+    expect(fixture.asked).toEqual([
+      ['indexer.statement', { wallet, from, to: '2026-12-01T00:00:00.000Z' }],
+      ['payments.statement', { wallet, from, to: until }],
+      ['payouts.statement', { wallet, from, to: until }],
+    ])
+  })
+
+  test.each([
+    ['?format=csv', {}],
+    ['', { accept: 'text/csv' }],
+  ])('is CSV with %s and %p, whose columns in and out have equal sums', async (query, headers) => {
+    const response = await get(`${november}${query.replace('?', '&')}`, headers)
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toContain('.csv"')
+    const [head, ...rows] = (await response.text()).trimEnd().split('\r\n')
+    expect(rows).toHaveLength(6)
+    const names = head!.split(',')
+    const sum = (name: string) =>
+      rows.reduce((total, row) => total + BigInt(row.split(',')[names.indexOf(name)]!), 0n)
+    for (const name of balanceNames) expect(sum(`${name}In`)).toBe(sum(`${name}Out`))
+  })
+
+  test.each([
+    ['?from=2026-02-31', 'from must be a date or a time in UTC, as in 2026-11-21'],
+    ['?to=now', 'to must be a date or a time in UTC, as in 2026-11-21'],
+    ['?from=2026-11-02&to=2026-11-02', 'from must be before to'],
+    ['?from=2025-01-01&to=2026-11-01', 'a statement covers at most 366 days'],
+    ['?format=pdf', 'format must be json or csv'],
+  ])('refuses %s', async (query, message) => {
+    const response = await get(query)
+    expect([response.status, await errorOf(response)]).toEqual([400, message])
+    expect(fixture.asked).toEqual([])
+  })
+
+  test('is refused while a part cannot be read, and if the period has too many items', async () => {
+    const over = (subject: string, reply: () => unknown) =>
+      fixtureOf({ ...replies, [subject]: reply })
+    const answer = async (other: typeof fixture) => {
+      const headers = { authorization: await headerOf(ana) }
+      return (await other.call('GET', `/me/statement${november}`, { headers })).status
+    }
+    expect(await answer(await over('indexer.statement', refusing('indexer_lags')))).toBe(503)
+    expect(await answer(await over('payments.statement', refusing('statement_too_long')))).toBe(400)
+    const { 'payouts.statement': _, ...others } = replies
+    expect(await answer(await fixtureOf(others))).toBe(503)
+  })
+})
+
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'])('a cell with %p is no formula', (text) => {
+  expect(cellOf(text).replace(/^"/, '')).toStartWith("'")
+})
+test('a cell with a comma, a quote or a line break is quoted', () => {
+  expect(['a', 'a,b', 'a"b', 'a\nb'].map(cellOf)).toEqual(['a', '"a,b"', '"a""b"', '"a\nb"'])
+})
+test.each(['2026-13-01', '2026-11-21T25:00:00Z', '2026-11-21 07:00', '1969-12-31', '20261121'])(
+  '%s is no time of a period',
+  (text) => expect(timeFrom(text)).toBeUndefined(),
+)
+
+const item: ActivityEntry = {
+  ...{ id, kind: 'topup', status: 'credited', inFlight: false, nextAction: null },
+  ...{
+    sentence: '<b>&',
+    pair: 'USD/MYR',
+    fiat: '500',
+    ausd: '3076923',
+    method: 'qr',
+    channel: 'qr',
+  },
+  ...{ txHash, createdAt: '2026-11-21T07:00:00.000Z', updatedAt: '2026-11-21T07:01:00.000Z' },
+}
+
+describe('the receipt of an item', () => {
+  test('has amounts, times, transaction and id, and escapes every text', () => {
+    const page = receiptOf(item)
+    for (const text of ['RM 5.00', '3.076923 AUSD', '2026-11-21 07:00:00 UTC', txHash, id])
+      expect(page).toContain(text)
+    expect(page).toContain('&lt;b&gt;&amp;')
+    expect(page).not.toMatch(/<script|<img|<link|<b>| style="|\son[a-z]+="/)
+  })
+
+  test('is a page whose policy allows its own style sheet alone, and names no wallet', async () => {
+    const own = await fixtureOf({ 'payments.item': okay({ item }) })
+    const headers = { authorization: await headerOf(ana) }
+    const response = await own.call('GET', `/me/activity/${id}/receipt`, { headers })
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ])
+    const policy = response.headers.get('content-security-policy') ?? ''
+    const page = await response.text()
+    const [, styles] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? []
+    const hash = new Bun.CryptoHasher('sha256').update(styles!).digest('base64')
+    expect(policy).toStartWith(`default-src 'none'; style-src 'sha256-${hash}'`)
+    expect(policy).not.toMatch(/unsafe|script-src|https?:/)
+    expect(page.toLowerCase()).not.toContain(walletOf(ana).slice(2))
+    const unknown = await fixtureOf({ 'payments.item': okay({ item: null }) })
+    expect((await unknown.call('GET', `/me/activity/${id}/receipt`, { headers })).status).toBe(404)
+  })
+})

@@ -1,0 +1,213 @@
+import { Elysia } from 'elysia'
+import type { Static } from 'typebox'
+import type { AnswerOf } from '#shared/api/route'
+import { GetStatement } from '#shared/api/statement'
+import {
+  balanceNames,
+  IndexerStatement,
+  PaymentsStatement,
+  PayoutsStatement,
+  type StatementBalance,
+  type StatementChange,
+  type StatementEntry,
+  type StatementItem,
+  statementDaysMax,
+} from '#shared/messages/statement'
+import type { Context } from '../context'
+import { inTime } from '../http/deadline'
+import { badRequest, okOf } from '../http/failure'
+import { outgoing } from '../http/outgoing'
+import { operation } from '../openapi/operation'
+import type { Access } from '../sign-in/access'
+
+const dayMs = 86_400_000
+
+/** `GET /me/statement`: balances and lines of a period, as JSON or CSV. */
+export const statementRoute = ({ ask, clock }: Context, access: Access) => {
+  const read = async (wallet: `0x${string}`, { from, to }: Period): Promise<Statement> => {
+    // First the chain, which is final only up to some block: all parts end there.
+    const chain = okOf(await ask(IndexerStatement, { wallet, from, to }))
+    const asked = { wallet, from, to: chain.until }
+    const [payments, payouts] = await Promise.all([
+      ask(PaymentsStatement, asked).then(okOf),
+      ask(PayoutsStatement, asked).then(okOf),
+    ])
+    return statementOf({ wallet, from, to }, { chain, payments, payouts })
+  }
+  return new Elysia().use(access).get(
+    GetStatement.path,
+    async ({ request, set, wallet }) => {
+      const query = new URL(request.url).searchParams
+      const period = periodOf(query, clock())
+      const isCsv = wantsCsv(query, request.headers.get('accept'))
+      const statement = await inTime(read(wallet, period), 'the statement')
+      set.headers['content-type'] = isCsv ? 'text/csv; charset=utf-8' : 'application/json'
+      if (isCsv) set.headers['content-disposition'] = `attachment; filename="${fileOf(period)}"`
+      return outgoing(isCsv ? csvOf(statement) : JSON.stringify(statement))
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Account statement of a period',
+        description:
+          'Collateral and debt come from final events of the credit line, with the yield of collateral ' +
+          'realised only when it is taken; money in flight and payouts come from the journals of this ' +
+          'service, which leave it some seconds after the chain. What the wallet itself holds and sends is ' +
+          `not part of it. At most ${statementDaysMax} days. As CSV with \`Accept: text/csv\` or ` +
+          '`format=csv`: one row each for the opening, every line and the closing, so that every column `…In` ' +
+          'has the sum of its column `…Out`.',
+        tag: 'account',
+        security: 'session',
+        parameters: [
+          time('from', 'Beginning of the period; default: 30 days before `to`.'),
+          time('to', 'End of the period, exclusive; default: now.'),
+          {
+            name: 'format',
+            in: 'query',
+            description: 'Format of the response; default: `Accept`, else JSON.',
+            schema: { type: 'string', pattern: '^(json|csv)$', examples: ['csv'] },
+          },
+        ],
+        ok: {
+          description: 'The statement.',
+          schema: GetStatement.answer,
+          example,
+          text: { 'text/csv': csvOf(example) },
+        },
+        errors: [400, 401, 429, 503],
+      }),
+    },
+  )
+}
+
+const time = (name: string, description: string) => ({
+  ...{ name, in: 'query', description: `${description} A date or ISO 8601 in UTC.` },
+  schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z'] },
+})
+
+type Statement = AnswerOf<typeof GetStatement>
+type Period = { readonly from: string; readonly to: string }
+type Part = Static<typeof PaymentsStatement.answer>
+
+/** Parses the period. Throws a 400 that names the field. */
+function periodOf(query: URLSearchParams, nowMs: number): Period {
+  const given = (name: string, otherwiseMs: number) => {
+    const text = query.get(name)
+    const atMs = text === null ? otherwiseMs : timeFrom(text)
+    if (atMs === undefined)
+      throw badRequest(`${name} must be a date or a time in UTC, as in 2026-11-21`)
+    return atMs
+  }
+  const toMs = given('to', nowMs)
+  const fromMs = given('from', toMs - 30 * dayMs)
+  if (fromMs >= toMs) throw badRequest('from must be before to')
+  if (toMs - fromMs > statementDaysMax * dayMs)
+    throw badRequest(`a statement covers at most ${statementDaysMax} days`)
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+}
+
+/** Parses a date or a time in UTC, in ms; undefined for any other text, and for days that do not exist. */
+export function timeFrom(text: string): number | undefined {
+  const [, date, time = 'T00:00:00', ms = '.000'] =
+    /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []
+  const at = new Date(`${date}${time}${ms}Z`)
+  const isReal = at.getTime() >= 0 && at.toISOString() === `${date}${time}${ms}Z`
+  return isReal ? at.getTime() : undefined
+}
+
+function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
+  const format = query.get('format')
+  if (format !== null && format !== 'json' && format !== 'csv')
+    throw badRequest('format must be json or csv')
+  return format === null ? /\btext\/csv\b/i.test(accept ?? '') : format === 'csv'
+}
+
+/** Merges the parts. A payment with an event of the chain in the period is one line, that event. */
+export function statementOf(
+  { wallet, from, to }: Period & { wallet: `0x${string}` },
+  { chain, payments, payouts }: { chain: Part & { until: string }; payments: Part; payouts: Part },
+): Statement {
+  const byRef = new Map(payments.items.flatMap((one) => one.refs.map((ref) => [ref, one] as const)))
+  const named = new Set<StatementEntry>()
+  const events = chain.items.map((event) => {
+    const payment = byRef.get(event.refs[0] ?? '0x')
+    if (!payment) return event
+    named.add(payment)
+    const { id, pair, fiat } = payment
+    return { ...event, id, pair, fiat } as StatementEntry
+  })
+  const rest = payments.items.filter((one) => !named.has(one) || isMoving(one))
+  const items = [...events, ...rest, ...payouts.items].toSorted((left, right) =>
+    left.at < right.at ? -1 : Number(left.at > right.at),
+  )
+  const opening = balance([chain.opening, payments.opening, payouts.opening], [])
+  return {
+    ...{ wallet, from, to, asOf: chain.until, opening },
+    items: items.map(({ refs: _, ...line }) => line as StatementItem as Statement['items'][number]),
+    closing: balance(
+      [opening, ...items.map((one) => one.in)],
+      items.map((one) => one.out),
+    ),
+  }
+}
+
+const isMoving = ({ in: more, out: less }: StatementEntry) =>
+  Object.keys(more).length + Object.keys(less).length > 0
+
+/** Returns the sums of the changes. */
+function balance(
+  more: readonly StatementChange[],
+  less: readonly StatementChange[],
+): StatementBalance {
+  const sum = (changes: readonly StatementChange[], name: keyof StatementBalance) =>
+    changes.reduce((total, change) => total + BigInt(change[name] ?? 0), 0n)
+  const entries = balanceNames.map((name) => [name, String(sum(more, name) - sum(less, name))])
+  return Object.fromEntries(entries) as StatementBalance
+}
+
+const fileOf = ({ from, to }: Period) => `statement-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
+
+const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'txHash'] as const
+const header = [...fields, ...balanceNames.flatMap((name) => [`${name}In`, `${name}Out`])]
+
+/** Writes a statement as CSV (RFC 4180): opening, lines, closing. */
+export function csvOf({ from, asOf, opening, items, closing }: Statement): string {
+  const rowOf = (line: Partial<Omit<StatementItem, 'kind'>> & { kind: string }) => [
+    ...fields.map((name) => line[name] ?? ''),
+    ...balanceNames.flatMap((name) => [line.in?.[name] ?? '0', line.out?.[name] ?? '0']),
+  ]
+  const rows = [
+    header,
+    rowOf({ at: from, kind: 'opening', in: opening }),
+    ...items.map((one) => rowOf(one as StatementItem)),
+    rowOf({ at: asOf, kind: 'closing', out: closing }),
+  ]
+  return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
+}
+
+/** Quotes a cell, and prefixes one that a spreadsheet would read as a formula. */
+export function cellOf(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const none: StatementBalance = { collateral: '0', debt: '0', inFlight: '0', payouts: '0' }
+const example: Statement = {
+  wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
+  from: '2026-11-01T00:00:00.000Z',
+  to: '2026-12-01T00:00:00.000Z',
+  asOf: '2026-12-01T00:00:00.000Z',
+  opening: none,
+  items: [
+    {
+      ...{ at: '2026-11-21T07:01:00.000Z', kind: 'collateral_added', ausd: '3076923' },
+      ...{ id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd', pair: 'USD/IDR', fiat: '50000' },
+      ...{ txHash: `0x${'a1'.repeat(32)}`, in: { collateral: '3076923' }, out: {} },
+    },
+    {
+      ...{ at: '2026-11-21T07:05:00.000Z', kind: 'drawn', ausd: '1000000' },
+      ...{ txHash: `0x${'b2'.repeat(32)}`, in: { debt: '1000000' }, out: {} },
+    },
+  ],
+  closing: { ...none, collateral: '3076923', debt: '1000000' },
+}
