@@ -79,8 +79,8 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
           port,
           hostConnections,
           'Transfer-Encoding: chunked',
-          '1\r\nx\r\n'.repeat(500),
-          1,
+          '1\r\nx\r\n'.repeat(100),
+          10,
         ),
     },
     {
