@@ -30,6 +30,9 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
     refund: (payment: string) => control(`payments/${payment}/refund`),
     identity: (wallet: string, verdict: Verdict) =>
       control(`identity/${wallet.toLowerCase()}`, { verdict }),
+    /** Moves the chain's clock forward; returns its new time, in unix seconds. */
+    advance: (seconds: number): Promise<{ chainTime: string }> =>
+      control('chain/advance', { seconds }),
     faults: (faults: unknown) => control('faults', faults),
     calm: () =>
       control('faults', {

@@ -108,7 +108,15 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         return reply.status === 200 && reply.body
       }),
     quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await insist('/quote', { pair })).body,
-    sign: (terms: TransferTerms) => signTransfer(account, token, terms),
+    /** Signs a transfer that is valid by the chain's clock, which the sandbox may have moved ahead. */
+    sign: async ({ validForSeconds = 3_600, ...terms }: TransferTerms) => {
+      const { timestamp } = await chain.getBlock()
+      const now = BigInt(Math.max(Math.floor(Date.now() / 1_000), Number(timestamp)))
+      return signTransfer(account, token, {
+        validBefore: now + BigInt(validForSeconds),
+        ...terms,
+      })
+    },
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
     /** Submits a signed transfer to the chain without the service, as anyone may. */

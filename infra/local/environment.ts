@@ -71,10 +71,14 @@ const sweeps: Env = { RECHECK_AFTER_MS: '8000', RECHECK_EVERY_MS: '2000' }
 
 /** Intervals that are shorter than in production, because a developer is watching. */
 export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
-  gateway: { IDENTITY_RECHECK_OPEN_MS: '10000', IDENTITY_RECHECK_MS: '60000' },
+  gateway: {
+    IDENTITY_RECHECK_OPEN_MS: '10000',
+    IDENTITY_RECHECK_MS: '60000',
+  },
   payments: {
     ...sweeps,
     HOLD_MARGIN_MS: '5000',
+    HOLD_RECHECK_MS: '5000',
     PROVIDER_LIST_LATEST_EVERY_MS: '5000',
     LIST_EVERY_MS: '10000',
     PROVIDER_LIST_RECENT_MS: '120000',
@@ -217,6 +221,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_PROVIDER: 'sumsub',
       IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
       SANDBOX_BOOK: places.bookPath,
+      RPC_URL: places.rpcUrl,
     },
   }
 }

@@ -12,6 +12,8 @@ export type Config = {
   readonly gatewayUrl: string
   readonly appUrl: string
   readonly bookPath: string | null
+  /** Local chain whose clock can be moved; null: none. */
+  readonly rpcUrl: string | null
   readonly secretKeys: Record<Account, string>
   readonly callbackTokens: Record<Account, string>
   readonly identity: {
@@ -46,6 +48,7 @@ export function loadConfig(env: Env = process.env): Config {
     gatewayUrl: read.url('GATEWAY_URL'),
     appUrl: read.url('APP_URL'),
     bookPath: env.SANDBOX_BOOK || null,
+    rpcUrl: env.RPC_URL ? read.url('RPC_URL') : null,
     secretKeys: {
       ID: read.text('PROVIDER_ID_SECRET_KEY'),
       MY: read.text('PROVIDER_MY_SECRET_KEY'),

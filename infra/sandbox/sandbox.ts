@@ -2,6 +2,7 @@ import { balanceEndpoints } from './balance'
 import type { Config } from './config'
 import type { Context } from './context'
 import { bookControls } from './controls/book-controls'
+import { chainControls } from './controls/chain-controls'
 import { controlRoutes } from './controls/control'
 import { identityControls } from './controls/identity-controls'
 import { payerControls } from './controls/payer-controls'
@@ -94,6 +95,7 @@ const routesOf = (context: Context): Route[] => [
     ...payoutControls(context),
     ...identityControls(context),
     ...bookControls(context),
+    ...chainControls(context),
   ]),
 ]
 

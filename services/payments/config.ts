@@ -90,6 +90,10 @@ export const fields = {
       'check for refunds this long before a hold ends; longer than a recheck round, a provider call and a transaction',
     fallback: '15000',
   }),
+  HOLD_RECHECK_MS: durationMs({
+    about: 'longest wait before the end of a hold is read from the chain again',
+    fallback: '3600000',
+  }),
   PROVIDER_LIST_LATEST_EVERY_MS: durationMs({
     about: 'interval between readings of the last minutes of that list',
     fallback: '20000',

@@ -31,6 +31,8 @@ export type Context = {
   readonly listedWithinMs: number
   /** Time before the end of a hold at which its refunds are checked, or the hold is extended. */
   readonly holdMarginMs: number
+  /** Longest wait before the end of a hold is read from the chain again. */
+  readonly holdRecheckMs: number
 }
 
 /** Request timeout; three requests and a provider call must fit into the gateway's timeout. */

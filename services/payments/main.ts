@@ -51,14 +51,14 @@ await runService(name, fields, async (config, runtime) => {
     appUrl: config.appUrl,
     log,
   })
-  const { checkoutTtlMs, recheckAfterMs, holdMarginMs } = config
+  const { checkoutTtlMs, recheckAfterMs, holdMarginMs, holdRecheckMs } = config
   const listedWithinMs = 3 * config.providerListLatestEveryMs
   const ask = asker(bus)
   const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
   const context: Context = {
     ...{ database, provider, ask, treasury, log, clock, poke: relay.poke },
-    ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs },
+    ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs, holdRecheckMs },
     topupLimits: topupLimitsFrom(config),
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]

@@ -162,6 +162,7 @@ export async function openFixture() {
       recheckAfterMs: 1_000,
       listedWithinMs: 60_000,
       holdMarginMs: 18_000,
+      holdRecheckMs: 3_600_000,
     },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
   }

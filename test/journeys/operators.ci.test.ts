@@ -1,11 +1,15 @@
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 
-onOneStack(() => ({ env: quickChecks }), {
+/** A hold of days, which only the clock of the sandbox can end. */
+const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
+
+onOneStack(() => ({ env: quickChecks, terms }), {
   questions: () => import('#infra/operations/cli/questions.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),
-  // Last: it leaves a credit that belongs to no payment.
+  // These two are last: one leaves a credit that belongs to no payment, one the chain's clock months ahead.
   'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
+  clock: () => import('./clock.suite'),
 })

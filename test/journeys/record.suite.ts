@@ -1,26 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import {
-  createTestClient,
-  createWalletClient,
-  getAddress,
-  type Hex,
-  http,
-  keccak256,
-  publicActions,
-  stringToHex,
-} from 'viem'
-import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { getAddress, keccak256, stringToHex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import { bid } from '#infra/local/fees'
-import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { chainOf } from '#shared/chain/client'
-import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { groupStack } from '../runner/group'
-import { verifiedUser } from '../support/people'
+import { callerOf, verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { servesTruth, recordTerms as terms, verify } from '../support/verify'
 
@@ -101,41 +88,10 @@ describe('the record of an unknown wallet', () => {
   })
 })
 
-/** Calls of the contract that are not the service's, by the key of this name. */
-function caller(name: string) {
-  const { rpcUrl, chainId, creditLine } = stack.info.chain
-  const account = privateKeyToAccount(devKey(name))
-  const client = createWalletClient({
-    account,
-    chain: chainOf(chainId),
-    transport: http(rpcUrl),
-  }).extend(publicActions)
-  const call = async (functionName: string, args: readonly unknown[]) => {
-    const request = { functionName, args, gas: 500_000n, ...(await bid(client)) }
-    const at = { address: creditLine as Hex, abi: creditLineAbi }
-    const sent = await client.writeContract({ ...at, ...request } as never)
-    const receipt = await waitUntil(`${functionName} being mined`, () =>
-      client.getTransactionReceipt({ hash: sent }).catch(() => undefined),
-    )
-    expect(receipt.status).toBe('success')
-  }
-  return { account, call, nowSeconds: async () => Number((await client.getBlock()).timestamp) }
-}
-
-/** Lets time pass on the chain of this stack, whose clock is then ahead. */
-async function letPass(seconds: number): Promise<void> {
-  const { rpcUrl, chainId } = stack.info.chain
-  const options = { mode: 'anvil', chain: chainOf(chainId), transport: http(rpcUrl) } as const
-  const { nowSeconds } = caller('wallet 9')
-  const until = (await nowSeconds()) + seconds
-  await createTestClient(options).increaseTime({ seconds })
-  await waitUntil('the chain being there', async () => (await nowSeconds()) >= until)
-}
-
 /** Draws, and waits until the cycle is so old that it counts. */
 async function drawToCount(person: Person, micro: bigint): Promise<void> {
   await person.draw(micro)
-  const { nowSeconds } = caller('wallet 9')
+  const { nowSeconds } = callerOf(stack, 'wallet 9')
   const countsAt = (await nowSeconds()) + terms.minCycleSeconds
   await waitUntil('time passing', async () => (await nowSeconds()) >= countsAt)
 }
@@ -185,9 +141,9 @@ describe('the record of a wallet whose payment was reversed', () => {
     const person = await borrower()
     const wallet = person.account.address
     // A relayer of the test's own: a transaction of the service's keys would be in their way.
-    const relayer = caller('wallet 8')
+    const relayer = callerOf(stack, 'wallet 8')
     const grant = [keccak256(stringToHex('RELAYER_ROLE')), relayer.account.address]
-    await caller('admin').call('grantRole', grant)
+    await callerOf(stack, 'admin').call('grantRole', grant)
 
     await drawToCount(person, 4_000_000n)
     const ref = refOf(`card payment of ${wallet}`)
@@ -237,11 +193,11 @@ describe('the record of a wallet that paid, then paid late, then defaulted', () 
     await drawToCount(person, 4_000_000n)
     await person.repay(4_000_000n)
     await person.draw(3_000_000n)
-    await letPass(terms.termSeconds + 1)
+    await outsideOf(stack.info).advance(terms.termSeconds + 1)
     await person.repay(3_000_000n)
     await person.draw(2_000_000n)
-    await letPass(terms.termSeconds + terms.graceSeconds + 1)
-    await caller('wallet 9').call('markDefault', [person.account.address])
+    await outsideOf(stack.info).advance(terms.termSeconds + terms.graceSeconds + 1)
+    await callerOf(stack, 'wallet 9').call('markDefault', [person.account.address])
 
     const record = await waitUntil('three closed cycles', async () => {
       const seen = await servesTruth(stack, person.wallet)

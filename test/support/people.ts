@@ -1,5 +1,12 @@
-import { createTestClient, type Hex, http, publicActions, walletActions } from 'viem'
-import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import {
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  publicActions,
+  walletActions,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
@@ -9,6 +16,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 let minting: Promise<unknown> = Promise.resolve()
 
@@ -69,4 +77,27 @@ export async function verifiedUser(
   await outsideOf(stack.info).identity(person.wallet, 'approved')
   await person.until('verification', (me) => me.verified, 60_000)
   return person
+}
+
+/** Returns calls of the credit line that are not the service's, by the development key of this name. */
+export function callerOf({ info: { chain } }: RunningStack, name: string) {
+  const account = privateKeyToAccount(devKey(name))
+  const client = createWalletClient({
+    account,
+    chain: chainOf(chain.chainId),
+    transport: http(chain.rpcUrl),
+  }).extend(publicActions)
+  /** Sends a call and waits until it is mined; throws if it reverted. */
+  const call = async (functionName: string, args: readonly unknown[]) => {
+    const request = { functionName, args, gas: 500_000n, ...(await bid(client)) }
+    const at = { address: chain.creditLine as Hex, abi: creditLineAbi }
+    const hash = await client.writeContract({ ...at, ...request } as never)
+    const receipt = await waitUntil(`${functionName} to be mined`, () =>
+      client.getTransactionReceipt({ hash }).catch(() => undefined),
+    )
+    if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
+  }
+  /** Returns the time of the newest block, in unix seconds. */
+  const nowSeconds = async () => Number((await client.getBlock()).timestamp)
+  return { account, call, nowSeconds }
 }

@@ -30,6 +30,7 @@ export const testConfig: Config = {
   gatewayUrl: 'http://127.0.0.1:9',
   appUrl: 'http://127.0.0.1/app',
   bookPath: null,
+  rpcUrl: null,
   secretKeys: { ID: 'key-id', MY: 'key-my' },
   callbackTokens: { ID: 'token-id', MY: 'token-my' },
   identity: {

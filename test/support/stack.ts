@@ -20,7 +20,7 @@ const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
 /** First retry of the providers: 1 second instead of 15 minutes. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
 export const quickChecks = {
-  payments: { ...sweeps, ...listings },
+  payments: { ...sweeps, ...listings, HOLD_RECHECK_MS: '2000' },
   payouts: sweeps,
   sandbox: retries,
 }

@@ -62,6 +62,27 @@ export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
       },
     },
     {
+      ...{ group: 'Time', name: 'advance', title: "Advance the chain's clock" },
+      confirm:
+        'Due dates, holds and reminders follow it; quotes, sessions and daily limits do not.',
+      fields: [
+        {
+          ...{ name: 'seconds', label: 'Time' },
+          choices: [
+            { value: '60', label: 'a minute' },
+            { value: '3600', label: 'an hour' },
+            { value: '86400', label: 'a day' },
+            { value: '604800', label: 'a week' },
+            { value: '2592000', label: '30 days' },
+          ],
+        },
+      ],
+      act: async ({ seconds }) => {
+        const { chainTime } = await outside.advance(Number(seconds))
+        return { said: `The chain's time is ${new Date(1_000 * Number(chainTime)).toISOString()}.` }
+      },
+    },
+    {
       ...{ group: webhooks, name: 'drop', title: 'Lose webhooks' },
       confirm: 'Webhooks are dropped from now on; the service polls the provider instead.',
       fields: [

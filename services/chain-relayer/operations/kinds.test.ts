@@ -371,3 +371,15 @@ describe('several revocations of one payment', () => {
     expect(await pending()).toBeLessThanOrEqual(before)
   })
 })
+
+// Last: every other transfer of this file is signed by our clock.
+test('a return is valid by the clock of a chain that is days ahead of ours', async () => {
+  const context = await fixture.begin()
+  const { address } = await newWallet(fixture, 0n)
+  await chain.increaseTime({ seconds: 3 * 86_400 })
+  await chain.mine({ blocks: 3 })
+  const payload = { payoutId: crypto.randomUUID(), wallet: address, ausd: '2000000' }
+  await fixture.command({ kind: 'return', payload })
+  expect((await fixture.finish(context, { kind: 'return', payload })).state).toBe('settled')
+  expect(await fixture.balanceOf(address)).toBe(2_000_000n)
+})

@@ -114,6 +114,10 @@ async function finalTakeOf(
   return { payoutId, moved: authorization, ageSeconds: head.timestamp - timestamp }
 }
 
+/** Returns our time, or that of the chain if it is ahead: the token judges by it. In unix seconds. */
+const nowOf = ({ clock, memory }: Context): number =>
+  Math.max(toUnixSeconds(clock()), Number(memory.look?.newest.timestamp ?? 0))
+
 /** Returns the terms of the transfer of a take, send, return or giveback; else undefined. */
 export function transferTerms(
   context: Context,
@@ -128,7 +132,7 @@ export function transferTerms(
     to: wallet,
     value: ausd,
     validAfter: '0',
-    validBefore: String(toUnixSeconds(context.clock()) + returnValidSeconds),
+    validBefore: String(nowOf(context) + returnValidSeconds),
     nonce: kind === 'return' ? returnNonce(cause) : givebackNonce(cause),
   }
 }

@@ -88,7 +88,7 @@ test.each([
     }
     const context = {
       ...{ ...fixture.context, clock, provider, ask: ask as never },
-      ...{ recheckAfterMs: 20_000, holdMarginMs: 15_000 },
+      ...{ recheckAfterMs: 20_000, holdMarginMs: 15_000, holdRecheckMs: 3_600_000 },
     } as Context
 
     const onHold = await stored(holds, (place) => {

@@ -97,6 +97,16 @@ describe.each([
     await fixture.becomes(early, { state: matured })
   })
 
+  test('of days is read again every hour, because the chain may be ahead by then', async () => {
+    const id = await onHold(kind)
+    holdFor(3 * 86_400)
+    await fixture.recheck()
+    await fixture.becomes(id, { state, holdEndedAt: null })
+    release() // The clock of the chain has passed its end; ours has not.
+    await fixture.recheck(fixture.context.holdRecheckMs)
+    expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
+  })
+
   test('needs another response before its new end if it was extended after one', async () => {
     const id = await onHold(kind)
     holdFor(4)

@@ -39,7 +39,7 @@ export async function checkHold(
   payment: PaymentRow,
   mayAsk: (isLast: boolean) => boolean = () => true,
 ): Promise<Date | undefined> {
-  const { clock, holdMarginMs, recheckAfterMs } = context
+  const { clock, holdMarginMs, holdRecheckMs, recheckAfterMs } = context
   const startedAt = clock()
   const after = (ms: number) => new Date(clock() + ms)
   const hold = await askOr(context, ChainHold, { refId: refIdOf(payment) }, 'chain_unavailable')
@@ -65,7 +65,9 @@ export async function checkHold(
     if (!isGoing && payment.checks <= 1 && mayAsk(false))
       await isClear(context, payment, Math.min(askMaxMs, leftMs - holdMarginMs))
     failpoint('payments:hold-asked')
-    return new Date(Math.max(clock(), startedAt + leftMs - holdMarginMs))
+    // Read again long before that: the chain's clock need not keep pace with ours.
+    const restMs = Math.min(leftMs - holdMarginMs, holdRecheckMs)
+    return new Date(Math.max(clock(), startedAt + restMs))
   }
   if (!isGoing && !mayAsk(true)) {
     if (ended) await keepFrozen(context, payment)

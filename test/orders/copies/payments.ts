@@ -86,7 +86,7 @@ export function openPayments(
       last: () => treasury,
     },
     ...{ log, clock: Date.now, poke: () => {}, checkoutTtlMs: 900_000, recheckAfterMs: 30_000 },
-    ...{ listedWithinMs: 60_000, holdMarginMs: 5_000 },
+    ...{ listedWithinMs: 60_000, holdMarginMs: 5_000, holdRecheckMs: 3_600_000 },
     topupLimits: {
       ...{ openMax: 100, openMicroMax: 10n ** 12n },
       dayMicroMax: over.dayMicroMax ?? 10n ** 12n,

@@ -118,7 +118,13 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return {
       ...{ database: stage.database(reach), provider, log: noLog, poke: () => {} },
       ...{ clock: () => stage.nowMs, ask: () => reach(hold), treasury: undefined },
-      ...{ checkoutTtlMs: 900_000, recheckAfterMs: 5_000, listedWithinMs: 0, holdMarginMs: 5_000 },
+      ...{
+        checkoutTtlMs: 900_000,
+        recheckAfterMs: 5_000,
+        listedWithinMs: 0,
+        holdMarginMs: 5_000,
+        holdRecheckMs: 3_600_000,
+      },
       topupLimits: { openMax: 9, openMicroMax: 10n ** 12n, dayMicroMax: 10n ** 12n },
     } as unknown as Parameters<typeof relayReactions>[0]
   }

@@ -173,7 +173,13 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   const context = {
     ...{ database, log, clock, poke: relay.poke, treasury: treasuryReading },
     ...{ provider: provider.as(process), ask: askerOf(around, process) },
-    ...{ checkoutTtlMs: 40_000, recheckAfterMs, listedWithinMs: 30_000, holdMarginMs: 8_000 },
+    ...{
+      checkoutTtlMs: 40_000,
+      recheckAfterMs,
+      listedWithinMs: 30_000,
+      holdMarginMs: 8_000,
+      holdRecheckMs: 3_600_000,
+    },
     topupLimits: { openMax: 100, openMicroMax: 10n ** 15n, dayMicroMax: 10n ** 15n },
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
