@@ -25,6 +25,7 @@ export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
     nats: {
       url: 'nats://nats:4222',
       admin: { user: 'admin', password: of('NATS_PASSWORD_ADMIN') },
+      integrator: { user: 'integrator', password: of('NATS_PASSWORD_INTEGRATOR') },
       monitor: 'http://127.0.0.1:8222',
     },
     postgres: { url: `postgres://postgres:${of('POSTGRES_PASSWORD')}@postgres:5432/postgres` },

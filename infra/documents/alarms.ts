@@ -129,6 +129,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/gateway',
+    lines: ['reminders of due debts not sent'],
+    steps:
+      'Check indexer-reader and chain-relayer: without them no date is known. A reminder that is no longer true is left out afterwards.',
+  },
+  {
+    source: 'services/gateway',
     lines: ['identity webhook not applied'],
     steps: '`kind` gives the cause: an unreadable event, or a verdict on an unknown wallet.',
   },

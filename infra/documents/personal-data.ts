@@ -126,7 +126,7 @@ const plainNames =
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
   // Numbers and times that their name does not show to be such.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
-  'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycles_opened ' +
+  'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycle cycles_opened ' +
   'cycles_closed open block since day held frozen is_second complete verified defaulted whole number'
 
 /** Places that say nothing about a person, but whose name could elsewhere. */

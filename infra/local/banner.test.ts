@@ -10,6 +10,7 @@ const stack: StackFile = {
   nats: {
     url: 'nats://127.0.0.1:4222',
     admin: { user: 'admin', password: 'word' },
+    integrator: { user: 'integrator', password: 'x' },
     monitor: place,
   },
   postgres: { url: place },

@@ -74,6 +74,7 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   gateway: {
     IDENTITY_RECHECK_OPEN_MS: '10000',
     IDENTITY_RECHECK_MS: '60000',
+    REMINDERS_EVERY_MS: '5000',
   },
   payments: {
     ...sweeps,

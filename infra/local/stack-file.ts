@@ -15,7 +15,12 @@ export type StackFile = {
    */
   ops: { gateway: string; console: string; databaseUrl: string; natsPassword: string }
   sandbox: string
-  nats: { url: string; admin: { user: string; password: string }; monitor: string }
+  nats: {
+    url: string
+    admin: { user: string; password: string }
+    integrator: { user: string; password: string }
+    monitor: string
+  }
   postgres: { url: string }
   chain: { rpcUrl: string; chainId: number; ausd: string; creditLine: string; treasury: string }
   webhooks: { payments: { ID: string; MY: string }; identity: { secret: string } }

@@ -306,6 +306,7 @@ function describe(
     nats: {
       url: places.natsUrl,
       admin: { user: 'admin', password: secrets.nats.admin },
+      integrator: { user: 'integrator', password: secrets.nats.integrator },
       monitor: backbone.natsMonitor,
     },
     postgres: { url: backbone.adminUrl },

@@ -134,6 +134,12 @@ describe('security: Postgres itself refuses a second row', () => {
     ['books.journal_posting_line_pk', 'journal', 'posting, line', 'a line is booked once'],
     ['books.journal_reversed', 'journal', 'reverses, line', 'a posting is taken back once'],
     ['gateway.identities_pkey', 'identities', 'wallet', 'a wallet is given its coin once'],
+    [
+      'gateway.reminders_wallet_cycle_kind_pk',
+      'reminders',
+      'wallet, cycle, kind',
+      'a reminder is sent once',
+    ],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],
     ['payments.payments_pkey', 'payments', 'id', 'one promise of an id'],
     ['payments.payments_quote', 'payments', 'quote_id', 'a quote is one promise'],

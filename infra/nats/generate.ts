@@ -23,10 +23,10 @@ const replies = '{ max: 1, expires: "12s" }'
 
 /**
  * The console receives messages whose publishers wait for JetStream's acknowledgement. It must not
- * be able to send that acknowledgement itself.
+ * be able to send that acknowledgement itself. The integrator answers nothing.
  */
 const repliesOf = (user: BusUser) =>
-  user === 'console' ? '' : `      allow_responses: ${replies}\n`
+  user === 'console' || user === 'integrator' ? '' : `      allow_responses: ${replies}\n`
 
 /** nats-server treats an empty list as no restriction. */
 const nothing = '{ deny: ">" }'

@@ -166,6 +166,7 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
     { why: 'Release of a rate jump.', subjects: ['$KV.rates.release.*'] },
   ],
   console: [],
+  integrator: [],
 }
 
 /**
@@ -215,24 +216,25 @@ const whoLeft: Grant = {
 
 const feed: Grant = { why: 'The live feed of the console.', subjects: [feedSubject] }
 
-/** Metrics requests, which every process answers; operators and the console are not processes. */
+const isProcess = (user: BusUser) => processNames.some((name) => name === user)
+
+/** Metrics requests, which every process answers. */
 const measuresOf = (user: BusUser): Grant => ({
   why: 'Metrics requests for /metrics.',
-  subjects: user === 'ops' || user === 'console' ? [] : [metricsSubject],
+  subjects: isProcess(user) ? [metricsSubject] : [],
 })
 
 /**
  * Every process registers with the NATS services API, including the gateway, which serves no
- * requests there. Operators and the console do not.
+ * requests there. The other users do not.
  */
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',
-  subjects:
-    user === 'ops' || user === 'console'
-      ? []
-      : ['PING', 'INFO', 'STATS'].flatMap((verb) => [
-          `$SRV.${verb}`,
-          `$SRV.${verb}.${user}`,
-          `$SRV.${verb}.${user}.*`,
-        ]),
+  subjects: isProcess(user)
+    ? ['PING', 'INFO', 'STATS'].flatMap((verb) => [
+        `$SRV.${verb}`,
+        `$SRV.${verb}.${user}`,
+        `$SRV.${verb}.${user}.*`,
+      ])
+    : [],
 })

@@ -14,7 +14,7 @@ import type { ServiceName, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
 
 export type StreamPlan = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
-export type ConsumerPlan = Partial<ConsumerConfig> & { durable_name: ServiceName }
+export type ConsumerPlan = Partial<ConsumerConfig> & { durable_name: ServiceName | 'integrator' }
 
 const minute = nanos(60_000)
 const day = 24 * 60 * minute
@@ -114,8 +114,11 @@ export const streams: readonly StreamPlan[] = [
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 
-/** A durable consumer, named after its service and shared by its instances. */
-const reader = (service: ServiceName, filters: readonly string[]): ConsumerPlan => ({
+/** A durable consumer, named after its user and shared by its instances. */
+const reader = (
+  service: ConsumerPlan['durable_name'],
+  filters: readonly string[],
+): ConsumerPlan => ({
   durable_name: service,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(20_000),
@@ -126,6 +129,11 @@ const reader = (service: ServiceName, filters: readonly string[]): ConsumerPlan 
 
 const outcomesOf = (...kinds: RelayKind[]): string[] =>
   kinds.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject])
+
+/** Events for consumers outside: all but the relayer's reports. */
+const external = topics
+  .filter(({ stream, publishers }) => stream === 'EVENTS' && !publishers.includes('chain-relayer'))
+  .map(({ subject }) => subject)
 
 /** Consumers by stream; a filter lists exactly the subjects its service handles. */
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
@@ -139,5 +147,6 @@ export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]
     reader('payments', outcomesOf('credit', 'repay', 'revoke', 'extend', 'freeze')),
     reader('payouts', outcomesOf('take', 'return')),
     reader('gateway', outcomesOf('verify', 'drip')),
+    reader('integrator', external),
   ],
 }

@@ -135,6 +135,10 @@ export const fields = {
     about: 'interval between checks of stream usage',
     fallback: '30000',
   }),
+  REMINDERS_EVERY_MS: durationMs({
+    about: 'interval between rounds that send the reminders of due debts',
+    fallback: '60000',
+  }),
   RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '30000',

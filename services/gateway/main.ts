@@ -22,6 +22,7 @@ import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperators } from './operators/listener'
 import { runConsole } from './operators/run'
+import { startReminding } from './reminders/remind'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
 import { answerErase } from './users/erase'
 import { openUsers } from './users/user.store'
@@ -49,6 +50,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using _overdue = watchOverdue({ log, clock, limits, read })
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
+  await using _reminders = startReminding(context)
   const own = { bus, database, messaging, stats: health.figures, readings, log }
   const listed = { ...own, name: 'gateway', description, answers: [answerErase(context)] } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.

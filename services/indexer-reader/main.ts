@@ -6,6 +6,7 @@ import { awaitChain, type ChainIdentity } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
 import { answerDebt } from './debt'
+import { answerDue } from './due'
 import { startFollowing } from './follow'
 import { readings } from './metrics'
 import { answerRecord, readStats } from './record'
@@ -37,7 +38,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     bus,
     name: 'indexer-reader',
     description: 'credit history of wallets, from finalized events',
-    answers: [answerRecord(context), answerDebt(context), answerStatement(context)],
+    answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) => answer(context)),
     stats: () => readStats(context),
     readings,
     ...{ database, log },

@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { bigint, boolean, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Address } from 'viem'
 import { addressColumn, amountColumn, isOneOf } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
@@ -50,7 +50,12 @@ export const cycles = schema.table(
     openTxHash: text('open_tx_hash').notNull().$type<`0x${string}`>(),
     closeTxHash: text('close_tx_hash').$type<`0x${string}`>(),
   },
-  (table) => [primaryKey({ columns: [table.generation, table.wallet, table.number] })],
+  (table) => [
+    primaryKey({ columns: [table.generation, table.wallet, table.number] }),
+    index('cycles_open')
+      .on(table.generation, table.dueAtSeconds, table.wallet)
+      .where(isNull(table.outcome)),
+  ],
 )
 
 export type Standings = Map<Address, Standing>

@@ -1,7 +1,8 @@
 import * as chain from '#shared/messages/chain'
+import { CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
-import { IndexerDebt, IndexerRecord } from '#shared/messages/indexer'
+import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer'
 import { ConsoleAttention, ConsoleItem, ConsoleWatch } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
@@ -34,6 +35,7 @@ export const topics: readonly Topic[] = [
   payouts.PayoutReturned,
   IdentityDecided,
   IdentityErased,
+  CreditDue,
 ]
 
 /** All questions (request/reply). */
@@ -78,6 +80,7 @@ export const questions: readonly Question[] = [
   chain.GivebackOrder,
   IndexerRecord,
   IndexerDebt,
+  IndexerDue,
   ConsoleItem,
   ConsoleAttention,
   ConsoleWatch,

@@ -52,6 +52,8 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       }),
       Type.Null(),
     ]),
+    /** True during a pause of the contract, at whose end all due dates move by its length. */
+    paused: Type.Boolean(),
     blockNumber: Amount,
     /** Time of that block. */
     blockTime: UnixSeconds,

@@ -67,3 +67,29 @@ export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments
   }),
   repeat: 'changes nothing',
 })
+
+/**
+ * Open cycles whose due date is at most `sinceSeconds` before and `untilSeconds` after `blockTime`, from
+ * finalized events, by due date; `after` continues behind the last one. All times are chain time.
+ * Refused: indexer_lags.
+ */
+export const IndexerDue = question('indexer.due', 'indexer-reader', ['gateway'], {
+  request: Type.Object({
+    sinceSeconds: Type.Integer({ minimum: 0 }),
+    untilSeconds: Type.Integer({ minimum: 0 }),
+    after: orNull(Type.Object({ dueAt: UnixSeconds, wallet: Address })),
+  }),
+  answer: Type.Object({
+    cycles: Type.Array(
+      Type.Object({
+        wallet: Address,
+        number: Type.Integer(),
+        openedAt: UnixSeconds,
+        dueAt: UnixSeconds,
+      }),
+    ),
+    isLast: Type.Boolean(),
+    blockTime: UnixSeconds,
+  }),
+  repeat: 'changes nothing',
+})

@@ -16,8 +16,11 @@ export type ServiceName = (typeof serviceNames)[number]
 export const processNames = [...serviceNames, 'operations'] as const
 export type ProcessName = (typeof processNames)[number]
 
-/** All bus users: the processes, the operator, and the console, a user of `operations` that only subscribes. */
-export const busUsers = [...processNames, 'ops', 'console'] as const
+/**
+ * All bus users: the processes, the operator, the console, a user of `operations` that only subscribes, and
+ * the integrator, whose push service reads events.
+ */
+export const busUsers = [...processNames, 'ops', 'console', 'integrator'] as const
 export type BusUser = (typeof busUsers)[number]
 
 /**

@@ -75,7 +75,9 @@ async function deliverAllAgain(): Promise<void> {
   })
   const manager = await nc.jetstreamManager()
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
-    plans.map((plan) => [stream, plan.durable_name] as const),
+    plans
+      .filter(({ durable_name: name }) => name !== 'integrator') // Has no reader in this stack.
+      .map((plan) => [stream, plan.durable_name] as const),
   )
   for (const [stream, name] of readers) await manager.consumers.delete(stream, name)
   await stack.provision()

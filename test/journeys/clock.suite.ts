@@ -15,6 +15,7 @@ import { servesTruth } from '../support/verify'
 
 const { termSeconds, graceSeconds } = localTerms
 const day = 86_400
+const hour = 3_600
 
 let stack: Stack
 let outside: Outside
@@ -37,6 +38,71 @@ const outcomeOf = (person: Person, number: number) =>
     const { history } = await servesTruth(stack, person.wallet)
     return history.cycles[number - 1]?.outcome
   })
+
+/** Returns the next time, in unix seconds, at which it is noon in Kuala Lumpur (UTC+8). */
+const nextNoon = (after: number) => Math.ceil((after - 4 * hour) / day) * day + 4 * hour
+
+/** Runs the example of the guide, which prints each reminder in place of a push service. */
+function startNotifier() {
+  const { url, integrator } = stack.info.nats
+  const child = Bun.spawn([process.execPath, 'services/gateway/guide/examples/notifier.ts'], {
+    env: { NATS_URL: url, NATS_PASSWORD: integrator.password, PATH: process.env.PATH ?? '' },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let said = ''
+  const reading = (async () => {
+    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) said += part
+  })()
+  return {
+    /** Returns the ids of the reminders of a wallet, in the order in which they arrived. */
+    idsOf: (wallet: string) =>
+      said.split('\n').flatMap((line) => (line.startsWith(wallet) ? [line.split(' ')[0]!] : [])),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await reading
+      expect(await child.exited).toBe(0)
+    },
+  }
+}
+
+describe('the reminders of a debt', () => {
+  test('reach the push service once each by the clock, by day, with a restart in between', async () => {
+    await using notifier = startNotifier()
+    const chain = callerOf(stack, 'wallet 9')
+    const [person, awake] = [await borrower(), await borrower()]
+    for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
+      expect((await user.post('/me/country', { country })).status).toBe(200)
+    // At 03:00 in Malaysia, when it is afternoon in Brazil: so is each time of a reminder.
+    const now = await chain.nowSeconds()
+    await outside.advance(nextNoon(now) + 15 * hour - now)
+    await person.draw(3_000_000n)
+    await awake.draw(3_000_000n)
+    const { dueAt, defaultsAt } = await person.until('the cycle', ({ cycle }) => cycle)
+    const moments = {
+      ...{ three_days_before: Number(dueAt) - 3 * day, one_day_before: Number(dueAt) - day },
+      ...{ due: Number(dueAt), grace_ends: Number(defaultsAt) },
+    }
+    const expected: string[] = []
+    const arrived = (user: Person, kind: string) =>
+      waitUntil(`the reminder ${kind}`, () =>
+        notifier.idsOf(user.wallet).includes(`${user.wallet}:1:${kind}`),
+      )
+    for (const [kind, at] of Object.entries(moments)) {
+      await outside.advance(at - (await chain.nowSeconds()) + 60)
+      await arrived(awake, kind)
+      expect(notifier.idsOf(person.wallet)).toEqual(expected)
+      if (kind === 'due') {
+        await stack.process('gateway').stop('SIGKILL')
+        stack.process('gateway').start()
+      }
+      await outside.advance(6 * hour)
+      await arrived(person, kind)
+      expected.push(`${person.wallet}:1:${kind}`)
+    }
+    expect(notifier.idsOf(person.wallet)).toEqual(expected)
+  })
+})
 
 describe('the clock of the sandbox', () => {
   test('reaches Late and Defaulted in seconds', async () => {

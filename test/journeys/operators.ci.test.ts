@@ -4,7 +4,9 @@ import { quickChecks } from '../support/stack'
 /** A hold of days, which only the clock of the sandbox can end. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
-onOneStack(() => ({ env: quickChecks, terms }), {
+const env = { ...quickChecks, gateway: { REMINDERS_EVERY_MS: '1000' } }
+
+onOneStack(() => ({ env, terms }), {
   questions: () => import('#infra/operations/cli/questions.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),

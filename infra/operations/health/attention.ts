@@ -184,7 +184,8 @@ const failuresMax = 3
 
 const lagNeeds = (lags: readonly Lag[]): string[] =>
   lags
-    .filter(({ waiting }) => waiting > waitingMax)
+    // A deployment need not have a push service.
+    .filter(({ reader, waiting }) => reader !== 'integrator' && waiting > waitingMax)
     .map(
       ({ reader, stream, waiting }) =>
         `${reader} is ${counted(waiting, 'message')} behind ${stream}`,

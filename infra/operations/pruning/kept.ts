@@ -116,6 +116,11 @@ export const entries: readonly Entry[] = [
     why: 'One row per wallet: country, latest verdict, next recheck.',
   },
   {
+    names: ['gateway.reminders'],
+    growsWith: 'users',
+    why: 'A reminder is sent once per cycle and kind, and a cycle may stay open for years.',
+  },
+  {
     names: ['gateway.identity_links'],
     growsWith: 'users',
     why: 'Only verdicts of inquiries that we created count, and an approval is rechecked permanently.',

@@ -10,7 +10,7 @@ const blocksMax = 100
 
 /** Stated in each answer, so that a test does not wait for a clock that stands still. */
 const follows = {
-  moved: ['due dates', 'grace periods', 'holds', 'validity of signed transfers'],
+  moved: ['due dates', 'grace periods', 'reminders', 'holds', 'validity of signed transfers'],
   unmoved: ['quotes', 'sessions', 'checkouts', 'daily limits', 'retries', 'the providers'],
   advice: 'Sign transfers with validBefore after chainTime.',
 }

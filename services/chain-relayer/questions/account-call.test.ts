@@ -36,7 +36,7 @@ const answerOf = (lines: readonly Line[], blockNumber: bigint, failed = -1): Hex
   const line = (result: Line) =>
     encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
   const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
-  results.push(word(blockNumber), word(1_795_244_400n), word(31n), word(41n))
+  results.push(word(blockNumber), word(1_795_244_400n), word(31n), word(41n), word(1n))
   return encodeFunctionResult({
     ...{ abi: multicall3Abi, functionName: 'aggregate3' },
     result: results.map((returnData, at) =>
@@ -77,7 +77,7 @@ describe('the call that reads wallets', () => {
       ...{ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' },
     })
     calls.push({ target: multicall3, callData: time })
-    for (const functionName of ['totalCollateral', 'totalShares'] as const) {
+    for (const functionName of ['totalCollateral', 'totalShares', 'paused'] as const) {
       const callData = encodeFunctionData({ abi: creditLineAbi, functionName })
       calls.push({ target: contracts.creditLine, callData })
     }
@@ -96,7 +96,7 @@ describe('the result of the call that reads wallets', () => {
     ['of the largest numbers', [lineOf(1, true), lineOf(2, true)]],
   ])('is decoded field by field: %s', (_, lines) => {
     const { reads, pool, ...block } = decodeReads(answerOf(lines, 77n), lines.length)
-    expect(block).toEqual({ blockNumber: 77n, blockTime: 1_795_244_400n })
+    expect(block).toEqual({ blockNumber: 77n, blockTime: 1_795_244_400n, paused: true })
     expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
     for (const [at, read] of reads.entries())
       expect(read).toEqual({ line: lines[at]!, ausdMicro: BigInt(at) + 7n, nativeWei: 9n })

@@ -38,14 +38,15 @@ const selectors = {
   blockTime: toFunctionSelector('getCurrentBlockTimestamp()').slice(2),
   totalCollateral: toFunctionSelector('totalCollateral()').slice(2),
   totalShares: toFunctionSelector('totalShares()').slice(2),
+  paused: toFunctionSelector('paused()').slice(2),
 }
 
 const word = (value: number) => value.toString(16).padStart(64, '0')
 const wordOf = (address: Hex) => address.slice(2).toLowerCase().padStart(64, '0')
 const wordBytes = 32
 const callsPerWallet = 3
-/** Shared calls after those of the wallets: number and time of the block, and the pool. */
-const callsTogether = 4
+/** Shared calls after those of the wallets: number and time of the block, the pool, and the pause. */
+const callsTogether = 5
 
 /**
  * Encodes `aggregate3`: three calls per wallet, then the shared ones. A call of one wallet may fail
@@ -72,6 +73,7 @@ export function encodeReads(
   const plain = (target: Hex, selector: string) => call(target, selector, wordBytes - 4, false)
   calls.push(plain(multicall3, selectors.blockNumber), plain(multicall3, selectors.blockTime))
   calls.push(plain(creditLine, selectors.totalCollateral), plain(creditLine, selectors.totalShares))
+  calls.push(plain(creditLine, selectors.paused))
   let next = calls.length * wordBytes
   const offsets = calls.map((one) => {
     const offset = next
@@ -118,8 +120,9 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
       nativeWei: uint(dataOf(first + 2, 1)),
     }
   })
-  const [blockNumber, blockTime, collateralMicro, shares] = [0, 1, 2, 3].map((call) =>
+  const [blockNumber, blockTime, collateralMicro, shares, paused] = [0, 1, 2, 3, 4].map((call) =>
     uint(dataOf(own + call, 1)),
-  ) as [bigint, bigint, bigint, bigint]
-  return { reads, blockNumber, blockTime, pool: { collateralMicro, shares } }
+  ) as [bigint, bigint, bigint, bigint, bigint]
+  const pool = { collateralMicro, shares }
+  return { reads, blockNumber, blockTime, pool, paused: paused === 1n }
 }

@@ -40,7 +40,7 @@ export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
 const shown = (
   wallet: Hex,
   { line, ausdMicro, nativeWei }: Read,
-  { pool, blockNumber, blockTime }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
+  { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
 ): Account => ({
   wallet,
   verified: line.verified,
@@ -63,6 +63,7 @@ const shown = (
   available: String(line.available),
   balance: { ausd: String(ausdMicro), native: String(nativeWei) },
   cycle: cycleOf(line),
+  paused,
   blockNumber: String(blockNumber),
   blockTime: String(blockTime),
 })

@@ -15,6 +15,7 @@ const pages = [
   { slug: 'cash-out', about: 'turn AUSD into rupiah in a bank account' },
   { slug: 'send', about: 'send AUSD to any wallet without gas' },
   { slug: 'record', about: 'the public credit record of a wallet' },
+  { slug: 'events', about: 'read events, such as reminders of due debts, in a push service' },
   { slug: 'webhooks', about: 'simulate the payer and the providers in test mode' },
   { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const

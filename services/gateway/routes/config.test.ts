@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readerOf } from '#platform/schema'
 import { GetConfig } from '#shared/api/config'
+import { chainTerms } from '../test-support/bodies'
 import { fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { nowMs } from '../test-support/wallets'
 
-const token = `0x${'a5'.repeat(20)}`
 const replies: Replies = {
   'pricing.terms': okay({ pairs: ['USD/IDR', 'USD/MYR'], quoteSeconds: 60 }),
   'payments.terms': okay({
@@ -27,20 +27,7 @@ const replies: Replies = {
     ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '9' },
     ...{ validBeforeSecondsMin: 300, banks: [] },
   }),
-  'chain.terms': okay({
-    chainId: 10143,
-    ausd: {
-      ...{ address: token, decimals: 6 },
-      domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
-    },
-    ...{ creditLine: token, treasury: token, holdSeconds: 60, initialRatioBps: '8000' },
-    cycle: { minSeconds: 1, minDebt: '1', termSeconds: 2, graceSeconds: 3 },
-    sendValidBeforeSecondsMin: 61,
-    gasLimits: {
-      ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
-      ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
-    },
-  }),
+  'chain.terms': okay(chainTerms),
 }
 
 describe('GET /config', () => {

@@ -25,7 +25,7 @@ describe('GET /me', () => {
       'chain.account': okay({ wallet: walletOf(ana), ...account }),
     })
     await fixture.call('POST', '/me/country', { body: { country: 'ID' }, headers })
-    const { blockNumber: _, blockTime: __, ...shown } = account
+    const { blockNumber: _, blockTime: __, paused: ___, ...shown } = account
     expect(await (await fixture.call('GET', '/me', { headers })).json()).toEqual({
       ...shown,
       wallet: walletOf(ana),

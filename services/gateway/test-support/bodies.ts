@@ -51,6 +51,7 @@ export const account = {
   available: '3900000',
   balance: { ausd: '7', native: '500000000000000000' },
   cycle: { number: 4, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
+  paused: false,
   blockNumber: '77',
   blockTime: '1795244400',
 }
@@ -81,4 +82,22 @@ export const entryAt = (minute: number, id: string, more: object = {}) => {
     updatedAt: at,
     ...more,
   }
+}
+
+const token = `0x${'a5'.repeat(20)}` as const
+
+/** The terms of the chain, as the relayer answers. */
+export const chainTerms = {
+  chainId: 10143,
+  ausd: {
+    ...{ address: token, decimals: 6 },
+    domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
+  },
+  ...{ creditLine: token, treasury: token, holdSeconds: 60, initialRatioBps: '8000' },
+  cycle: { minSeconds: 1, minDebt: '1', termSeconds: 2, graceSeconds: 3 },
+  sendValidBeforeSecondsMin: 61,
+  gasLimits: {
+    ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
+    ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
+  },
 }

@@ -1,0 +1,41 @@
+import { connect } from 'nats'
+
+const { NATS_URL, NATS_PASSWORD } = process.env
+if (!NATS_URL || !NATS_PASSWORD) throw new Error('set NATS_URL and NATS_PASSWORD')
+
+const texts: Record<string, string> = {
+  three_days_before: 'Your repayment is due in three days.',
+  one_day_before: 'Your repayment is due tomorrow.',
+  due: 'Your repayment is due. Repay now: your grace period has begun.',
+  grace_ends: 'Your grace period has ended. Repay now, before your debt is marked as defaulted.',
+}
+
+/** Replace with your push service, which knows the devices of a wallet and ignores a repeated id. */
+async function push(id: string, wallet: string, text: string): Promise<void> {
+  console.log(`${id} ${wallet}: ${text}`)
+}
+
+const connection = await connect({
+  servers: NATS_URL,
+  ...{ user: 'integrator', pass: NATS_PASSWORD, inboxPrefix: '_INBOX_integrator' },
+  maxReconnectAttempts: -1,
+})
+/** Older reminders are no news, as after an outage of this service. */
+const staleMs = 12 * 3_600_000
+const consumer = await connection.jetstream().consumers.get('EVENTS', 'integrator')
+const messages = await consumer.consume({ max_messages: 16 })
+process.once('SIGTERM', () => void messages.close())
+for await (const message of messages) {
+  try {
+    if (message.subject === 'credit.due') {
+      const { wallet, cycle, kind, occurredAt } = message.json<Record<string, string>>()
+      const isFresh = Date.now() - Date.parse(occurredAt ?? '') < staleMs
+      if (isFresh) await push(`${wallet}:${cycle}:${kind}`, wallet ?? '', texts[kind ?? ''] ?? '')
+    }
+    message.ack()
+  } catch (error) {
+    console.error(error)
+    message.nak(10_000) // Delivered again in ten seconds.
+  }
+}
+await connection.close()

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import pino from 'pino'
+import { asker } from '#platform/bus/ask'
+import type { Bus } from '#platform/bus/open'
+import { handler } from '#platform/bus/serve'
+import { ChainAccount, ChainTerms } from '#shared/messages/chain'
+import { CreditDue } from '#shared/messages/credit'
+import { IndexerDue } from '#shared/messages/indexer'
+import { refuse } from '#shared/refusals'
+import { outbox } from '../schema.store'
+import { account, chainTerms } from '../test-support/bodies'
+import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
+import { openUsers } from '../users/user.store'
+import { openLooks, remindOnce } from './remind'
+import { reminders } from './reminder.store'
+
+const day = 86_400
+/** Noon in Kuala Lumpur. */
+const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
+const graceSeconds = day
+
+/** What the reader and the credit line know: one debt, and the chain's time. */
+const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
+let wallet: `0x${string}`
+let wallets = 0
+
+let backbone: Backbone
+let bus: Bus
+const others: AsyncDisposable[] = []
+beforeAll(async () => {
+  backbone = await startBackbone()
+  const openedAt = () => String(chain.dueAt - 30 * day)
+  others.push(
+    await answerAs(backbone, 'chain-relayer', [
+      handler(ChainTerms, async () => ({
+        ok: { ...chainTerms, cycle: { ...chainTerms.cycle, graceSeconds } },
+      })),
+      handler(ChainAccount, async (request) => ({
+        ok: {
+          ...account,
+          wallet: request.wallet,
+          cycle: chain.isOpen
+            ? {
+                ...{ number: chain.number, openedAt: openedAt(), dueAt: String(chain.dueAt) },
+                defaultsAt: String(chain.dueAt + graceSeconds),
+              }
+            : null,
+          paused: chain.paused,
+          blockTime: String(chain.now),
+        },
+      })),
+    ]),
+    await answerAs(backbone, 'indexer-reader', [
+      handler(IndexerDue, async ({ after }) => {
+        if (chain.lags) return refuse('indexer_lags')
+        const { number } = chain
+        const one = { wallet, number, openedAt: openedAt(), dueAt: String(chain.dueAt) }
+        const cycles = after === null ? [one] : []
+        return { ok: { cycles, isLast: true, blockTime: String(chain.now) } }
+      }),
+    ]),
+  )
+  bus = await backbone.busAs('gateway')
+})
+afterAll(async () => {
+  await bus?.[Symbol.asyncDispose]()
+  for (const one of others) await one[Symbol.asyncDispose]()
+  await backbone?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  wallets += 1
+  wallet = `0x${wallets.toString(16).padStart(40, '0')}`
+  Object.assign(chain, { dueAt, number: 1, isOpen: true, paused: false, lags: false })
+  await openUsers(backbone.database).setCountry(wallet, 'MY')
+})
+
+/** A gateway instance, as a restart creates it: it remembers nothing. */
+const instance = () => {
+  const { database } = backbone
+  const context = {
+    ...{ database, ask: asker(bus, 5_000), users: openUsers(database), poke: () => {} },
+    ...{ clock: () => Date.now(), log: pino({ level: 'silent' }) },
+  }
+  const looks = openLooks()
+  return () => remindOnce(context, looks)
+}
+/** Returns the kinds of the messages about the wallet, in the order in which they were written. */
+const kinds = async () => {
+  const rows = await backbone.database.read((db) =>
+    db.select().from(outbox).where(eq(outbox.subject, CreditDue.subject)).orderBy(outbox.position),
+  )
+  const own = rows.map(({ payload }) => payload as Record<string, unknown>)
+  return own.filter((one) => one.wallet === wallet).map(({ cycle, kind }) => `${cycle} ${kind}`)
+}
+const recorded = async () =>
+  (
+    await backbone.database.read((db) =>
+      db.select().from(reminders).where(eq(reminders.wallet, wallet)),
+    )
+  ).length
+
+/** Moves the chain's time through a list of times, with a round at each. */
+async function rounds(round: () => Promise<boolean>, times: readonly number[]) {
+  for (const now of times) {
+    chain.now = now
+    expect(await round()).toBe(true)
+  }
+}
+const hours = (from: number, to: number) =>
+  Array.from({ length: (to - from) / 3_600 }, (_, at) => from + at * 3_600)
+
+describe('the reminders of a debt', () => {
+  test('are sent once each, in order, by two instances with restarts in between', async () => {
+    let both = [instance(), instance()]
+    for (const now of hours(dueAt - 4 * day, dueAt + 3 * day)) {
+      chain.now = now
+      if (now % (7 * 3_600) === 0) both = [instance(), instance()]
+      expect(await Promise.all(both.map((round) => round()))).toEqual([true, true])
+    }
+    const all = ['1 three_days_before', '1 one_day_before', '1 due', '1 grace_ends']
+    expect(await kinds()).toEqual(all)
+    expect(await recorded()).toBe(4)
+  })
+
+  test('follow a due date that a pause moved, without a repeat', async () => {
+    const round = instance()
+    await rounds(round, [dueAt - day])
+    expect(await kinds()).toEqual(['1 one_day_before'])
+    chain.paused = true
+    await rounds(round, [dueAt, dueAt + 2 * day])
+    expect(await kinds()).toEqual(['1 one_day_before'])
+    Object.assign(chain, { paused: false, dueAt: dueAt + 10 * day })
+    await rounds(round, hours(dueAt + 2 * day, dueAt + 11 * day))
+    expect(await kinds()).toEqual(['1 one_day_before', '1 three_days_before', '1 due'])
+  })
+
+  test('begin again for the debt that a revoked settlement restored, with those still true', async () => {
+    const round = instance()
+    await rounds(round, [dueAt - 3 * day])
+    chain.isOpen = false
+    await rounds(round, [dueAt - day])
+    // The next cycle has the dates of the one that the settlement had closed.
+    Object.assign(chain, { isOpen: true, number: 2 })
+    await rounds(round, [dueAt - 3_600, dueAt])
+    expect(await kinds()).toEqual(['1 three_days_before', '2 one_day_before', '2 due'])
+  })
+
+  test('are not sent once the debt is repaid, even if the reader does not know it yet', async () => {
+    chain.isOpen = false
+    await rounds(instance(), [dueAt - day, dueAt])
+    expect(await kinds()).toEqual([])
+  })
+
+  test('wait at night for 08:00 in the country of the user', async () => {
+    const round = instance()
+    const midnight = dueAt + 12 * 3_600
+    chain.dueAt = midnight
+    await rounds(round, [midnight, midnight + 8 * 3_600 - 1])
+    expect(await kinds()).toEqual([])
+    await rounds(round, [midnight + 8 * 3_600])
+    expect(await kinds()).toEqual(['1 due'])
+  })
+
+  test('wait while the reader lags', async () => {
+    const round = instance()
+    Object.assign(chain, { now: dueAt, lags: true })
+    expect(await round()).toBe(false)
+    chain.lags = false
+    expect(await round()).toBe(true)
+    expect(await kinds()).toEqual(['1 due'])
+  })
+})

@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache'
+import type { StaticDecode } from 'typebox'
+import { announce } from '#platform/db/outbox.store'
+import { type Loop, startLoop } from '#platform/loop'
+import { counter } from '#platform/metrics/measures'
+import { messageIdFor } from '#shared/ids'
+import { ChainAccount, ChainTerms } from '#shared/messages/chain'
+import { CreditDue, reminderKinds } from '#shared/messages/credit'
+import { IndexerDue } from '#shared/messages/indexer'
+import type { Answer } from '#shared/refusals'
+import type { Context } from '../context'
+import { outbox } from '../schema.store'
+import { aheadSeconds, behindSeconds, decideReminder, zonesOf } from './reminder'
+import { findSent, insertReminder } from './reminder.store'
+
+// The reader lists the debts that are due around now, by finalized events; the credit line has the last
+// word on each. Both times are the chain's, which also decides when a repayment is late.
+
+type Due = StaticDecode<(typeof IndexerDue)['answer']>
+type DueCycle = Due['cycles'][number]
+/** Chain times before which a cycle with this due date needs no look. */
+export type Looks = Pick<LRUCache<string, number>, 'get' | 'set'>
+
+const sentTotal = counter({
+  what: 'reminders',
+  help: 'Reminders of due debts that were sent, by kind.',
+  labels: { kind: reminderKinds },
+})
+
+const concurrency = 8
+const looksMax = 100_000
+/** Well within the day before a due date. */
+const silentMaxMs = 3_600_000
+
+export const openLooks = (): Looks => new LRUCache<string, number>({ max: looksMax })
+
+type Reminding = Pick<Context, 'ask' | 'clock' | 'database' | 'log' | 'poke' | 'users'>
+
+/** Sends the reminders of due debts, until disposed. Raises an alert if it cannot for an hour. */
+export function startReminding(context: Context): Loop {
+  const { clock, log, config } = context
+  const looks = openLooks()
+  let endedAt = clock()
+  return startLoop({
+    ...{ name: 'reminders', everyMs: config.remindersEveryMs, log },
+    work: async (signal) => {
+      if (await remindOnce(context, looks, signal)) endedAt = clock()
+      else if (clock() - endedAt > silentMaxMs)
+        log.error({ alarm: true, lastAt: new Date(endedAt) }, 'reminders of due debts not sent')
+    },
+  })
+}
+
+/**
+ * Runs one round; returns false if the reader, the chain or another service did not answer about all
+ * debts. It ends early if it gets no answer about any of several: then the chain or the database is down.
+ */
+export async function remindOnce(
+  context: Reminding,
+  looks: Looks,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  let isWhole = true
+  let after: DueCycle | null = null
+  try {
+    const terms = await context.ask(ChainTerms, {})
+    if ('refused' in terms) return false
+    const sinceSeconds = terms.ok.cycle.graceSeconds + behindSeconds
+    while (!signal?.aborted) {
+      const page: Answer<Due> = await context.ask(IndexerDue, {
+        ...{ sinceSeconds, untilSeconds: aheadSeconds },
+        after: after && { dueAt: after.dueAt, wallet: after.wallet },
+      })
+      if ('refused' in page) return false
+      const { cycles, isLast, blockTime }: Due = page.ok
+      const due = cycles.filter((one) => Number(blockTime) >= (looks.get(keyOf(one)) ?? 0))
+      for (let at = 0; at < due.length; at += concurrency) {
+        const some = due.slice(at, at + concurrency)
+        const done = await Promise.all(some.map((one) => tryToRemind(context, one, looks)))
+        if (!done.includes(true)) return false
+        isWhole &&= !done.includes(false)
+      }
+      if (isLast) return isWhole
+      after = cycles.at(-1)!
+    }
+    return isWhole
+  } catch (error) {
+    context.log.warn({ err: error }, 'reminders failed, will retry')
+    return false
+  }
+}
+
+async function tryToRemind(context: Reminding, due: DueCycle, looks: Looks): Promise<boolean> {
+  try {
+    await remind(context, due, looks)
+    return true
+  } catch (error) {
+    context.log.warn({ err: error, wallet: due.wallet }, 'reminder failed, will retry')
+    return false
+  }
+}
+
+const keyOf = ({ wallet, number, dueAt }: DueCycle) => `${wallet}:${number}:${dueAt}`
+
+/** Sends the reminder of one cycle that is right now, unless it was sent. */
+async function remind(context: Reminding, due: DueCycle, looks: Looks): Promise<void> {
+  const { database, log, poke } = context
+  const { wallet, number: cycle } = due
+  const account = await context.ask(ChainAccount, { wallet })
+  if ('refused' in account) throw new Error(`the account of ${wallet} could not be read`)
+  const { cycle: open, paused, blockTime } = account.ok
+  // Repaid since, but not finally; or the due date moves when the pause of the contract ends.
+  if (open === null || open.number !== cycle || paused) return
+  const sent = await database.read((db) => findSent(db, wallet, cycle))
+  const user = await context.users.find(wallet)
+  const debt = {
+    openedAt: Number(open.openedAt),
+    dueAt: Number(open.dueAt),
+    defaultsAt: Number(open.defaultsAt),
+  }
+  const zones = zonesOf(user?.country ?? null)
+  const { send: kind, lookAt } = decideReminder(debt, Number(blockTime), sent, zones)
+  if (kind) {
+    const { dueAt, defaultsAt } = open
+    const isNew = await database.transaction(async (tx) => {
+      if (!(await insertReminder(tx, { wallet, cycle, kind }))) return false
+      await announce(tx, outbox, CreditDue, messageIdFor(CreditDue, `${wallet}:${cycle}:${kind}`), {
+        ...{ wallet, cycle, kind, dueAt, defaultsAt },
+        occurredAt: new Date(context.clock()).toISOString(),
+      })
+      return true
+    })
+    if (isNew) {
+      sentTotal({ kind })
+      log.info({ wallet, cycle, kind }, 'reminder sent')
+      poke()
+    }
+  }
+  // Remembered only under the due date of the chain: the reader may not have a later one yet.
+  if (open.dueAt === due.dueAt) looks.set(keyOf(due), lookAt ?? Number.POSITIVE_INFINITY)
+}

@@ -1,0 +1,44 @@
+import { and, eq } from 'drizzle-orm'
+import { integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { addressColumn, at } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
+import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
+import { schema } from '../schema.store'
+
+/** Reminders that were sent: one row per cycle and kind, permanently. */
+export const reminders = schema.table(
+  'reminders',
+  {
+    wallet: addressColumn('wallet').notNull(),
+    cycle: integer('cycle').notNull(),
+    kind: text('kind', { enum: reminderKinds }).notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.kind] })],
+)
+
+/** Returns the kinds that were sent about a cycle. */
+export async function findSent(
+  db: Db,
+  wallet: `0x${string}`,
+  cycle: number,
+): Promise<ReadonlySet<ReminderKind>> {
+  const rows = await db
+    .select({ kind: reminders.kind })
+    .from(reminders)
+    .where(and(eq(reminders.wallet, wallet), eq(reminders.cycle, cycle)))
+  return new Set(rows.map(({ kind }) => kind))
+}
+
+/** Records a reminder; returns false if it was recorded before, by any instance. */
+export async function insertReminder(
+  tx: Tx,
+  reminder: { wallet: `0x${string}`; cycle: number; kind: ReminderKind },
+): Promise<boolean> {
+  const inserted = await tx
+    .insert(reminders)
+    .values(reminder)
+    .onConflictDoNothing()
+    .returning({ kind: reminders.kind })
+  return inserted.length > 0
+}
