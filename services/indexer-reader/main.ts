@@ -38,7 +38,9 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     bus,
     name: 'indexer-reader',
     description: 'credit history of wallets, from finalized events',
-    answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) => answer(context)),
+    answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) =>
+      answer(context),
+    ),
     stats: () => readStats(context),
     readings,
     ...{ database, log },

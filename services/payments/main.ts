@@ -8,9 +8,7 @@ import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
 import { shareOf } from '#shared/provider/rate-limit'
-import { answerCancellations } from './checkout/cancel'
-import { answerSettlements } from './checkout/settlement'
-import { answerTopups } from './checkout/topup'
+import { answersOf } from './answers'
 import { fields, microPerUsd, topupLimitsFrom } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
@@ -20,12 +18,8 @@ import { positions } from './ledger/tables'
 import { relayReactions } from './onchain/relay'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity, answerItem } from './queries/activity'
 import { oldestPayments } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
-import { answerLimit, answerTerms } from './queries/public-config'
-import { answerStatement } from './queries/statement'
-import { answerDeeds } from './review/operator-commands'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
 
@@ -71,10 +65,7 @@ await runService(name, fields, async (config, runtime) => {
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const reads = [answerTerms, answerLimit, answerActivity, answerItem, answerStatement]
-  const orders = [answerTopups, answerSettlements, answerCancellations]
-  const forUsers = [...orders, ...reads].map((answer) => answer(context))
-  const answers = [...forUsers, ...answerDeeds(context)]
+  const answers = answersOf(context)
   const figures = figuresOf(context)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')

@@ -7,6 +7,7 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
+import { answersOf } from './answers'
 import { limits } from './cashout'
 import { fields, givenBackMaxOf, payoutApisOf } from './config'
 import type { Context } from './context'
@@ -15,16 +16,11 @@ import { startRechecking } from './incoming/recheck'
 import { webhookReactions } from './incoming/webhook'
 import { positions } from './ledger/tables'
 import { relayReactions } from './onchain/relay'
-import { answerErase } from './person/erase'
 import { unsealWith } from './person/unseal'
 import { openXendit } from './providers/xendit/client'
-import { answerActivity, answerItem, answerOwed } from './queries/activity'
 import { oldestCashouts } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
-import { answerLimit, answerTerms } from './queries/public-config'
-import { answerStatement } from './queries/statement'
 import { openChannels, openDetailsSafe } from './request/bank'
-import { answerCashouts, answerPayoutsPause } from './request/open'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openBalance, watchBalance } from './treasury/balance'
 
@@ -71,10 +67,7 @@ await runService(name, fields, async (config, runtime) => {
   const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
-  const reads = [answerTerms, answerLimit, answerActivity, answerItem, answerStatement, answerOwed]
-  const answers = [...reads, answerCashouts, answerPayoutsPause, answerErase].map((answer) =>
-    answer(context),
-  )
+  const answers = answersOf(context)
   const figures = { ...figuresOf(context), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')

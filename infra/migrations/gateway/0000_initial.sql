@@ -47,6 +47,14 @@ CREATE TABLE "gateway"."identity_rechecks" (
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "gateway"."reminders" (
+	"wallet" text NOT NULL,
+	"cycle" integer NOT NULL,
+	"kind" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "reminders_wallet_cycle_kind_pk" PRIMARY KEY("wallet","cycle","kind")
+);
+--> statement-breakpoint
 CREATE TABLE "gateway"."dead_letter" (
 	"consumer" text NOT NULL,
 	"message_id" text NOT NULL,

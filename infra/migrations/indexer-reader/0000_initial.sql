@@ -63,4 +63,5 @@ CREATE TABLE "indexer_reader"."records" (
 --> statement-breakpoint
 CREATE UNIQUE INDEX "cursors_one_serves" ON "indexer_reader"."cursors" USING btree ("state") WHERE "indexer_reader"."cursors"."state" = 'serving';--> statement-breakpoint
 CREATE UNIQUE INDEX "cursors_one_fills" ON "indexer_reader"."cursors" USING btree ("state") WHERE "indexer_reader"."cursors"."state" = 'filling';--> statement-breakpoint
-CREATE INDEX "events_by_wallet" ON "indexer_reader"."events" USING btree ("generation","wallet");
+CREATE INDEX "events_by_wallet" ON "indexer_reader"."events" USING btree ("generation","wallet");--> statement-breakpoint
+CREATE INDEX "cycles_open" ON "indexer_reader"."cycles" USING btree ("generation","due_at_seconds","wallet") WHERE "indexer_reader"."cycles"."outcome" is null;

@@ -1,1 +1,0 @@
-CREATE INDEX "cycles_open" ON "indexer_reader"."cycles" USING btree ("generation","due_at_seconds","wallet") WHERE "indexer_reader"."cycles"."outcome" is null;

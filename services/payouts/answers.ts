@@ -1,0 +1,20 @@
+import type { Handler } from '#platform/bus/serve'
+import type { Context } from './context'
+import { answerErase } from './person/erase'
+import { answerActivity, answerItem, answerOwed } from './queries/activity'
+import { answerLimit, answerTerms } from './queries/public-config'
+import { answerStatement } from './queries/statement'
+import { answerCashouts, answerPayoutsPause } from './request/open'
+
+/** Handlers of every request this service answers. */
+export const answersOf = (context: Context): Handler[] => [
+  answerCashouts(context),
+  answerTerms(context),
+  answerLimit(context),
+  answerActivity(context),
+  answerItem(context),
+  answerStatement(context),
+  answerOwed(context),
+  answerPayoutsPause(context),
+  answerErase(context),
+]
