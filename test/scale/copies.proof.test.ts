@@ -6,6 +6,7 @@ import { okOf } from '#shared/client/client'
 import { questions } from '#shared/messages/catalogue'
 import { GivebackOrder, SendCreate } from '#shared/messages/chain'
 import {
+  CheckoutCancel,
   LossGivenBack,
   ReviewResolve,
   SettlementCreate,
@@ -122,6 +123,13 @@ describe('the same request, sent to both instances at once, is answered the same
     promised.push({ kind: 'topup', person, id: paymentId, ends: 'credited' })
   })
 
+  test('the cancellation of a checkout', async () => {
+    const topup = { wallet, amount: '50000', method: 'qr' as const, quoteId: await quote() }
+    const { paymentId: id } = await same(TopupCreate, topup)
+    const { item } = await same(CheckoutCancel, { wallet, kind: 'topup', id })
+    expect(item).toMatchObject({ id, status: 'expired', reason: 'cancelled' })
+  })
+
   test('a settlement: one checkout', async () => {
     await kept(promised, 30_000) // The top-up allows a draw.
     await person.draw(1_000_000n)
@@ -147,7 +155,8 @@ describe('the same request, sent to both instances at once, is answered the same
 
   test('and every request with an effect is among these', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
-    const tried = [QuoteTake, TopupCreate, SettlementCreate, CashoutCreate, SendCreate]
+    const orders = [TopupCreate, CheckoutCancel, SettlementCreate, CashoutCreate, SendCreate]
+    const tried = [QuoteTake, ...orders]
     const subjects = (all: readonly Question[]) => all.map(({ subject }) => subject).sort()
     expect(subjects(keyed)).toEqual(subjects([...tried, ...deeds]))
   })

@@ -52,7 +52,7 @@ export const statementRoute = ({ ask, clock }: Context, access: Access) => {
         description:
           'Collateral and debt come from final events of the credit line, with the yield of collateral ' +
           'realised only when it is taken; money in flight and payouts come from the journals of this ' +
-          'service, which leave it some seconds after the chain. What the wallet itself holds and sends is ' +
+          'service, some seconds after the chain. The balance and the transfers of the wallet itself are ' +
           `not part of it. At most ${statementDaysMax} days. As CSV with \`Accept: text/csv\` or ` +
           '`format=csv`: one row each for the opening, every line and the closing, so that every column `…In` ' +
           'has the sum of its column `…Out`.',
