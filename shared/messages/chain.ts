@@ -52,8 +52,11 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       }),
       Type.Null(),
     ]),
-    /** True during a pause of the contract, at whose end all due dates move by its length. */
-    paused: Type.Boolean(),
+    /**
+     * True during a pause of the contract, at whose end all due dates move by its length. An earlier
+     * version does not send it.
+     */
+    paused: Type.Optional(Type.Boolean()),
     blockNumber: Amount,
     /** Time of that block. */
     blockTime: UnixSeconds,
