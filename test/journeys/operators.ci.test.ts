@@ -11,7 +11,8 @@ onOneStack(() => ({ env, terms }), {
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),
-  // These two are last: one leaves a credit that belongs to no payment, one the chain's clock months ahead.
-  'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
+  // It leaves the chain's clock months ahead.
   clock: () => import('./clock.suite'),
+  // Last: it uses a nonce of a lane, and leaves a credit that belongs to no payment.
+  'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
 })
