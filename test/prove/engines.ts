@@ -122,6 +122,12 @@ export const engines: readonly Engine[] = [
     run: ['test/outages/run.ts'],
   },
   {
+    name: 'alerts',
+    proves: 'each alert rule fires for its cause on a running stack, and resolves',
+    minutes: 10,
+    run: suites('./test/alerts/alerts.proof.test.ts'),
+  },
+  {
     name: 'failover',
     proves: 'one node of a NATS cluster or of a Postgres pair may die under load',
     minutes: 5,

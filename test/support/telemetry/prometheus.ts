@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
+import { freePort } from '#infra/local/ports'
 
 /** Locations of the rules, their tests, the dashboard and the scrape configuration. */
 export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
@@ -31,3 +33,64 @@ export const readQueries = (): { title: string; expr: string }[] => {
 export const measuresIn = (expr: string): string[] => [
   ...new Set(expr.match(/\b(?:ausd|process)_[a-z0-9_]+/g) ?? []),
 ]
+
+export type Prometheus = AsyncDisposable & {
+  /** Returns the result of a query now. Throws the error of an invalid one. */
+  readonly ask: (query: string) => Promise<unknown[]>
+  /** Names of the alerts that fire now, sorted. */
+  readonly firing: () => Promise<string[]>
+}
+
+/** Starts a Prometheus that scrapes a gateway, by default every second and with the product's rules. */
+export async function startPrometheus(
+  program: string,
+  gateway: string,
+  { everySeconds = 1, rules = readFileSync(join(alertsDir, 'rules.yaml'), 'utf8') } = {},
+): Promise<Prometheus> {
+  const every = `${everySeconds}s`
+  const dir = mkdtempSync(join(tmpdir(), 'prometheus-'))
+  const port = await freePort()
+  const { host } = new URL(gateway)
+  writeFileSync(join(dir, 'rules.yaml'), rules)
+  writeFileSync(
+    join(dir, 'prometheus.yaml'),
+    JSON.stringify({
+      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: '1s' },
+      rule_files: [join(dir, 'rules.yaml')],
+      scrape_configs: [{ job_name: 'ausd', static_configs: [{ targets: [host] }] }],
+    }),
+  )
+  const run = Bun.spawn(
+    [
+      program,
+      `--config.file=${join(dir, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(dir, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdout: 'ignore', stderr: 'ignore' },
+  )
+  const ask = async <R>(path: string, parameters: Record<string, string> = {}): Promise<R> => {
+    const at = new URL(`http://127.0.0.1:${port}/api/v1/${path}`)
+    at.search = String(new URLSearchParams(parameters))
+    const answer = await fetch(at, { signal: AbortSignal.timeout(10_000) })
+    const said = (await answer.json()) as { status: string; error?: string; data: R }
+    if (said.status !== 'success') throw new Error(`${path} ${at.search}: ${said.error}`)
+    return said.data
+  }
+  type Active = { alerts: { state: string; labels: { alertname: string } }[] }
+  return {
+    ask: async (query) => (await ask<{ result: unknown[] }>('query', { query })).result,
+    firing: async () => {
+      const { alerts } = await ask<Active>('alerts')
+      const names = alerts
+        .filter(({ state }) => state === 'firing')
+        .map(({ labels }) => labels.alertname)
+      return [...new Set(names)].sort()
+    },
+    [Symbol.asyncDispose]: async () => {
+      run.kill('SIGTERM')
+      await run.exited
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,371 @@
+import { connect } from 'nats'
+import postgres from 'postgres'
+import {
+  type Address,
+  createTestClient,
+  type Hex,
+  http,
+  parseEther,
+  publicActions,
+  walletActions,
+} from 'viem'
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { laneKeys } from '#infra/local/environment'
+import { bid } from '#infra/local/fees'
+import { devKey } from '#infra/local/keys'
+import type { ProcessName, Stack } from '#infra/local/stack'
+import { pause } from '#platform/deadline'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { chainOf } from '#shared/chain/client'
+import type { RateWorld } from '../conformance/rates/rate-world'
+import { query } from '../support/database'
+import { ausdOf } from '../support/ledger'
+import { fund } from '../support/people'
+import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { operate } from '../support/stack'
+import { scrape, valueIn } from '../support/telemetry/metrics'
+import { suspend, waitUntil } from '../support/wait'
+
+export type Scene = { readonly stack: Stack; readonly person: Person; readonly world: RateWorld }
+
+type End = () => unknown
+
+/** Something that goes wrong, and the alerts that must fire for it. */
+export type Condition = {
+  readonly cause: string
+  readonly alerts: readonly string[]
+  /** Causes it; returns how it ends. Money moved by hand stays a break in the books. */
+  readonly begin: (scene: Scene) => Promise<End>
+}
+
+const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
+const because = ['--reason', 'drill', '--by', 'sari']
+
+/** Sends a request again and again until it is stopped, whatever the response. */
+function repeat(ask: () => Promise<unknown>, everyMs = 250): End {
+  let isOver = false
+  void (async () => {
+    while (!isOver) {
+      void ask().catch(() => {})
+      await pause(everyMs)
+    }
+  })()
+  return () => {
+    isOver = true
+  }
+}
+
+const quote = ({ person }: Scene) => person.post('/quote', { pair: 'USD/IDR' })
+
+async function hang({ stack }: Scene, name: ProcessName): Promise<End> {
+  const pid = stack.process(name).pid()
+  await suspend(pid)
+  return () => process.kill(pid, 'SIGCONT')
+}
+
+async function stop({ stack }: Scene, name: ProcessName): Promise<End> {
+  await stack.process(name).stop('SIGKILL')
+  return () => stack.process(name).start()
+}
+
+const node = ({ stack: { info } }: Scene) =>
+  createTestClient({
+    mode: 'anvil',
+    chain: chainOf(info.chain.chainId),
+    transport: http(info.chain.rpcUrl),
+  })
+const lane = privateKeyToAddress(laneKeys[0] as Hex)
+
+/** Waits until a metric of the stack is at least this. */
+const reaches = (
+  { stack }: Scene,
+  name: string,
+  least: number,
+  labels: Readonly<Record<string, string>> = {},
+) =>
+  waitUntil(
+    `${name} reaching ${least}`,
+    async () => (valueIn(await scrape(stack), name, labels) ?? 0) >= least,
+    60_000,
+    500,
+  )
+
+async function asAdmin({ stack: { info } }: Scene) {
+  const { user, password: pass } = info.nats.admin
+  return connect({ servers: info.nats.url, user, pass, inboxPrefix: '_INBOX_admin' })
+}
+
+/** Holds a lock on a table, as a migration by hand does. */
+async function lockTable({ stack }: Scene, table: string): Promise<End> {
+  const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
+  const held = sql.begin(async (tx) => {
+    await tx.unsafe(`lock table ${table} in access exclusive mode`)
+    locked()
+    await isOver
+  })
+  await Promise.race([isLocked, held])
+  return async () => {
+    end()
+    await held
+    await sql.end({ timeout: 2 })
+  }
+}
+
+/** Moves AUSD of the treasury away by its own key, until it has this much. */
+async function emptyTreasury(scene: Scene, leftMicro: bigint): Promise<End> {
+  const { stack } = scene
+  const treasury = stack.info.chain.treasury as Address
+  const movedMicro = (await ausdOf(stack, treasury)) - leftMicro
+  await fund(stack, treasury, {})
+  const client = node(scene).extend(publicActions).extend(walletActions)
+  await client.writeContract({
+    account: privateKeyToAccount(devKey('treasury')),
+    address: stack.info.chain.ausd as Address,
+    abi: ausdAbi,
+    functionName: 'transfer',
+    args: ['0x000000000000000000000000000000000000dEaD', movedMicro],
+    gas: 120_000n,
+    ...(await bid(client)),
+  })
+  return () => fund(stack, treasury, { ausdMicro: movedMicro })
+}
+
+export const conditions: readonly Condition[] = [
+  {
+    cause: 'pricing hangs while users ask for quotes',
+    alerts: ['ServiceDown', 'RequestsUnanswered', 'RequestsFail', 'RequestsSlow'],
+    begin: async (scene) => {
+      const wake = await hang(scene, 'pricing')
+      const calm = repeat(() => quote(scene))
+      return () => [calm(), wake()]
+    },
+  },
+  {
+    cause: 'no gateway runs',
+    alerts: ['GatewayNotScraped'],
+    begin: (scene) => stop(scene, 'gateway'),
+  },
+  {
+    cause: 'NATS is down',
+    alerts: ['ServicesUnreachable'],
+    begin: (scene) => stop(scene, 'nats-server'),
+  },
+  {
+    cause: 'a table of payments is locked',
+    alerts: ['MetricsMissing', 'DatabaseSlow'],
+    begin: async (scene) => {
+      const unlock = await lockTable(scene, 'payments.payments')
+      const calm = repeat(() => scene.person.get('/me/activity'))
+      return () => [calm(), unlock()]
+    },
+  },
+  {
+    cause: 'an operation waits for longer than its limit',
+    alerts: ['StateTooLong'],
+    begin: async ({ stack }) => {
+      await query(
+        stack,
+        `insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash,
+          leaves_micro, state, not_before, created_at)
+        values ('stuck', 'drip', 'stuck', '0x' || repeat('5', 40), '{}', '', 0, 'waiting',
+          now() + interval '1 hour', now() - interval '1 day')`,
+      )
+      return () => query(stack, "delete from chain_relayer.operation where id = 'stuck'")
+    },
+  },
+  {
+    cause: 'a user pays less than the checkout asked for',
+    alerts: ['PaymentNeedsReview'],
+    begin: async ({ stack, person }) => {
+      const { paymentId } = await openCheckout(person, qris)
+      const less = { channel_code: 'DANA', amount: 40_000 }
+      await outsideOf(stack.info).control(`sessions/${paymentId}/pay`, less)
+      await entryIn(person, paymentId, 'review')
+      return () => operate(stack, 'review', 'resolve', paymentId, 'refund', ...because)
+    },
+  },
+  {
+    cause: 'a payment is credited late',
+    alerts: ['CreditSlow'],
+    begin: async (scene) => {
+      const { stack, person } = scene
+      const { paymentId } = await openCheckout(person, qris)
+      const start = await stop(scene, 'chain-relayer')
+      await outsideOf(stack.info).pay(paymentId, 'QRIS')
+      const paid = { service: 'payments', state: 'paid' }
+      await reaches(scene, 'ausd_state_oldest_age_seconds', 25, paid)
+      start()
+      return () => entryIn(person, paymentId, 'credited')
+    },
+  },
+  {
+    cause: 'an operator posts to a journal by hand',
+    alerts: ['BooksBreakOpen'],
+    begin: async ({ stack, person }) => {
+      const { paymentId } = await openCheckout(person, qris)
+      const post = (name: string, sign: string) =>
+        query(
+          stack,
+          `insert into payments.journal (posting, line, event, item, account, asset, amount)
+            values ('${name}', 0, 'by hand', '${paymentId}', 'treasury', 'AUSD', ${sign}5),
+              ('${name}', 1, 'by hand', '${paymentId}', 'exchange', 'AUSD', -(${sign}5))`,
+        )
+      await post('by hand', '')
+      return () => post('reversed', '-')
+    },
+  },
+  {
+    cause: 'almost all AUSD of the treasury is committed',
+    alerts: ['TreasuryLow'],
+    begin: async (scene) => {
+      const { stack, person } = scene
+      const { paymentId, ausd } = await openCheckout(person, { ...qris, amount: '2000000' })
+      await operate(stack, 'pause', 'relaying', ...because)
+      await outsideOf(stack.info).pay(paymentId, 'QRIS')
+      await entryIn(person, paymentId, 'paid')
+      const refill = await emptyTreasury(scene, (BigInt(ausd) * 105n) / 100n)
+      return async () => {
+        await refill()
+        await operate(stack, 'resume', 'relaying', ...because)
+        await entryIn(person, paymentId, 'credited')
+      }
+    },
+  },
+  {
+    cause: 'the chain hangs',
+    alerts: ['TreasuryUnreadable', 'EndpointFails', 'RecordBehind'],
+    begin: (scene) => hang(scene, 'chain'),
+  },
+  {
+    cause: 'the RPC endpoint limits calls',
+    alerts: ['EndpointRefuses'],
+    begin: async ({ stack }) => {
+      stack.rpcProxy!.setFaults({ tooManyRequestsRate: 0.7 })
+      return () => stack.rpcProxy!.setFaults({})
+    },
+  },
+  {
+    cause: 'almost all money at the provider is committed',
+    alerts: ['ProviderBalanceLow'],
+    begin: async (scene) => {
+      const { stack, person } = scene
+      const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
+      const wake = await hang(scene, 'chain-relayer')
+      await outsideOf(stack.info).control('balance', { amount: 84_000 })
+      return async () => {
+        await outsideOf(stack.info).control('balance', { amount: 1_000_000_000 })
+        wake()
+        await entryIn(person, cashout.body.payoutId, 'paid')
+      }
+    },
+  },
+  {
+    cause: 'the providers hang',
+    alerts: [
+      'ProviderBalanceUnreadable',
+      'ProviderListOld',
+      'ProviderOutcomesUnknown',
+      'IdentityUnanswered',
+      'MessagesFail',
+    ],
+    begin: async (scene) => {
+      const { stack, person } = scene
+      const { info } = stack
+      const { paymentId } = await openCheckout(person, qris)
+      await outsideOf(info).pay(paymentId, 'QRIS')
+      await entryIn(person, paymentId, 'credited')
+      const { payments } = await outsideOf(info).book()
+      const paid = payments!.find((one) => one.session_reference_id === paymentId)
+      const wake = await hang(scene, 'sandbox')
+      await query(stack, 'update gateway.identity_rechecks set next_check_at = now()')
+      const body = JSON.stringify({
+        event: 'payment.capture',
+        data: { payment_id: paid.payment_id },
+      })
+      const deliver = () =>
+        fetch(`${info.gateway}/webhooks/payments`, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'x-callback-token': info.webhooks.payments.ID,
+            'webhook-id': crypto.randomUUID(),
+          },
+          body,
+        })
+      await Promise.all(Array.from({ length: 12 }, deliver))
+      return async () => {
+        wake()
+        await query(stack, 'update gateway.identity_rechecks set next_check_at = now()')
+      }
+    },
+  },
+  {
+    cause: 'a lane has less than 13 coins',
+    alerts: ['LaneBalanceLow'],
+    begin: async (scene) => {
+      await node(scene).setBalance({ address: lane, value: parseEther('12') })
+      return () => node(scene).setBalance({ address: lane, value: parseEther('1000') })
+    },
+  },
+  {
+    cause: 'the chain has transactions of a lane that the tables lack',
+    alerts: ['LaneBlocked'],
+    begin: async (scene) => {
+      const { stack } = scene
+      const [row] = await query<{ nonce: number }>(
+        stack,
+        `select next_nonce as nonce from chain_relayer.lane where address = '${lane.toLowerCase()}'`,
+      )
+      const start = await stop(scene, 'chain-relayer')
+      const nonce = Number(row!.nonce)
+      await node(scene).setNonce({ address: lane, nonce: nonce + 1 })
+      start()
+      return () => node(scene).setNonce({ address: lane, nonce })
+    },
+  },
+  {
+    cause: 'a message is malformed',
+    alerts: ['DeadLetters'],
+    begin: async (scene) => {
+      const admin = await asAdmin(scene)
+      await admin.jetstream().publish('relay.credit.settled', '{}')
+      await admin.close()
+      return () => operate(scene.stack, 'dead-letters', 'dismiss', 'all', ...because)
+    },
+  },
+  {
+    cause: 'the process operations is down',
+    alerts: ['BooksNotReconciled'],
+    begin: (scene) => stop(scene, 'operations'),
+  },
+  {
+    cause: 'the rate sources differ by five percent',
+    alerts: ['RateUnusable'],
+    begin: async ({ world }) => {
+      world.turn('apart')
+      return () => world.turn('fair')
+    },
+  },
+  {
+    cause: 'a stream is full',
+    alerts: ['OutboxStuck', 'StreamNearlyFull'],
+    begin: async (scene) => {
+      const { stack, person } = scene
+      const admin = await asAdmin(scene)
+      const manager = await admin.jetstreamManager()
+      const { state } = await manager.streams.info('EVENTS')
+      await manager.streams.update('EVENTS', { max_bytes: state.bytes })
+      await admin.close()
+      const { paymentId } = await openCheckout(person, qris)
+      await outsideOf(stack.info).pay(paymentId, 'QRIS')
+      return async () => {
+        await stack.provision()
+        await entryIn(person, paymentId, 'credited')
+      }
+    },
+  },
+]
