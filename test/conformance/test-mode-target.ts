@@ -53,7 +53,7 @@ export async function openTestModeTarget(
       choose: chooser(client, waiting, options),
     }
     const payoutsBy = (api: 'v2' | 'v3') => payoutSuite({ api, client, wrongKey, waiting })
-    const v3 = env.PROVIDER_PAYOUTS_API === 'v3' ? payoutsBy('v3') : payoutsV3NotAsked
+    const v3 = env.PROVIDER_PAYOUTS_API?.startsWith('v3') ? payoutsBy('v3') : payoutsV3NotAsked
     const payouts = account === 'ID' ? [payoutsBy('v2'), v3] : []
     return [...paymentSuites(bench), ...payouts]
   }

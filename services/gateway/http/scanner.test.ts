@@ -32,6 +32,12 @@ const replies: Replies = {
   'payouts.cashout.create': refusing('quote_unknown'),
   'chain.send.create': refusing('not_verified'),
   'chain.signature.check': okay({ valid: false }),
+  'indexer.statement': okay({
+    ...{ until: '2026-11-26T00:00:00.000Z', items: [] },
+    opening: { collateral: '0', debt: '0' },
+  }),
+  'payments.statement': okay({ opening: { inFlight: '0' }, items: [] }),
+  'payouts.statement': okay({ opening: { inFlight: '0', payouts: '0' }, items: [] }),
   ...Object.fromEntries(
     Object.values(personReads).map(({ subject }) => [subject, okay({ rows: [], next: null })]),
   ),
