@@ -71,9 +71,12 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
 
   test('freeze it when they came before the credit', async () => {
     const id = await opened()
+    // Nobody reads the charge before it has gone back, such as a reading of an earlier test.
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
     await refund(id)
     await dispute(id)
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
     await fixture.list()
     await fixture.becomes(id, { state: 'refunded', refundedMinor: 100_000n })
     expect(await missingOf(id)).toBe(3_076_923n)
