@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handler } from '#platform/bus/serve'
+import { within } from '#platform/deadline'
 import { ChainAccount } from '#shared/messages/chain'
 import { IndexerRecord } from '#shared/messages/indexer'
 import { PaymentsActivity } from '#shared/messages/payments'
@@ -198,4 +199,11 @@ test('a draining gateway still serves requests and closes every connection', asy
   expect(await connection()).not.toBe('close')
   leaving.abort()
   expect(await connection()).toBe('close')
+})
+
+test('a gateway that is stopped while it opens its consumers ends', async () => {
+  for (let times = 0; times < 3; times++) {
+    const copy = await startGateway(backbone)
+    await within(copy[Symbol.asyncDispose](), 30_000, 'the gateway')
+  }
 })

@@ -48,7 +48,7 @@ function readStream(options: Reading): AsyncDisposable {
       name: `consume ${stream} as ${consumer}`,
       everyMs: reopenEveryMs,
       log,
-      work: () => read(options, state),
+      work: (signal) => read(options, state, signal),
     }),
     startLoop({
       name: `watch ${stream} as ${consumer}`,
@@ -71,9 +71,12 @@ type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 /**
  * The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one.
  */
-async function read(options: Reading, state: State) {
+async function read(options: Reading, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
+  // Disposed while it was being opened, when there was nothing to close yet. The promise of `close`
+  // resolves once the messages have been read to their end, below.
+  if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }
 
