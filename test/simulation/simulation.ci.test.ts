@@ -22,7 +22,7 @@ const withoutTimes = (out: string): string[] =>
   out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 
 test('many flows lose or double nothing, with any number of processes', async () => {
-  const args = ['--flows', '320', '--seed', '1', '--once']
+  const args = ['--flows', '160', '--seed', '1', '--once']
   const spread = await simulate(...args, '--workers', '2')
   expect(spread.out).toContain('nothing lost, nothing doubled, everything accounted for')
   expect(spread.code).toBe(0)
