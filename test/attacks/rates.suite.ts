@@ -211,7 +211,8 @@ describe('a user exceeds the limits of one wallet', () => {
         .map(([what, { length }]) => [what, length]),
     )
   const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
-  const tooMuch = '400 Your open top-ups exceed the limit. Pay one or wait for one to expire.'
+  const tooMuch =
+    '400 Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.'
   const dayOver = '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
 
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
@@ -234,7 +235,8 @@ describe('a user exceeds the limits of one wallet', () => {
   test('by a hundred and ten small checkouts', async () => {
     const person = await newcomer()
     const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
-    const tooMany = '400 You have too many open top-ups. Pay one or wait for one to expire.'
+    const tooMany =
+      '400 You have too many open top-ups. Pay or cancel one, or wait for one to expire.'
     expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
   })
 

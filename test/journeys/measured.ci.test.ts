@@ -78,7 +78,7 @@ describe('the metrics after a top-up, a cash-out and a send', () => {
         .map((one) => [key, one]),
     )
     expect(odd).toEqual([])
-    expect(free.filter(([, said]) => said.size > 40)).toEqual([])
+    expect(free.filter(([, said]) => said.size > 60)).toEqual([])
     expect(JSON.stringify(samples).toLowerCase()).not.toContain(wallet)
   })
 

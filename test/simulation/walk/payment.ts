@@ -289,7 +289,7 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
     ...{
       rateMinorPerUsd: 16_250n,
       fiatMinor,
-      ausdMicro,
+      ...{ ausdMicro, topupMicro: ausdMicro },
       method: 'qr',
       quoteId: 'q',
       requestFingerprint: 't',
