@@ -168,7 +168,7 @@ describe('the pages that a service returns', () => {
       expect(rows).toBeGreaterThan(10)
     }
     expect(scans).toEqual([])
-  }, 60_000)
+  })
 
   test('hide every column of a table about people that holds a name or note of an operator', async () => {
     const dialect = new PgDialect()
