@@ -62,7 +62,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
             name: 'cursor',
             in: 'query',
             description: '`nextCursor` of the previous page.',
-            schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,400}$' },
+            schema: { type: 'string', pattern: cursorForm.source },
           },
         ],
         ok: {
@@ -198,25 +198,23 @@ const shown = ({ inFlight, ...item }: ActivityEntry) => item as Item
 
 /** The last entry of a page; the next page continues below it in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
-
-/** The item of a path, in the document. */
-export const idParameter = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: '`paymentId`, `payoutId` or `sendId`.',
-  get schema() {
-    return { type: 'string', pattern: ownId.source, examples: [exampleItem.id] }
-  },
-}
+const cursorForm = /^[A-Za-z0-9_-]{1,400}$/
 
 /** Ids of all owners; Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
+
+/** The item of a path, in the document. */
+export const idParameter = {
+  ...{ name: 'id', in: 'path', required: true },
+  description: '`paymentId`, `payoutId` or `sendId`.',
+  schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
+}
+
 /**
  * `Date` reads 31 February as 3 March, Postgres rejects it: only a date that round-trips exists. Nor can
  * Postgres read the years above 9999, which have a sign.
  */
-const isTimestamp = (text: string) => {
+export const isTimestamp = (text: string): boolean => {
   const at = new Date(text)
   return /^\d{4}-/.test(text) && at.getTime() >= 0 && at.toISOString() === text
 }
@@ -227,7 +225,7 @@ const formatCursor = ({ createdAt, id }: Cursor): string =>
 
 /** Parses a cursor; returns undefined if we never issued it. */
 export function parseCursor(text: string): Cursor | undefined {
-  if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) return undefined
+  if (!cursorForm.test(text)) return undefined
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (!Array.isArray(value) || value.length !== 2) return undefined

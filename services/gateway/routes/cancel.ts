@@ -6,7 +6,7 @@ import { okOf } from '../http/failure'
 import { place } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
-import { exampleItem, idOf, noSuchItem } from './activity'
+import { exampleItem, idOf, idParameter, noSuchItem } from './activity'
 
 /**
  * `POST /topups/:id/cancel` and `POST /settlements/:id/cancel`: the item as it is afterwards. An id of
@@ -37,11 +37,9 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
           security: 'session',
           parameters: [
             {
-              name: 'id',
-              in: 'path',
-              required: true,
+              ...idParameter,
               description: '`paymentId` of the checkout.',
-              schema: { type: 'string', pattern: idOf.payment.source, examples: [exampleItem.id] },
+              schema: { ...idParameter.schema, pattern: idOf.payment.source },
             },
           ],
           ok: {

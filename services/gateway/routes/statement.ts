@@ -19,6 +19,7 @@ import { badRequest, okOf } from '../http/failure'
 import { outgoing } from '../http/outgoing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
+import { isTimestamp } from './activity'
 
 const dayMs = 86_400_000
 
@@ -110,9 +111,8 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
 export function timeFrom(text: string): number | undefined {
   const [, date, time = 'T00:00:00', ms = '.000'] =
     /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []
-  const at = new Date(`${date}${time}${ms}Z`)
-  const isReal = at.getTime() >= 0 && at.toISOString() === `${date}${time}${ms}Z`
-  return isReal ? at.getTime() : undefined
+  const whole = `${date}${time}${ms}Z`
+  return isTimestamp(whole) ? Date.parse(whole) : undefined
 }
 
 function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
