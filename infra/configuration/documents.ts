@@ -26,7 +26,7 @@ export function variablesOf(composition: Composition): string[] {
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
-/** Returns the current text of env.example: what compose takes, then what it sets itself. */
+/** Returns the current text of env.example: the variables that compose.yaml takes, then those that it sets. */
 export function example(): string {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   const taken = variablesOf(deployment())

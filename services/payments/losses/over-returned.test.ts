@@ -71,7 +71,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
 
   test('freeze it when they came before the credit', async () => {
     const id = await opened()
-    // Nobody reads the charge before it has gone back, such as a reading of an earlier test.
+    // A reading that an earlier test began must not see the charge before it has gone back.
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { errorRate: 1 } })
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
     await refund(id)

@@ -24,7 +24,7 @@ const asJson = (row: Row) =>
     }),
   )
 
-/** What the treasury must keep for each row (10⁻⁶ AUSD), as the trigger on the payments computes it. */
+/** Returns the AUSD (10⁻⁶) that the treasury keeps for each row, as the trigger on the payments computes it. */
 async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   const found = await scratch.database.read((db) =>
     db.execute<{ micro: string }>(sql`
@@ -34,7 +34,7 @@ async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   )
   return found.map(({ micro }) => BigInt(micro))
 }
-/** What the books of this service owe for a row (10⁻⁶ AUSD). */
+/** Returns the AUSD (10⁻⁶) that the books of this service owe for a row. */
 const bookedFor = (row: Row) =>
   -(positionOf(row).find(({ account }) => account === 'promises')?.amount ?? 0n)
 

@@ -95,7 +95,7 @@ const lastAnswersMs = 3_500
 
 /**
  * Registers the service with the NATS services API. Its instances share requests by a queue group,
- * and each can be reached by name (`copies.ts`). Disposing stops accepting requests and waits for
+ * and each can be reached by name (`instances.ts`). Disposing stops accepting requests and waits for
  * the responses of those already accepted.
  */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
