@@ -16,6 +16,7 @@ const standIns: Readonly<Record<string, string>> = {
   'services/payments/losses/refund.store.ts': 'rows/refunds.ts',
   'services/payments/losses/charge-facts.store.ts': 'rows/refunds.ts',
   'services/payments/schema.store.ts': 'rows/refunds.ts',
+  'services/payments/queries/activity.store.ts': 'rows/payments.ts',
   'services/payments/review/review.store.ts': 'rows/review.ts',
   'services/payouts/cashout.store.ts': 'rows/cashouts.ts',
   'services/payouts/treasury/promise.store.ts': 'rows/cashouts.ts',

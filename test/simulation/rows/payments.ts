@@ -9,6 +9,7 @@ import { dueBy, nothing, type StandIn } from './table'
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
 type Limits = typeof import('../../../services/payments/treasury/limits.store')
+type Activity = typeof import('../../../services/payments/queries/activity.store')
 type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
 /** Column defaults. */
@@ -104,6 +105,14 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
 export const countSettlements: StandIn<Limits['countSettlements']> = async () => 0
 
 export const countCanceled: StandIn<Limits['countCanceled']> = async () => 0
+
+export const findListed: Activity['findListed'] = (database, { wallet, id }) =>
+  database.read(async (db) => {
+    const row = rowsOf(db).payments.get(id)
+    const isShown = row?.wallet === wallet && row.state !== 'opening'
+    const isReal = row?.checkoutUrl != null || row?.providerPaymentId != null
+    return isShown && isReal ? { ...row, missingMicro: null } : undefined
+  })
 
 export const lastRepaidAt: StandIn<Limits['lastRepaidAt']> = async (db, wallet) => {
   const times = rowsOf(db)

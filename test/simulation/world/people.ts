@@ -64,8 +64,9 @@ export class People {
     const call = () => {
       const copies = this.copiesOf(question.owner).filter(({ process }) => process.isAlive)
       const copy = copies[oneOf(world.choices, copies.length)]
-      const answering = copy?.answers.find((one) => one.question.subject === question.subject)
-      if (!copy || !answering) return
+      if (!copy) return
+      const answering = copy.answers.find((one) => one.question.subject === question.subject)
+      if (!answering) throw new Error(`no simulated service answers ${question.subject}`)
       world.current = copy.process
       void answering.answer({ ...request }).then(
         (answer) => tell(answer as never),

@@ -30,7 +30,7 @@ const settings = {
   ...{ chainId, dripWei, dripBelowWei: dripWei, laneMinBalanceWei: 0n, laneRefillWei: 0n },
   ...{ gasBudgetWei: 10n ** 18n, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n },
   ...{ oldestAlarmMs: 600_000, pollMs: 1_000, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
-  batchMax: 1, // Without bundles.
+  batchMax: 16,
 }
 
 /** Starts an instance of the relayer, wired as in its `main.ts`. */
@@ -55,7 +55,7 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
     ...{ database, node, keys, policy, settings, log, clock, account },
     ...{ contracts: { ausd, creditLine, domain }, ...newProcess(log, clock) },
     treasury: { address: treasury, sign: async () => `0x${'7e'.repeat(65)}` as Hex },
-    ...{ holder: process.name, gather: async () => {}, mayBundle: () => false },
+    ...{ holder: process.name, gather: async () => {} },
     isAccepted: async () => false,
     copies: { count: copies, poke: () => {} },
     ...{ poke: outbox.poke, wake: () => rounds.poke() },

@@ -3,18 +3,17 @@ import { relayOutbox } from '#platform/bus/outbox-relay'
 import type { Handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { answerSettlements } from '../../../services/payments/checkout/settlement'
-import { answerTopups } from '../../../services/payments/checkout/topup'
+import { answersOf as answersOfPayments } from '../../../services/payments/answers'
 import { startListing } from '../../../services/payments/incoming/provider-list'
 import { startRechecking } from '../../../services/payments/incoming/recheck'
 import { webhookReactions } from '../../../services/payments/incoming/webhook'
 import { relayReactions } from '../../../services/payments/onchain/relay'
 import * as payments from '../../../services/payments/schema.store'
+import { answersOf as answersOfPayouts } from '../../../services/payouts/answers'
 import { startListing as startListingPayouts } from '../../../services/payouts/incoming/provider-list'
 import { startRechecking as startPaying } from '../../../services/payouts/incoming/recheck'
 import { webhookReactions as payoutWebhooks } from '../../../services/payouts/incoming/webhook'
 import { relayReactions as payoutReactions } from '../../../services/payouts/onchain/relay'
-import { answerCashouts } from '../../../services/payouts/request/open'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
 import { bank, type PayoutsProvider } from './bank'
@@ -188,7 +187,7 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   startRechecking(context, { recheckEveryMs: 2_000, requestsPerMinute: () => 60_000 })
   startListing(context, listing)
   broker.read('payments', { process, handle: (message) => handle(handling, message) })
-  return { process, answers: [answerTopups(context), answerSettlements(context)] }
+  return { process, answers: answersOfPayments(context) }
 }
 
 /** Starts an instance of payouts. */
@@ -228,7 +227,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     process,
     handle: (message: IncomingMessage) => handle(handling, message),
   })
-  return { process, answers: [answerCashouts(context)] }
+  return { process, answers: answersOfPayouts(context) }
 }
 
 /** Services that receive the outcomes of the relayer. */
