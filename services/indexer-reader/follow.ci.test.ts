@@ -139,6 +139,7 @@ describe('the record matches the chain', () => {
   test.each([
     ['answers 413 above 20 blocks', { logsRangeMax: 20, logsRangeStatus: 413 }, /limited to a 20/],
     ['allows one block at a time', { logsRangeMax: 1 }, /limited to a 1/],
+    ['allows one log at a time', { logsResultsMax: 1 }, /more than 1 results/],
     ['answers 429 half of the time', { tooManyRequestsRate: 0.5 }, /429/],
     ['cuts connections', { disconnectRate: 0.5 }, /cannot be reached/],
     ['goes backwards now and then', { headBackRate: 0.5, headBackBlocks: 15 }, /finalized to/],

@@ -220,6 +220,7 @@ const chainFaults = [
     ...{ otherGenesis: true, disconnectRate: 0.2 },
   }),
   chain('log ranges are capped', { logsRangeMax: 5, logsRangeStatus: 413 }),
+  chain('log results are capped', { logsResultsMax: 3 }),
   chain('log ranges are shortened silently', { logsClampBlocks: 4 }),
   chain('logs are late', { lateLogsReads: 3 }),
   chain('logs are incomplete', { partialLogsRate: 0.3 }),

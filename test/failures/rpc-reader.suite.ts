@@ -39,6 +39,7 @@ describe('the record matches the chain while the endpoint', () => {
   test.each<[string, Partial<RpcFaults>]>([
     ['takes no more than 3 blocks', { logsRangeMax: 3 }],
     ['answers 413 to more than 5 blocks', { logsRangeMax: 5, logsRangeStatus: 413 }],
+    ['returns no more than 2 logs of several blocks', { logsResultsMax: 2 }],
     ['clamps toBlock without a word', { logsClampBlocks: 4 }],
     [
       'leaves each log out at the first read, and some at any',

@@ -24,6 +24,8 @@ export type RpcFaults = {
   readonly logsRangeMax: number
   /** HTTP status of that refusal: 200, or 413 like one public endpoint. */
   readonly logsRangeStatus: number
+  /** Maximum number of logs in the answer for more than one block; 0 for no limit. */
+  readonly logsResultsMax: number
 
   /** Refuses a send with `poolWord` and does not forward it. */
   readonly poolErrorRate: number
@@ -86,6 +88,7 @@ export const monad: RpcFaults = {
   hideUnincluded: true,
   logsRangeMax: 100,
   logsRangeStatus: 200,
+  logsResultsMax: 0,
   poolErrorRate: 0,
   poolWord: 'Transaction pool is full',
   stickyRefusals: true,

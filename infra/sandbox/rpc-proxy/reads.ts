@@ -58,6 +58,11 @@ function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
   return { ask: { ...ask, params: [{ ...filter, fromBlock: from, toBlock: to }] } }
 }
 
+function isWide(ask: Ask): boolean {
+  const { fromBlock, toBlock } = (ask.params?.[0] ?? {}) as LogFilter
+  return fromBlock !== undefined && fromBlock !== toBlock
+}
+
 /** Returns the node's reply as the caller sees it. */
 export function distort(
   ask: Ask,
@@ -68,7 +73,12 @@ export function distort(
   const { heads, chance, reads } = parts
   if (reply.error || reply.result === null) return reply
   if (ask.method === 'eth_getLogs') {
-    const logs = (reply.result as Log[]).filter(
+    const found = reply.result as Log[]
+    if (faults.logsResultsMax > 0 && found.length > faults.logsResultsMax && isWide(ask)) {
+      const words = `query returned more than ${faults.logsResultsMax} results`
+      return refuseTo(ask, -32005, words)
+    }
+    const logs = found.filter(
       (log) => !isLate(log, faults, reads) && !chance.hits(faults.partialLogsRate),
     )
     return replyTo(ask, logs)

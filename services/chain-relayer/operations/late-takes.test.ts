@@ -1,13 +1,16 @@
 import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import pino from 'pino'
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { idFor } from '#shared/ids'
 import { actorKeys } from '#test/support/contracts'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import {
   cancelData,
+  type Intercept,
   newNonce,
   newWallet,
   openFixture,
@@ -65,6 +68,19 @@ const told = (cause: string) =>
   )
 const isWatched = async (task: ReturnType<typeof take>) =>
   (await fixture.operationOf(task)).watchAt !== null
+
+/** An endpoint that refuses a range with more logs than this, as Alchemy and Infura do. */
+const refusingLogsAbove =
+  (logsMax: number): Intercept =>
+  (method, forward) =>
+    method === 'eth_getLogs' ? refuseAbove(logsMax, forward) : undefined
+
+async function refuseAbove(logsMax: number, forward: () => Promise<Response>): Promise<Response> {
+  const reply = (await (await forward()).json()) as { id: number; result: unknown[] }
+  if (reply.result.length <= logsMax) return Response.json(reply)
+  const message = `query returned more than ${logsMax} results`
+  return Response.json({ jsonrpc: '2.0', id: reply.id, error: { code: -32005, message } })
+}
 
 describe('a failed take', () => {
   test('that a third party puts on the chain is settled late, when it is final', async () => {
@@ -177,6 +193,40 @@ describe('a failed take', () => {
     expect((await fixture.operationOf(task)).state).toBe('failed')
     const txHash = await submitted(transferData(signed))
     await until(async () => {
+      await followTransfers(context)
+      return (await fixture.operationOf(task)).state === 'settled'
+    }, 'the late settlement')
+    expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { txHash } }])
+  })
+  test('security: is found although a stranger fills its block with transfers of nothing', async () => {
+    const { context } = await begin()
+    const { signed, task } = await failedTake(context, 10 * 365 * 86_400)
+    await followTransfers(context)
+    await chain.increaseTime({ seconds: 3_600 })
+    await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
+    fixture.endpoint.intercept = refusingLogsAbove(8)
+    // Only now does each block hold what the test puts into it.
+    await chain.setIntervalMining({ interval: 0 })
+    const [address] = await Promise.all([signed.from as Hex, chain.mine({ blocks: 1 })])
+    const nothing = encodeFunctionData({
+      ...{ abi: ausdAbi, functionName: 'transferFrom' as const },
+      args: [address, treasury, 0n],
+    })
+    const account = privateKeyToAccount(actorKeys.budi)
+    let nonce = await chain.getTransactionCount({ address: account.address })
+    const place = (data: Hex) =>
+      chain.sendTransaction({
+        ...{ account, data, chain: null, gas: 500_000n },
+        ...{ to: contracts.ausd, nonce: nonce++ },
+      })
+    for (let sent = 0; sent < 20; sent++) await place(nothing)
+    const txHash = await place(transferData(signed))
+    await chain.mine({ blocks: 1 })
+    const { number } = await chain.getBlock()
+    const range = { fromBlock: number!, toBlock: number! }
+    expect(await chain.getLogs({ address: contracts.ausd, ...range })).toHaveLength(22)
+    await until(async () => {
+      await chain.mine({ blocks: 1 })
       await followTransfers(context)
       return (await fixture.operationOf(task)).state === 'settled'
     }, 'the late settlement')
