@@ -1,6 +1,6 @@
 import { type Account, currencyOf } from './account'
 import { majorFromMinor } from './amount'
-import type { Context } from './context'
+import { type Context, nowText } from './context'
 import { newId } from './ids'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './provider/auth'
 import { Problem } from './provider/problem'
@@ -66,7 +66,7 @@ export function cashMinor(context: Context, account: Account, atMs = Infinity): 
 export function setCash(context: Context, account: Account, minor: bigint): void {
   const amountMinor = minor - cashMinor(context, account)
   if (amountMinor === 0n) return
-  const createdAt = new Date().toISOString()
+  const createdAt = nowText(context)
   const id = newId('ownMove')
   context.book.save('ownMoves', { id, account, amountMinor, createdAt, updatedAt: createdAt })
 }

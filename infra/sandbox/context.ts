@@ -35,5 +35,14 @@ export type Context = {
   tariffs: readonly Tariff[]
 }
 
-/** Returns the current time in the provider's format: ISO 8601 UTC with milliseconds. */
-export const nowText = (): string => new Date().toISOString()
+/** Returns the time by the provider's clock, unix ms. */
+export const nowMs = ({ faults }: Pick<Context, 'faults'>): number =>
+  Date.now() + faults.api.clockAheadMs
+
+/** Does this at a time of the provider's clock, unix ms. */
+export const planAt = ({ timers, faults }: Context, whenMs: number, run: () => void): void =>
+  timers.at(whenMs - faults.api.clockAheadMs, run)
+
+/** Returns the time in the provider's format: ISO 8601 UTC with milliseconds. */
+export const nowText = (context: Pick<Context, 'faults'>): string =>
+  new Date(nowMs(context)).toISOString()

@@ -40,6 +40,8 @@ export type Faults = {
     readonly failPayments: number
     /** Returns times of another form: year 1, the epoch as a number, or no time zone. */
     readonly oddTimes: number
+    /** How far the provider's clock is ahead of ours: all its times, and the `Date` of its responses. */
+    readonly clockAheadMs: number
     /** Opens a checkout for a tenth of the amount. */
     readonly otherCheckout: number
     /** Lists refunds without an id of their own. */
@@ -82,6 +84,7 @@ export const noFaults: Faults = {
     hidePayments: 0,
     failPayments: 0,
     oddTimes: 0,
+    clockAheadMs: 0,
     otherCheckout: 0,
     namelessRefunds: 0,
     forgetKeys: 0,
@@ -98,6 +101,10 @@ const between = (min: number, max: number) => (value: unknown) =>
   typeof value === 'number' && value >= min && value <= max
 const probability: Check = { fits: between(0, 1), words: 'a probability from 0 to 1' }
 const flag: Check = { fits: (value) => typeof value === 'boolean', words: 'true or false' }
+const aheadMs: Check = {
+  fits: between(-86_400_000, 86_400_000),
+  words: 'milliseconds up to a day, before or after',
+}
 const waitMs: Check = { fits: between(0, 600_000), words: 'milliseconds up to 600000' }
 
 const checks = new Map<string, Check>([
@@ -133,6 +140,7 @@ const checks = new Map<string, Check>([
   ['api.hidePayments', probability],
   ['api.failPayments', probability],
   ['api.oddTimes', probability],
+  ['api.clockAheadMs', aheadMs],
   ['api.otherCheckout', probability],
   ['api.namelessRefunds', probability],
   ['api.forgetKeys', probability],

@@ -43,7 +43,7 @@ await runService(name, fields, async (config, runtime) => {
     requestsPerMinute: config.providerRequestsPerMinute,
     copies: copies.count,
     appUrl: config.appUrl,
-    log,
+    ...{ log, clock },
   })
   const { checkoutTtlMs, recheckAfterMs, holdMarginMs, holdRecheckMs } = config
   const listedWithinMs = 3 * config.providerListLatestEveryMs

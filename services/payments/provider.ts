@@ -28,7 +28,8 @@ export type CheckoutOrder = {
   readonly fiat: Money<Fiat>
   readonly description: string
   readonly cardsOnly: boolean
-  readonly expiresAt: Date
+  /** How long the checkout can be paid, ms. */
+  readonly lifeMs: number
   readonly promised: Promised
 }
 

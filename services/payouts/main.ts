@@ -41,7 +41,7 @@ await runService(name, fields, async (config, runtime) => {
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
     ...{ requestsPerMinute: config.providerRequestsPerMinute, copies: copies.count },
-    ...{ apis: payoutApisOf(config.providerPayoutsApi), log },
+    ...{ apis: payoutApisOf(config.providerPayoutsApi), log, clock },
   })
   const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
   const balance = openBalance(reading)

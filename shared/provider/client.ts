@@ -33,9 +33,12 @@ type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?
 export type ProviderClient = {
   readonly account: ProviderAccount
   /**
-   * The provider's clock, unix ms: ours, corrected by the `Date` of the latest response, so that a
-   * window of its list is right even if our clock is hours wrong.
+   * How far the provider's clock is ahead of ours, in ms, by the `Date` of its latest response; 0 if
+   * by less than a minute. Its times are compared with ours only after this is taken off, so either
+   * clock may be hours wrong.
    */
+  readonly aheadMs: () => number
+  /** The time by the provider's clock, unix ms. */
   readonly now: () => number
   /** Retried if the outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(
@@ -107,7 +110,8 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
   }
   return {
     account: options.account,
-    now: () => Date.now() + ahead.ms,
+    aheadMs: () => ahead.ms,
+    now: () => clock() + ahead.ms,
     get: (path, asked) => run('GET', path, asked) as never,
     post: (path, asked) => run('POST', path, asked) as never,
   }
@@ -128,7 +132,7 @@ type Means = {
   log: Log
   clock: Clock
   limit: RateLimit
-  /** How far the provider's clock is ahead of ours. */
+  /** As `ProviderClient.aheadMs`. */
   ahead: { ms: number }
 }
 
@@ -216,6 +220,10 @@ async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
   }
 }
 
+/** `Date` has whole seconds, and a response takes some: smaller differences say nothing. */
+const leastAheadMs = 60_000
+const aheadFrom = (ms: number): number => (Math.abs(ms) < leastAheadMs ? 0 : ms)
+
 async function exchange(call: Call, means: Means, deadlineMs: number): Promise<Outcome> {
   const { endpoint, url, method, headers, body } = call
   const response = await fetch(url, {
@@ -227,7 +235,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
   })
   const { status } = response
   const theirsMs = Date.parse(response.headers.get('date') ?? '')
-  if (!Number.isNaN(theirsMs)) means.ahead.ms = theirsMs - Date.now()
+  if (!Number.isNaN(theirsMs)) means.ahead.ms = aheadFrom(theirsMs - means.clock())
   if (status === 429) {
     void response.body?.cancel()
     return { busyForMs: retryAfterMs(response.headers, means.clock()) }

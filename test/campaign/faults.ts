@@ -171,6 +171,8 @@ const providerFaults = [
   provider('provider', 'the provider hides payments', { api: { hidePayments: 0.7 } }),
   provider('provider', 'payments read FAILED for a while', { api: { failPayments: 0.5 } }),
   provider('provider', 'times are of another form', { api: { oddTimes: 0.5 } }),
+  provider('provider', 'its clock is two hours ahead', { api: { clockAheadMs: 7_200_000 } }),
+  provider('provider', 'its clock is two hours behind', { api: { clockAheadMs: -7_200_000 } }),
   provider('provider', 'refunds are listed without an id', { api: { namelessRefunds: 1 } }),
   provider('provider', 'the list of transactions is forbidden', { api: { forbidList: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),

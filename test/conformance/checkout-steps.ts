@@ -23,7 +23,7 @@ export const orderOf = (
   fiat: fiats[account],
   description: 'Conformance',
   cardsOnly: false,
-  expiresAt: new Date(Date.now() + 15 * minuteMs),
+  lifeMs: 15 * minuteMs,
   promised: {
     ...{ kind: 'topup', wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
     ...{ quote_id: crypto.randomUUID(), request_fingerprint: 'A'.repeat(43) },
@@ -50,7 +50,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
         const opened = await provider.openCheckout(order)
         if (!opened) return 'refused'
         checkoutId = opened.checkoutId
-        const lastsMs = (opened.expiresAt?.getTime() ?? 0) - order.expiresAt.getTime()
+        const lastsMs = (opened.expiresAt?.getTime() ?? 0) - Date.now() - order.lifeMs
         return [
           opened.status,
           opened.reference === order.reference ? 'our reference' : 'another reference',
@@ -153,8 +153,8 @@ function refusalSteps({ account, client }: PaymentBench): Step[] {
       name: 'the service treats that refusal as no checkout',
       expected: 'no checkout',
       see: async () => {
-        const soon = { expiresAt: new Date(Date.now() + minuteMs) }
-        return (await provider.openCheckout(orderOf(account, soon))) ? 'opened' : 'no checkout'
+        const soon = orderOf(account, { lifeMs: minuteMs })
+        return (await provider.openCheckout(soon)) ? 'opened' : 'no checkout'
       },
     },
     {

@@ -26,7 +26,7 @@ export const bookControls = (context: Context): Control[] => [
 function setFees(context: Context, { bps }: JsonObject): unknown {
   if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
     throw new Refusal(400, 'bps must be a whole number from 0 to 10000')
-  context.tariffs = [...context.tariffs, { since: nowText(), bps }]
+  context.tariffs = [...context.tariffs, { since: nowText(context), bps }]
   return context.tariffs.at(-1)
 }
 

@@ -46,7 +46,7 @@ export const paymentControls = (context: Context): Control[] => [
     path: '/control/payments/:id/tell',
     run(id, body) {
       const payment = paymentIn(context, id, 'SUCCEEDED')
-      const change = { told: toldIn(body), updatedAt: nowText() }
+      const change = { told: toldIn(body), updatedAt: nowText(context) }
       return paymentBody(context.book.save('payments', { ...payment, ...change }))
     },
   },
@@ -56,7 +56,7 @@ export const paymentControls = (context: Context): Control[] => [
     run(id, body) {
       const refund = context.book.get('refunds', id)
       if (!refund) throw new Refusal(404, 'no such refund')
-      const change = { told: toldIn(body), updatedAt: nowText() }
+      const change = { told: toldIn(body), updatedAt: nowText(context) }
       return refundBody(context.book.save('refunds', { ...refund, ...change }))
     },
   },

@@ -29,7 +29,7 @@ export function applicantOf(
     providerRef: provider === 'sumsub' ? randomHex(12) : `inq_${randomHex(12)}`,
     verdict: null,
     standing: null,
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
 }
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
-import type { Context } from '../context'
+import { type Context, nowMs } from '../context'
 import { noFaults } from '../faults'
 import { hasForm } from '../ids'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
@@ -39,12 +39,13 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
     path,
     async run(request) {
       const { chance, faults, config } = context
-      let headers: Record<string, string> = {}
+      const date = { Date: new Date(nowMs(context)).toUTCString() }
+      let headers: Record<string, string> = date
       try {
         await Bun.sleep(faults.api.delayMs)
         const account = accountOf(request, config)
         const budget = count(account, `${method} ${path}`)
-        headers = budget.headers
+        headers = { ...budget.headers, ...date }
         const { rateLimitRate } = faults.api
         // As observed, occasional 429s come with calls left; at a rate of 1 none are left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }
@@ -70,7 +71,8 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
 /** Processes the call after its 500 was sent, and discards the result. */
 function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
   try {
-    run({ ...context, faults: noFaults }, call)
+    const { clockAheadMs } = context.faults.api
+    run({ ...context, faults: { ...noFaults, api: { ...noFaults.api, clockAheadMs } } }, call)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
   }

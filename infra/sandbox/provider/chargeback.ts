@@ -23,12 +23,12 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
 
 /** Reverses all or part of a payment for the card network. There is no webhook for it. */
 export function openChargeback(
-  { book }: Context,
+  context: Context,
   payment: Payment,
   ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency' | 'names'>,
 ): Chargeback {
-  const now = nowText()
-  return book.save('chargebacks', {
+  const now = nowText(context)
+  return context.book.save('chargebacks', {
     id: newId('chargeback'),
     account: payment.account,
     requestId: payment.requestId,
@@ -43,7 +43,8 @@ export function openChargeback(
 
 /** Changes a dispute: its amount may grow, and one that is `REVERSED` was won by the merchant. */
 export const moveChargeback = (
-  { book }: Context,
+  context: Context,
   chargeback: Chargeback,
   change: Pick<Chargeback, 'amountMinor' | 'status'>,
-): Chargeback => book.save('chargebacks', { ...chargeback, ...change, updatedAt: nowText() })
+): Chargeback =>
+  context.book.save('chargebacks', { ...chargeback, ...change, updatedAt: nowText(context) })

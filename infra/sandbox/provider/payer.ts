@@ -15,7 +15,7 @@ export function openRequest(
   session: Session,
   channelCode: string,
 ): PaymentRequest {
-  const now = nowText()
+  const now = nowText(context)
   const attempts = session.attempts + 1
   const type = findChannel(session.account, channelCode)?.type
   const request = context.book.save('requests', {
@@ -46,7 +46,7 @@ export function captureRequest(
   request: PaymentRequest,
   capturedMinor: bigint,
 ): Payment {
-  const now = nowText()
+  const now = nowText(context)
   const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n
   const payment = context.book.save('payments', {
     ...newPayment(request, now),
@@ -72,7 +72,7 @@ export function captureRequest(
 
 /** Authorizes a card payment without capturing it. */
 export function authorizeRequest(context: Context, request: PaymentRequest): Payment {
-  const now = nowText()
+  const now = nowText(context)
   const payment = context.book.save('payments', {
     ...newPayment(request, now),
     status: 'AUTHORIZED',
@@ -94,7 +94,7 @@ export function failRequest(
   failureCode: string,
 ): Payment {
   const payment = context.book.save('payments', {
-    ...newPayment(request, nowText()),
+    ...newPayment(request, nowText(context)),
     status: 'FAILED',
     failureCode,
   })
@@ -105,7 +105,7 @@ export function failRequest(
 
 /** Expires the session, and its request if that is still open. */
 export function expireSession(context: Context, session: Session): Session {
-  const now = nowText()
+  const now = nowText(context)
   const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
   tellSession(context, expired)
   const request = session.requestId ? context.book.get('requests', session.requestId) : undefined
@@ -124,7 +124,7 @@ export function expirePayment(context: Context, payment: Payment): Payment {
   const expired = context.book.save('payments', {
     ...payment,
     status: 'EXPIRED',
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
   deliverEvent(context, payment.account, 'payment.expiry', paymentBody(expired))
   return expired
@@ -141,7 +141,7 @@ function completeSession(context: Context, session: Session, payment: Payment): 
     status: 'COMPLETED',
     requestId: payment.requestId,
     paymentId: payment.id,
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
 }
 

@@ -43,7 +43,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
   )
   if (known) return replay(context, known, canonical(body))
   refuseClosed(context)
-  const payout = openPayout(context, payoutFromRequest(account, key, body, nowText()))
+  const payout = openPayout(context, payoutFromRequest(account, key, body, nowText(context)))
   return { body: payoutBody(payout) }
 }
 

@@ -43,11 +43,11 @@ function create(context: Context, call: ProviderCall): ProviderAnswer {
     return { body: payoutV3Body(replayed) }
   }
   refuseClosed(context)
-  const payout = openPayout(context, payoutFrom(call, key))
+  const payout = openPayout(context, payoutFrom(context, call, key))
   return { body: payoutV3Body(payout) }
 }
 
-function payoutFrom({ account, body }: ProviderCall, key: string): Payout {
+function payoutFrom(context: Context, { account, body }: ProviderCall, key: string): Payout {
   const shape = shapeOf(body)
   const referenceId = shape.text('reference_id', { required: true, max: 255 })
   const recipient = shape.object('recipient', true)
@@ -73,7 +73,7 @@ function payoutFrom({ account, body }: ProviderCall, key: string): Payout {
     throw new Problem('INVALID_VALUE_ERROR', 'The bank, the currency or the amount is not valid')
   if (BigInt(amount) < bank.minMinor)
     throw new Problem('MINIMUM_TRANSFER_LIMIT_ERROR', 'The amount is below the minimum')
-  const now = nowText()
+  const now = nowText(context)
   return {
     ...{ id: newId('payoutV3'), version: 3, account, idempotencyKey: key, replays: 0 },
     canonicalBody: canonical(body),

@@ -2,7 +2,7 @@ import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import { cashMinor } from '../balance'
 import { banks } from '../channels/bank'
-import { type Context, nowText } from '../context'
+import { type Context, nowText, planAt } from '../context'
 import type { Payout } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
 import { nextStep } from './payout-plan'
@@ -79,7 +79,7 @@ export function movePayout(
     ...payout,
     status,
     failureCode,
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
   if (status === 'SUCCEEDED' || status === 'FAILED' || status === 'REVERSED') {
     const isV3 = moved.version === 3
@@ -105,7 +105,7 @@ export function openPayout(context: Context, asked: Payout): Payout {
 export function planPayout(context: Context, payout: Payout): void {
   const step = nextStep(payout, context.config.payoutSettleMs)
   if (!step) return
-  context.timers.at(Date.parse(payout.updatedAt) + step.afterMs, () => {
+  planAt(context, Date.parse(payout.updatedAt) + step.afterMs, () => {
     const current = context.book.get('payouts', payout.id)
     if (current?.status === payout.status)
       movePayout(context, current, step.status, step.failureCode)

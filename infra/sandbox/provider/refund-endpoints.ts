@@ -1,7 +1,7 @@
 import { type Account, currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
-import type { Context } from '../context'
+import { type Context, nowMs } from '../context'
 import type { Payment, Refund } from '../records'
 import type { Endpoint, ProviderCall } from './auth'
 import { canonical } from './payout-request'
@@ -79,7 +79,8 @@ function askedMinor(amount: number | null, payment: Payment): bigint {
   return minor
 }
 
-function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigint): void {
+function refuseIneligible(context: Context, payment: Payment, amountMinor: bigint): void {
+  const { book } = context
   if (payment.status !== 'SUCCEEDED') {
     throw new Problem('INELIGIBLE_TRANSACTION_STATUS', `Payment is ${payment.status}`)
   }
@@ -91,7 +92,7 @@ function refuseIneligible({ book }: Context, payment: Payment, amountMinor: bigi
     throw new Problem('PARTIAL_REFUND_NOT_SUPPORTED', `${channel.code} refunds only in full`)
   }
   const paidMs = Date.parse(payment.capturedAt ?? payment.createdAt)
-  if (channel.refundDays !== null && Date.now() > paidMs + channel.refundDays * dayMs) {
+  if (channel.refundDays !== null && nowMs(context) > paidMs + channel.refundDays * dayMs) {
     throw new Problem('INELIGIBLE_TRANSACTION_STATUS', 'The refund window has passed')
   }
   if (book.find('refunds', (r) => r.paymentId === payment.id && r.status === 'PENDING')) {

@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import { findChannel } from '../channels/channels'
-import { type Context, nowText } from '../context'
+import { type Context, nowText, planAt } from '../context'
 import { newId } from '../ids'
 import type { Payment, Refund } from '../records'
 import type { Book } from '../state'
@@ -46,12 +46,12 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 
 /** Opens a refund; there is no webhook before it ends. */
 export function openRefund(
-  { book }: Context,
+  context: Context,
   payment: Payment,
   ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked'>,
 ): Refund {
-  const now = nowText()
-  return book.save('refunds', {
+  const now = nowText(context)
+  return context.book.save('refunds', {
     id: newId('refund'),
     account: payment.account,
     requestId: payment.requestId,
@@ -79,7 +79,7 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
     ...(bounces ? { told: { listed: 'REVERSED' } } : {}),
     status: failureCode ? 'FAILED' : 'SUCCEEDED',
     failureCode,
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
   deliverEvent(context, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
   return ended
@@ -88,5 +88,5 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
 /** Schedules the success of a refund, after the same time as a payout's. */
 export function planRefund(context: Context, { id, createdAt }: Refund): void {
   const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs
-  context.timers.at(dueMs, () => void endRefund(context, id, null))
+  planAt(context, dueMs, () => void endRefund(context, id, null))
 }

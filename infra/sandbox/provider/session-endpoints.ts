@@ -1,4 +1,4 @@
-import { type Context, nowText } from '../context'
+import { type Context, nowMs, nowText, planAt } from '../context'
 import type { Session } from '../records'
 import type { Endpoint, ProviderCall } from './auth'
 import { expireSession } from './payer'
@@ -20,7 +20,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
 function create(context: Context, { account, body }: ProviderCall) {
   const session = context.book.save(
     'sessions',
-    sessionFromRequest(context.book, account, body, Date.now()),
+    sessionFromRequest(context.book, account, body, nowMs(context)),
   )
   planExpiry(context, session)
   const shown = sessionBody(session, context.publicUrl)
@@ -38,7 +38,7 @@ function cancel(context: Context, call: ProviderCall) {
   const canceled = context.book.save('sessions', {
     ...session,
     status: 'CANCELED',
-    updatedAt: nowText(),
+    updatedAt: nowText(context),
   })
   return { body: sessionBody(canceled, context.publicUrl) }
 }
@@ -51,7 +51,7 @@ function ownSession({ book }: Context, call: ProviderCall): Session {
 
 /** Schedules the expiry of a session. */
 export function planExpiry(context: Context, { id, expiresAt }: Session): void {
-  context.timers.at(Date.parse(expiresAt), () => {
+  planAt(context, Date.parse(expiresAt), () => {
     const session = context.book.get('sessions', id)
     if (session?.status === 'ACTIVE') expireSession(context, session)
   })

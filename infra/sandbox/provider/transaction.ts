@@ -3,7 +3,7 @@ import { majorFromMinor } from '../amount'
 import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
-import type { Context } from '../context'
+import { type Context, nowMs } from '../context'
 import { feeOf } from '../fee'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
@@ -39,7 +39,7 @@ export type Transaction = {
 export function transactionsOf(context: Context, account: Account): Transaction[] {
   const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)
-  const seenMs = Date.now() - listDelayMs
+  const seenMs = nowMs(context) - listDelayMs
   return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 

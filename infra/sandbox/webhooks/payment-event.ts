@@ -6,19 +6,19 @@ import { type Context, nowText } from '../context'
  * api_version v3 and payout events v2; the samples of session and refund events have none.
  */
 export function deliverEvent(
-  { webhooks }: Context,
+  context: Context,
   account: Account,
   event: string,
   data: Record<string, unknown>,
 ): void {
   const envelope = {
-    created: nowText(),
+    created: nowText(context),
     business_id: businessIdOf[account],
     event,
     ...versionOf(event),
     data,
   }
-  webhooks.send({ source: 'payments', account, event, body: JSON.stringify(envelope) })
+  context.webhooks.send({ source: 'payments', account, event, body: JSON.stringify(envelope) })
 }
 
 function versionOf(event: string): { api_version?: string } {

@@ -62,7 +62,7 @@ async function askForCheckout(
       fiat: money(payment.fiatMinor, payment.currency),
       description: payment.kind === 'topup' ? 'Credit line top-up' : 'Credit line repayment',
       cardsOnly: payment.method === 'card',
-      expiresAt: new Date(context.clock() + checkoutTtlMs),
+      lifeMs: checkoutTtlMs,
       promised: {
         kind: payment.kind,
         ...(payment.method ? { method: payment.method } : {}),

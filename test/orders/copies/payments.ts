@@ -62,8 +62,9 @@ export function openPayments(
       findChargeOfRequest: async (_, id) =>
         [...book.charges.values()].findLast(({ charge }) => charge.paymentRequestId === id) ?? null,
       findRefund: async (_, id) => book.refunds.get(id),
-      openCheckout: async ({ reference, expiresAt }) => {
+      openCheckout: async ({ reference, lifeMs }) => {
         await side.outside('a checkout is opened at the provider')
+        const expiresAt = new Date(Date.now() + lifeMs)
         const checkout: Checkout = {
           ...{ checkoutId: `ps-${reference}-${side.name}`, reference, status: 'open', expiresAt },
           ...{ checkoutUrl: 'https://pay.example', paymentRequestId: null, paymentId: null },

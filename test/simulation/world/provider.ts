@@ -69,12 +69,12 @@ export class PaymentsProvider {
     const session: Session = {
       ...{ id: this.#id('ps'), reference: order.reference, account: order.account },
       ...{ currency: order.fiat.currency, amountMinor: order.fiat.minor },
-      ...{ expiresAt: order.expiresAt, requestId: this.#id('pr') },
+      ...{ expiresAt: new Date(this.world.now + order.lifeMs), requestId: this.#id('pr') },
       ...{ status: 'open', paymentId: null },
     }
     this.sessions.set(session.id, session)
     if (!this.#sessions.has(session.reference)) this.#sessions.set(session.reference, session)
-    this.world.after(order.expiresAt.getTime() - this.world.now, undefined, () => {
+    this.world.after(order.lifeMs, undefined, () => {
       if (session.status !== 'open') return
       session.status = 'closed'
       const { account, reference } = session

@@ -1,3 +1,4 @@
+import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
@@ -43,6 +44,7 @@ export function openXendit(options: {
   copies?: () => number
   appUrl: string
   log: Log
+  clock?: Clock
 }): PaymentProvider {
   const { secretKeys, appUrl, ...api } = options
   const open = (account: ProviderAccount) =>
@@ -59,19 +61,20 @@ export function xendit(options: {
   const findCharge: PaymentProvider['findCharge'] = async (account, paymentId) => {
     const path = `/v3/payments/${paymentId}`
     const wire = found(await clients[account].get(path, { schema: WirePayment, apiVersion }), path)
-    return wire && chargeFrom(account, wire, paymentId)
+    return wire && chargeFrom(clients[account], wire, paymentId)
   }
   const findCheckout: PaymentProvider['findCheckout'] = async (account, checkoutId) => {
     const path = `/sessions/${checkoutId}`
     const wire = found(await clients[account].get(path, { schema: WireSession }), path)
-    return wire && checkoutFrom(wire, checkoutId)
+    return wire && checkoutFrom(clients[account], wire, checkoutId)
   }
   const cancelCheckout: PaymentProvider['cancelCheckout'] = async (account, checkoutId) => {
     const path = `/sessions/${checkoutId}/cancel`
     const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
     try {
       const answer = await clients[account].post(path, asked)
-      if ('ok' in answer) return cancelOutcome(checkoutFrom(answer.ok, checkoutId).status)
+      if ('ok' in answer)
+        return cancelOutcome(checkoutFrom(clients[account], answer.ok, checkoutId).status)
       // Only an active session can be cancelled; otherwise read its status.
       if (answer.refused.meaning !== 'state_wrong') return 'unknown'
       return cancelOutcome((await findCheckout(account, checkoutId))?.status)
@@ -82,13 +85,14 @@ export function xendit(options: {
   }
   return {
     openCheckout: async (order) => {
-      const answer = await clients[order.account].post('/sessions', {
+      const client = clients[order.account]
+      const answer = await client.post('/sessions', {
         schema: WireOpened,
-        body: sessionRequest(order, appUrl),
+        body: sessionRequest(order, { appUrl, nowMs: client.now() }),
         deadlineMs: openDeadlineMs,
       })
       if (!('ok' in answer)) return undefined
-      const checkout = checkoutFrom(answer.ok, answer.ok.payment_session_id)
+      const checkout = checkoutFrom(client, answer.ok, answer.ok.payment_session_id)
       if (isAsOrdered(answer.ok, order)) return checkout
       await cancelCheckout(order.account, checkout.checkoutId)
       return undefined

@@ -11,6 +11,8 @@ const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, t
   if ('fault' in answer) throw new Error(answer.fault)
   return answer.value
 }
+/** Provider whose clock agrees with ours. */
+const client = { account: 'ID', aheadMs: () => 0 } as const
 const session = (more: object = {}) =>
   JSON.stringify({
     ...{ payment_session_id: 'ps-6a10c0ffee0000000000a001', reference_id: 'order-7001' },
@@ -46,14 +48,16 @@ describe('the parser of a Xendit session', () => {
       payment_token_id: null,
       items: null,
     }
-    expect(checkoutFrom(read(readerOf(WireSession), session()), known.checkoutId)).toEqual(known)
-    expect(checkoutFrom(read(readerOf(WireSession), session(nulls)), known.checkoutId)).toEqual(
+    expect(checkoutFrom(client, read(readerOf(WireSession), session()), known.checkoutId)).toEqual(
       known,
     )
+    expect(
+      checkoutFrom(client, read(readerOf(WireSession), session(nulls)), known.checkoutId),
+    ).toEqual(known)
     const empty = { payment_request_id: '', payment_id: '', reference_id: 'order-7001' }
-    expect(checkoutFrom(read(readerOf(WireSession), session(empty)), known.checkoutId)).toEqual(
-      known,
-    )
+    expect(
+      checkoutFrom(client, read(readerOf(WireSession), session(empty)), known.checkoutId),
+    ).toEqual(known)
   })
 
   test.each([
@@ -65,12 +69,20 @@ describe('the parser of a Xendit session', () => {
     ['toString', 'unknown'],
     [null, 'unknown'],
   ] as const)('maps %s to %s', (status, ours) => {
-    expect(checkoutFrom(read(readerOf(WireSession), session({ status })), 'ps-1').status).toBe(ours)
+    expect(
+      checkoutFrom(client, read(readerOf(WireSession), session({ status })), 'ps-1').status,
+    ).toBe(ours)
+  })
+
+  test.each([7_200_000, -7_200_000])('takes off the %d ms that its clock is ahead', (ms) => {
+    const wrong = { ...client, aheadMs: () => ms }
+    const { expiresAt } = checkoutFrom(wrong, read(readerOf(WireSession), session()), 'ps-1')
+    expect(expiresAt).toEqual(new Date(Date.parse('2026-08-01T02:30:00.000Z') - ms))
   })
 
   test('security: drops a link that is not a web URL', () => {
     const text = session({ payment_link_url: 'javascript:alert(1)' })
-    expect(checkoutFrom(read(readerOf(WireSession), text), 'ps-1').checkoutUrl).toBeNull()
+    expect(checkoutFrom(client, read(readerOf(WireSession), text), 'ps-1').checkoutUrl).toBeNull()
   })
 
   test('rejects it without an id', () => {
@@ -81,7 +93,7 @@ describe('the parser of a Xendit session', () => {
 
 describe('the parser of a Xendit payment', () => {
   const from = (text: string) =>
-    chargeFrom('ID', read(readerOf(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
+    chargeFrom(client, read(readerOf(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
 
   test('returns the collected amount, the channel and the time', () => {
     expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
@@ -189,13 +201,14 @@ test('the request for a refund contains the payment, the reference, the amount a
 })
 
 describe('the request for a Xendit session', () => {
+  const means = { appUrl: 'https://app.example.com', nowMs: Date.parse('2026-08-01T02:15:00Z') }
   const order: CheckoutOrder = {
     account: 'MY',
     reference: 'pay_1',
     fiat: money(505n, 'MYR'),
     description: 'Top-up',
     cardsOnly: false,
-    expiresAt: new Date('2026-08-01T02:30:00Z'),
+    lifeMs: 900_000,
     promised: {
       ...{ kind: 'topup', wallet: `0x${'a'.repeat(40)}`, rate: '421', ausd: '1199524' },
       ...{ quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', request_fingerprint: 'A'.repeat(43) },
@@ -203,7 +216,7 @@ describe('the request for a Xendit session', () => {
   }
 
   test('uses major units, captures at once and returns to the app', () => {
-    expect(JSON.parse(JSON.stringify(sessionRequest(order, 'https://app.example.com')))).toEqual({
+    expect(JSON.parse(JSON.stringify(sessionRequest(order, means)))).toEqual({
       ...{ reference_id: 'pay_1', session_type: 'PAY', mode: 'PAYMENT_LINK', country: 'MY' },
       ...{ currency: 'MYR', amount: 5.05, capture_method: 'AUTOMATIC', locale: 'en' },
       ...{ expires_at: '2026-08-01T02:30:00.000Z', description: 'Top-up' },
@@ -214,13 +227,13 @@ describe('the request for a Xendit session', () => {
   })
 
   test("describes the promise within the provider's limits: 20 of 80 characters", () => {
-    const { metadata } = sessionRequest(order, 'https://app.example.com')
+    const { metadata } = sessionRequest(order, means)
     expect(Object.keys(metadata).length).toBeLessThanOrEqual(20)
     for (const value of Object.values(metadata)) expect(value.length).toBeLessThanOrEqual(80)
   })
 
   test('for cards names that channel only', () => {
-    const request = sessionRequest({ ...order, cardsOnly: true }, 'https://app.example.com')
+    const request = sessionRequest({ ...order, cardsOnly: true }, means)
     expect(request.allowed_payment_channels).toEqual(['CARDS'])
   })
 })

@@ -1,6 +1,6 @@
 import { asObject } from '#platform/schema'
-import type { ProviderAccount } from '#shared/money/pair'
 import { toProviderAmount } from '#shared/provider/amount'
+import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import type {
   ChargeStatus,
@@ -41,8 +41,11 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['REVERSED', 'dead'],
 ])
 
-/** Builds the body of `POST /sessions`. */
-export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
+/** Builds the body of `POST /sessions`. `nowMs`: by the provider's clock. */
+export const sessionRequest = (
+  order: CheckoutOrder,
+  { appUrl, nowMs }: { appUrl: string; nowMs: number },
+) => ({
   reference_id: order.reference,
   session_type: 'PAY',
   mode: 'PAYMENT_LINK',
@@ -51,7 +54,7 @@ export const sessionRequest = (order: CheckoutOrder, appUrl: string) => ({
   amount: toProviderAmount(order.fiat),
   capture_method: 'AUTOMATIC',
   ...(order.cardsOnly ? { allowed_payment_channels: ['CARDS'] } : {}),
-  expires_at: order.expiresAt.toISOString(),
+  expires_at: new Date(nowMs + order.lifeMs).toISOString(),
   locale: order.account === 'ID' ? 'id' : 'en',
   description: order.description,
   // At most 20 entries of 80 characters: the stricter of the two documented limits.
@@ -71,13 +74,22 @@ export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: R
 
 const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''
 
+/** Provider whose times are read: how far its clock is ahead of ours. */
+type Clocked = Pick<ProviderClient, 'account' | 'aheadMs'>
+
+/** Returns a time of the provider by our clock; null if it is missing. */
+function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
+  const theirs = dateFrom(value)
+  return theirs && new Date(theirs.getTime() - aheadMs())
+}
+
 /** Parses a checkout. Takes the id from the request, since the body may omit it. */
-export const checkoutFrom = (wire: WireSession, checkoutId: string): Checkout => ({
+export const checkoutFrom = (client: Clocked, wire: WireSession, checkoutId: string): Checkout => ({
   checkoutId,
   reference: textFrom(wire.reference_id) ?? '',
   status: checkoutStatuses.get(wordOf(wire.status)) ?? 'unknown',
   checkoutUrl: linkFrom(wire.payment_link_url),
-  expiresAt: dateFrom(wire.expires_at),
+  expiresAt: timeFrom(client, wire.expires_at),
   paymentRequestId: idFrom(wire.payment_request_id),
   paymentId: idFrom(wire.payment_id),
 })
@@ -105,11 +117,7 @@ const linkFrom = (value: unknown): string | null => {
  * Parses a charge. The amount paid is the sum of the captures; without captures, the requested
  * amount.
  */
-export function chargeFrom(
-  account: ProviderAccount,
-  wire: WirePayment,
-  paymentId: string,
-): FetchedCharge {
+export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
   const captures = (Array.isArray(wire.captures) ? wire.captures : []).map(
     (capture) => asObject(capture) ?? {},
   )
@@ -123,7 +131,7 @@ export function chargeFrom(
     // Money does not count while sender verification is pending.
     status: status === 'succeeded' && senderVerification === 'pending' ? 'pending' : status,
     charge: {
-      account,
+      account: client.account,
       paymentId,
       paymentRequestId: idFrom(wire.payment_request_id),
       reference: textFrom(wire.reference_id) ?? '',
@@ -132,7 +140,9 @@ export function chargeFrom(
       channel,
       channelKind: channelKind(channel),
       // Never `updated`: a later change of the object would make a timely payment look late.
-      paidAt: earliest(captures.map((one) => one.capture_timestamp)) ?? dateFrom(wire.created),
+      paidAt:
+        earliest(captures.map((one) => timeFrom(client, one.capture_timestamp))) ??
+        timeFrom(client, wire.created),
       ...(senderVerification && { senderVerification }),
     },
   }
@@ -162,8 +172,7 @@ function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   return sumMinor
 }
 
-const earliest = (times: readonly unknown[]): Date | null =>
+const earliest = (times: readonly (Date | null)[]): Date | null =>
   times
-    .map(dateFrom)
     .filter((time) => time !== null)
     .sort((left, right) => left.getTime() - right.getTime())[0] ?? null

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { readBalance } from '#shared/provider/balance'
 import { openProviderClient, type ProviderClient } from '#shared/provider/client'
@@ -37,6 +38,7 @@ export const openXendit = ({
   copies?: () => number
   apis?: PayoutApis
   log: Log
+  clock?: Clock
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), apis)
 
 /** Adapts the payouts of the Indonesian account, v2 and v3. */

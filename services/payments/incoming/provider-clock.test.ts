@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { actionsOn, kinds } from '../losses/test-support'
+import { type Fixture, newWallet, openFixture } from '../test-support'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000' })
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+const { given, refund } = actionsOn(() => fixture)
+const topup = () =>
+  fixture.topup({ wallet: newWallet(), quoteId: fixture.quote(), amount: '50000', method: 'qr' })
+const fromNowMs = (time: Date | null) => Math.abs(time!.getTime() - Date.now())
+
+describe.each([
+  ['two hours ahead', 7_200_000],
+  ['two hours behind', -7_200_000],
+])("while the provider's clock is %s", (_, clockAheadMs) => {
+  beforeAll(async () => {
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { clockAheadMs } })
+    // Its clock is known from its first response, which may be a refusal of an end in its past.
+    await topup()
+  })
+
+  test('a checkout can be paid for a quarter of an hour of ours', async () => {
+    const row = await fixture.row((await topup()).ok!.paymentId)
+    expect(fromNowMs(row!.expiresAt)).toBeGreaterThan(840_000)
+    expect(fromNowMs(row!.expiresAt)).toBeLessThan(960_000)
+  })
+
+  test.each(kinds)('a %s paid in time is not late', async (kind) => {
+    const { paidAt, lateRateMinorPerUsd } = (await fixture.row(await given('QRIS', kind)))!
+    expect(fromNowMs(paidAt)).toBeLessThan(60_000)
+    expect(lateRateMinorPerUsd).toBeNull()
+  })
+
+  test('a refund that only the list shows is counted', async () => {
+    const id = await given('QRIS')
+    await refund(id)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+  })
+})
