@@ -5,7 +5,7 @@ import { supersede } from '../onchain/advance'
 import { findUnsettled } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Terms } from '../price'
-import { countSettlements, lastRepaidAt } from '../treasury/limits.store'
+import { countUnpaidSettlements, lastRepaidAt } from '../treasury/limits.store'
 import { endCheckout, receiveOpen } from './end'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
@@ -32,12 +32,13 @@ export async function maySettle(
   if (rival) return ok({ rival })
   const opening = unsettled.find(({ state }) => state === 'opening')
   if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
-  if ((await countSettlements(tx, wallet)) >= perHourMax) return refuse('settlements_too_many')
+  if ((await countUnpaidSettlements(tx, wallet)) >= perHourMax)
+    return refuse('settlements_too_many')
   if (opening) await supersede(tx, context, opening)
   return undefined
 }
 
-/** Settlements that a wallet may open in an hour; each costs calls at the provider. */
+/** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
 const perHourMax = 10
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
@@ -77,7 +78,9 @@ export async function receiveEarlier(
   const earlier = all.filter((one) => !isSame(context, one, terms))
   if (earlier.length === 0) return ok({})
   const admitted = await context.database.transaction(async (tx) =>
-    (await countSettlements(tx, wallet)) >= perHourMax ? refuse('settlements_too_many') : admit(tx),
+    (await countUnpaidSettlements(tx, wallet)) >= perHourMax
+      ? refuse('settlements_too_many')
+      : admit(tx),
   )
   if ('refused' in admitted) return admitted
   for (const one of earlier) {

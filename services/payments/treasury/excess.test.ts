@@ -268,7 +268,17 @@ test('a debt above what one repayment may move is refused before it is charged',
   expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
 })
 
-test('security: a wallet opens ten settlements an hour; a further request makes no call of the provider', async () => {
+test('settlements that were paid are not counted among those of an hour', async () => {
+  const wallet = newWallet()
+  for (let number = 1; number <= 11; number++) {
+    const id = (await settle(wallet)).ok!.paymentId
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    await fixture.becomes(id, { state: 'paid' })
+    await fixture.settle('repay', id)
+  }
+})
+
+test('security: a wallet leaves ten settlements an hour unpaid; a further request makes no call of the provider', async () => {
   const wallet = newWallet()
   for (let number = 1; number <= 10; number++) {
     fixture.chain.drawn = String(number * 1_000_000)

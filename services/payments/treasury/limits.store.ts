@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { fromNow } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -43,8 +43,8 @@ export async function sumTopups(
   return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
 }
 
-/** Counts the settlements that a wallet opened in the last hour. */
-export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
+/** Counts the settlements that a wallet opened in the last hour and has not paid. */
+export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
   const rows = await db
     .select({ count: sql<number>`count(*)::int` })
     .from(payments)
@@ -52,6 +52,7 @@ export async function countSettlements(db: Db, wallet: `0x${string}`): Promise<n
       and(
         eq(payments.wallet, wallet),
         eq(payments.kind, 'settlement'),
+        isNull(payments.providerPaymentId),
         sql`${payments.createdAt} > ${fromNow(-3_600_000)}`,
       ),
     )

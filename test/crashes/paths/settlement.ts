@@ -1,3 +1,4 @@
+import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { timesOf } from '../../support/ledger'
 import { insist } from '../../support/requests'
@@ -6,18 +7,26 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 
 const drawnMicro = 2_000_000n
 
+/** Creates a user who can draw. */
+async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
+  const person = await settledUser(world, { wei: 10n ** 20n })
+  const topup = await insist(person, '/topups', {
+    ...{ amount: '5000000', method: 'qr', quoteId: await quoteOf(person) },
+  })
+  await world.outside.pay(topup.paymentId, 'QRIS')
+  await paymentIn(world, topup.paymentId, 'credited')
+  return person
+}
+
 /** Settlements that repay a debt once; held ones run to the end of the hold. */
 const settlements =
   (channel: string, replaces = false): Path['begin'] =>
   async (world) => {
     const { stack, outside, sql } = world
-    const person = await settledUser(world, { wei: 10n ** 20n })
-    const topup = await insist(person, '/topups', {
-      ...{ amount: '5000000', method: 'qr', quoteId: await quoteOf(person) },
-    })
-    await outside.pay(topup.paymentId, 'QRIS')
-    await paymentIn(world, topup.paymentId, 'credited')
+    const shared = await borrower(world)
     return async () => {
+      // A wallet leaves at most ten checkouts unpaid in an hour.
+      const person = replaces ? await borrower(world) : shared
       await person.draw(drawnMicro)
       const owed = async () => (await person.me()).drawn === String(drawnMicro)
       await waitUntil('the debt to be final', owed, patienceMs, 100)

@@ -102,7 +102,7 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
     .payments.by('wallet', wallet)
     .filter(({ kind, state }) => kind === 'settlement' && unsettled.includes(state))
 
-export const countSettlements: StandIn<Limits['countSettlements']> = async () => 0
+export const countUnpaidSettlements: StandIn<Limits['countUnpaidSettlements']> = async () => 0
 
 export const countCanceled: StandIn<Limits['countCanceled']> = async () => 0
 
