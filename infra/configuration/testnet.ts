@@ -11,6 +11,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
   // About three blocks; polling faster finds nothing new.
   ['POLL_MS', '1000'],
+  ['READS_EVERY_MS', '800'],
   ['CHAIN_ID', '10143'],
   ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
   ['LANE_MIN_BALANCE_WEI', '11000000000000000000'],

@@ -105,6 +105,14 @@ export const fields = {
     about: 'interval between reads of the chain, about one block time',
     fallback: '300',
   }),
+  READS_EVERY_MS: durationMs({
+    about: 'under load, interval between the reads of the chain that answer users',
+    fallback: '240',
+  }),
+  READS_TOGETHER_MS: durationMs({
+    about: 'wait after such a read for others to share the next one, about as long as a read takes',
+    fallback: '20',
+  }),
   WATCH_MS: durationMs({
     about: 'interval for scanning treasury transfers and recent failed takes',
     fallback: '5000',

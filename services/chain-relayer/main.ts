@@ -10,7 +10,7 @@ import { startAlarms } from './alarms'
 import { awaitChain, identityOf } from './chain/boot'
 import { openStrangerSignatures } from './chain/contract-signature'
 import { openNode, openNodeForQuestions } from './chain/node'
-import { gatherMs, openGathering } from './chain/read-batcher'
+import { openGathering } from './chain/read-batcher'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
 import { openKeys } from './keys/keys'
@@ -60,7 +60,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
 
   const asked = openNodeForQuestions({ endpoints, chainId })
   const account = accountReader(asked.reader, contracts)
-  const gather = openGathering(gatherMs(config), clock)
+  const gather = openGathering(config, clock)
   const answers = answersOf({ ...context, node: asked, account, gather })
   const description = `executes commands on chain ${chainId}, exactly once`
   const told = { description, ...figuresOf(context, endpoints) }

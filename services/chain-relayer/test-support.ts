@@ -33,7 +33,7 @@ import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { inspectChain } from './chain/boot'
 import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
-import { gatherMs, openGathering } from './chain/read-batcher'
+import { openGathering } from './chain/read-batcher'
 import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
 import type { Policy } from './keys/policy'
@@ -130,7 +130,7 @@ export async function openFixture(laneCount = 1) {
     ...own,
     copies: { count: () => 1, poke: () => {} },
     ...{ account: accountReader(node.reader, contracts) },
-    gather: openGathering(gatherMs(fast), systemClock),
+    gather: openGathering({ readsEveryMs: 0, readsTogetherMs: 0 }, systemClock),
     isAccepted: openContractSignatures({ node, ethCallsPerSecond: 10 }),
     poke: () => {},
     wake: () => {},

@@ -4,6 +4,7 @@ export const benchNames = [
   'backfill',
   'ponder',
   'freshness',
+  'alone',
   'verify',
   'me',
   'signin',
@@ -42,7 +43,7 @@ export type Options = {
 
 export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --events N        backfill, ponder: minimum number of events (default: 200000)
-  --samples N       freshness: number of samples (default: 120)
+  --samples N       freshness, alone: number of samples (default: 120)
   --seconds N       verify, me, signin, quote, webhook, floods: seconds of each load (default: 10)
   --connections N   verify, me, signin, quote, webhook: connections of the load (default: 16)
   --topups N        topup, cost, million: number of top-ups (default: 100)

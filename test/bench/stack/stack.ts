@@ -5,6 +5,7 @@ import { unlessInterrupted } from '../interrupt'
 import { benchMemory } from '../memory/memory'
 import { benchMillion } from '../million/million'
 import type { BenchName, Options } from '../options'
+import { benchAlone } from './alone'
 import { benchCost } from './cost'
 import { benchFreshness } from './freshness'
 import { benchMe } from './me'
@@ -18,6 +19,7 @@ type Bench = (stack: Stack, options: Options) => Promise<Figure[]>
 
 const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['freshness', benchFreshness],
+  ['alone', benchAlone],
   ['verify', benchVerify],
   ['me', benchMe],
   ['signin', benchSignIn],
