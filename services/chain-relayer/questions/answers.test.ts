@@ -299,6 +299,30 @@ describe('the account of a wallet', () => {
     expect(calls).toBe(1)
   })
 
+  test('is never older than in an earlier answer', async () => {
+    const { address } = await newWallet(fixture, 1_000_000n)
+    const balance = async () =>
+      ((await account(address)) as { ok: { balance: { ausd: string } } }).ok.balance.ausd
+    const replies: string[] = []
+    const recorded = async (forward: () => Promise<Response>) => {
+      const text = await (await forward()).text()
+      replies.push(text)
+      return new Response(text)
+    }
+    fixture.endpoint.intercept = (method, forward) =>
+      method === 'eth_call' ? recorded(forward) : undefined
+    expect(await balance()).toBe('1000000')
+    await fixture.mint(address, 1_000_000n)
+    expect(await balance()).toBe('2000000')
+    let older = 2
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_call' && older-- > 0 ? Promise.resolve(new Response(replies[0])) : undefined
+    expect(await balance()).toBe('2000000')
+    older = 100
+    expect(await account(address)).toEqual({ refused: 'chain_unavailable' })
+    fixture.endpoint.intercept = undefined
+  })
+
   test('is refused, not failed, while the chain cannot be read', async () => {
     fixture.endpoint.intercept = async () => new Response('', { status: 503 })
     const answer = await account(actors.citra.address)

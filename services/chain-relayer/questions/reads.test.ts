@@ -3,7 +3,7 @@ import type { PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
-import { accountReader } from './reads'
+import { accountReader, openNewest } from './reads'
 
 const fixture = await openContractsFixture()
 afterAll(fixture.close)
@@ -66,4 +66,15 @@ test('an unverified wallet has nothing available, whatever its collateral', asyn
   const { verified, collateral, limit, available } = await account(actors.citra.address)
   expect({ verified, available }).toEqual({ verified: false, available: '0' })
   expect([collateral.value, limit].map(BigInt).every((micro) => micro > 0n)).toBe(true)
+})
+
+test('an older block is read again once none as new has been read for ten seconds', () => {
+  let now = 0
+  const newest = openNewest(() => now)
+  expect(newest.take(100n)).toBe(true)
+  now = 9_999
+  expect(newest.take(99n)).toBe(false)
+  now = 10_000
+  expect(newest.take(40n)).toBe(true)
+  expect(newest.take(41n)).toBe(true)
 })

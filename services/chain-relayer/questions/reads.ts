@@ -1,7 +1,10 @@
 import type { Static } from 'typebox'
 import { BaseError, type Hex, multicall3Abi, type PublicClient } from 'viem'
+import type { Clock } from '#platform/clock'
+import { pause } from '#platform/deadline'
 import { batched } from '#platform/reads'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { keptMs } from '#shared/chain/heads'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
@@ -16,18 +19,55 @@ type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
  */
 const walletsMax = 80
 
-/** Reads several wallets in one call at one block. */
+/** Behind one address may be several nodes, of which some are a block or two behind the others. */
+const triesMax = 5
+const triesRestMs = 100
+
+/**
+ * Reads several wallets in one call at one block, which is never older than one of an earlier answer:
+ * what a user has seen does not go back. Throws if every try meets an older block.
+ */
 async function readSome(
-  reader: PublicClient,
-  contracts: Contracts,
+  { reader, contracts, newest }: Reading,
   wallets: readonly Hex[],
 ): Promise<[Hex, Account][]> {
-  const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
-  const { reads, ...all } = decodeReads(data, wallets.length)
-  return wallets.flatMap((wallet, at): [Hex, Account][] => {
-    const read = reads[at]
-    return read ? [[wallet, shown(wallet, read, all)]] : []
-  })
+  for (let tries = 1; ; tries++) {
+    const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
+    const { reads, ...all } = decodeReads(data, wallets.length)
+    if (newest.take(all.blockNumber))
+      return wallets.flatMap((wallet, at): [Hex, Account][] => {
+        const read = reads[at]
+        return read ? [[wallet, shown(wallet, read, all)]] : []
+      })
+    if (tries === triesMax)
+      throw new BaseError(`only older blocks than ${newest.number()} are read`)
+    await pause(triesRestMs)
+  }
+}
+
+type Reading = {
+  readonly reader: PublicClient
+  readonly contracts: Contracts
+  readonly newest: ReturnType<typeof openNewest>
+}
+
+/** Opens the memory of the newest block that was read. */
+export function openNewest(clock: Clock) {
+  let newest = -1n
+  let readAtMs = 0
+  return {
+    number: () => newest,
+    /**
+     * Returns false if a block is older than one read before. It is true again once none as new has
+     * been read for so long that the chain must have lost it.
+     */
+    take: (block: bigint): boolean => {
+      if (block < newest && clock() - readAtMs < keptMs) return false
+      newest = block
+      readAtMs = clock()
+      return true
+    },
+  }
 }
 
 /**
@@ -87,11 +127,12 @@ const patienceMs = 150
  * sees one call at a time and no answer is older than its request.
  */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
+  const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
     const all = [...wallets]
     const calls: Promise<[Hex, Account][]>[] = []
     for (let from = 0; from < all.length; from += walletsMax)
-      calls.push(readSome(reader, contracts, all.slice(from, from + walletsMax)))
+      calls.push(readSome(reading, all.slice(from, from + walletsMax)))
     return new Map((await Promise.all(calls)).flat())
   }, patienceMs)
   return async (wallet: Hex): Promise<Account> => {
