@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import type { Node } from './node'
+import type { DeployNode } from './node'
 
 /**
  * Finds the block in which the credit line was deployed: a binary search for the first block with
@@ -8,7 +8,7 @@ import type { Node } from './node'
  * state may return anything. Returns null if the node cannot answer.
  */
 export async function findDeployBlock(
-  { reader }: Pick<Node, 'reader'>,
+  { reader }: Pick<DeployNode, 'reader'>,
   address: Address,
 ): Promise<number | null> {
   try {

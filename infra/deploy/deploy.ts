@@ -5,14 +5,14 @@ import { pause } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import { type AddressBook, loadAddresses, type Pending, saveAddresses } from './addresses'
 import { findDeployBlock } from './deploy-block'
-import type { Facts } from './facts'
+import type { DeployFacts } from './facts'
 import { estimateGas, type GasLimits, gasNotes, gasRefusals } from './gas'
-import { type Node, openNode, withMulticall } from './node'
+import { type DeployNode, openNode, withMulticall } from './node'
 import { observe } from './observe'
 import { givenWei, type Plan, planFrom } from './plan'
 import { chainRefusals, mayBeginAnew } from './refusal'
-import { type Outcome, prepare, untilFinal } from './send'
-import { callOf, type Places, type SentStep, type Step } from './step'
+import { prepare, type SendOutcome, untilFinal } from './send'
+import { callOf, type KnownAddresses, type SentStep, type Step } from './step'
 import type { Signers, Wanted } from './wanted'
 
 export type Job = {
@@ -31,11 +31,16 @@ export type Job = {
 /** State at the end of a run. */
 export type Deployment = {
   readonly plan: Plan
-  readonly facts: Facts | null
+  readonly facts: DeployFacts | null
   readonly book: AddressBook
 }
 
-type Run = { readonly job: Job; node: Node; book: AddressBook; nonceLeast: Map<Address, number> }
+type Run = {
+  readonly job: Job
+  node: DeployNode
+  book: AddressBook
+  nonceLeast: Map<Address, number>
+}
 
 const answersWithinMs = 20_000
 
@@ -95,7 +100,7 @@ async function advance(run: Run): Promise<Deployment> {
 }
 
 /** True if estimates run under the services' conditions: roles, allowance and AUSD are in place. */
-const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: Facts): boolean =>
+const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: DeployFacts): boolean =>
   refusals.length === 0 &&
   steps.length === 0 &&
   token !== null &&
@@ -105,13 +110,13 @@ const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: Facts): b
   treasury.ausdMicro > 0n
 
 /** Adds the chain's gas estimates, compared with our limits, to the plan. */
-async function withGas({ job, node }: Run, plan: Plan, facts: Facts): Promise<Plan> {
+async function withGas({ job, node }: Run, plan: Plan, facts: DeployFacts): Promise<Plan> {
   const estimates = await estimateGas(node, facts, job.wanted, job.signers)
   const refusals = gasRefusals(estimates, job.gasLimits)
   return { ...plan, refusals, notes: [...plan.notes, ...gasNotes(estimates)] }
 }
 
-async function factsNow(run: Run): Promise<Facts> {
+async function factsNow(run: Run): Promise<DeployFacts> {
   const { wanted, rpcUrls } = run.job
   const places = placesOf(run)
   const block = await deployBlockOf(run, places.creditLine)
@@ -120,7 +125,7 @@ async function factsNow(run: Run): Promise<Facts> {
   return facts
 }
 
-function placesOf({ job: { wanted }, book }: Run): Places {
+function placesOf({ job: { wanted }, book }: Run): KnownAddresses {
   const ausd = wanted.ausd === 'deploy' ? book.ausd : wanted.ausd
   const creditLine = wanted.creditLine === 'deploy' ? book.creditLine : wanted.creditLine
   return { ...(ausd && { ausd }), ...(creditLine && { creditLine }) }
@@ -177,7 +182,7 @@ async function finish(run: Run, pending: Pending): Promise<void> {
  * Returns the addresses a final deployment step adds. If another transaction of ours took the nonce
  * and created a contract there (two runs at once bid different fees for the same bytes), uses it.
  */
-async function placesFrom({ node }: Run, pending: Pending, outcome: Outcome) {
+async function placesFrom({ node }: Run, pending: Pending, outcome: SendOutcome) {
   const { step, from, nonce } = pending
   if (outcome.final === 'reverted' || !step.startsWith('deploy_')) return {}
   const at = getContractAddress({ from, nonce: BigInt(nonce) })
@@ -188,7 +193,7 @@ async function placesFrom({ node }: Run, pending: Pending, outcome: Outcome) {
 }
 
 /** Saves the addresses the services need, as far as they are known. */
-function record(run: Run, { token, line }: Facts): void {
+function record(run: Run, { token, line }: DeployFacts): void {
   const { treasury, lanes } = run.job.wanted
   const { chainId, genesisHash } = run.book
   keep(run, {

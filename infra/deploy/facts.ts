@@ -51,7 +51,7 @@ export type Holder = {
 }
 
 /** Input of the plan. `token` and `line` are null until deployed. */
-export type Facts = ChainFacts & {
+export type DeployFacts = ChainFacts & {
   readonly hasMulticall: boolean
   readonly maxFeeWei: bigint
   readonly token: TokenFacts | null

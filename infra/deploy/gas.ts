@@ -3,8 +3,8 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { typedTransfer } from '#shared/chain/erc3009'
 import { gasLimits } from '#shared/chain/gas'
-import type { Facts } from './facts'
-import { type Node, textOf } from './node'
+import type { DeployFacts } from './facts'
+import { type DeployNode, textOf } from './node'
 import type { Signers, Wanted } from './wanted'
 
 // The relayer sends with fixed gas limits, measured on an anvil with a stand-in token. Before the
@@ -35,8 +35,8 @@ const validSeconds = 60
 
 /** Estimates each operation. Requires token, credit line and a lane. */
 export async function estimateGas(
-  { reader }: Node,
-  { token, line, treasury, lanes }: Facts,
+  { reader }: DeployNode,
+  { token, line, treasury, lanes }: DeployFacts,
   wanted: Wanted,
   signers: Signers,
 ): Promise<Estimates> {

@@ -6,7 +6,7 @@ import type { ChainFacts } from './facts'
 const timeoutMs = 10_000
 
 /** The chain's endpoints. viem's own retries are off: the deployment decides when to retry. */
-export type Node = {
+export type DeployNode = {
   readonly chain: ChainFacts
   readonly reader: PublicClient
   /** Sends the bytes to every endpoint; null if one accepted them, else the last error message. */
@@ -16,7 +16,7 @@ export type Node = {
 }
 
 /** Identifies the chain, retrying for up to `withinMs`; then throws with the last error. */
-export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<Node> {
+export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<DeployNode> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
   const givesUpAt = Date.now() + withinMs
@@ -36,7 +36,7 @@ export async function openNode(rpcUrls: readonly string[], withinMs: number): Pr
 }
 
 /** Returns the node with its reads batched through Multicall3. */
-export const withMulticall = (node: Node, rpcUrls: readonly string[]): Node => ({
+export const withMulticall = (node: DeployNode, rpcUrls: readonly string[]): DeployNode => ({
   ...node,
   reader: readerAt(rpcUrls, node.chain.chainId),
 })
@@ -62,7 +62,7 @@ async function identify(reader: PublicClient): Promise<ChainFacts> {
   return { chainId, genesisHash: genesis.hash, isAnvil: version.startsWith('anvil/') }
 }
 
-function senderTo(rpcUrls: readonly string[]): Node['sendRaw'] {
+function senderTo(rpcUrls: readonly string[]): DeployNode['sendRaw'] {
   const endpoints = rpcUrls.map((url) =>
     createPublicClient({ transport: http(url, { retryCount: 0, timeout: timeoutMs }) }),
   )

@@ -8,20 +8,20 @@ import {
 import { multicall3Address } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { type Facts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
-import type { Node } from './node'
-import { type Places, roleHash } from './step'
+import { type DeployFacts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
+import type { DeployNode } from './node'
+import { type KnownAddresses, roleHash } from './step'
 import { type Terms, termNames, type Wanted } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
 
 /** Reads the plan's input at the latest block. Throws if no endpoint answers. */
 export async function observe(
-  { chain, reader }: Node,
+  { chain, reader }: DeployNode,
   wanted: Wanted,
-  places: Places,
+  places: KnownAddresses,
   deployBlock: number | null,
-): Promise<Facts> {
+): Promise<DeployFacts> {
   const holder = async (address: Address): Promise<Holder> => ({
     address,
     wei: await reader.getBalance({ address }),
@@ -50,7 +50,7 @@ export async function observe(
 export const maxFeeOver = (baseFeeWei: bigint): bigint =>
   baseFeeWei * 3n > 100_000_000_000n ? baseFeeWei * 3n : 100_000_000_000n
 
-type Reader = Node['reader']
+type Reader = DeployNode['reader']
 
 const balanceOf = (reader: Reader, token: Address, account: Address) =>
   answered(
@@ -88,7 +88,7 @@ async function tokenFacts(reader: Reader, address: Address, wanted: Wanted): Pro
 async function lineFacts(
   reader: Reader,
   address: Address,
-  { ausd }: Places,
+  { ausd }: KnownAddresses,
   { admin, treasury, lanes }: Wanted,
 ): Promise<Omit<LineFacts, 'deployBlock'>> {
   const at = { address, abi: creditLineAbi } as const

@@ -11,7 +11,7 @@ import {
   wanted,
 } from '#test/support/deploy/facts'
 import { realAusd } from './config'
-import type { Facts, LineFacts } from './facts'
+import type { DeployFacts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'
 import { wordsOf } from './todo'
 import type { Wanted } from './wanted'
@@ -31,7 +31,7 @@ const stepsOf = (plan: Plan) => plan.steps.map((step) => step.do).join(' ')
 const todosOf = (plan: Plan) => plan.todos.map((todo) => wordsOf(todo, ausd)).join('\n')
 
 describe('the planned steps are', () => {
-  test.each<[string, Partial<Facts>, Partial<Wanted>, string]>([
+  test.each<[string, Partial<DeployFacts>, Partial<Wanted>, string]>([
     ['none if the deployment is complete', {}, {}, ''],
     ['none if the wanted test funds exist', onAnvil, testFunds, ''],
     ['roles of a new lane', lineWith({ rolesMissing: bothRoles }), {}, 'grant grant'],
@@ -106,7 +106,7 @@ describe('the planned steps are', () => {
 })
 
 describe('the list of manual tasks', () => {
-  test.each<[string, Partial<Facts>, RegExp]>([
+  test.each<[string, Partial<DeployFacts>, RegExp]>([
     ['is empty if the deployment is complete', {}, /^$/],
     [
       'requests the native coin a lane lacks',

@@ -1,5 +1,5 @@
 import { type Address, maxUint128, parseEther } from 'viem'
-import { type Facts, roles } from './facts'
+import { type DeployFacts, roles } from './facts'
 import { contractRefusals } from './refusal'
 import { gasReckoned, type SentStep, type Step, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
@@ -17,7 +17,7 @@ export type Plan = {
 export const givenWei = parseEther('1000')
 
 /** Derives the plan from actual and desired state. Steps whose sender lacks gas wait. */
-export function planFrom(facts: Facts, wanted: Wanted): Plan {
+export function planFrom(facts: DeployFacts, wanted: Wanted): Plan {
   const refusals = contractRefusals(facts, wanted)
   if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }
   const givings = givingsOf(facts, wanted)
@@ -31,7 +31,10 @@ export function planFrom(facts: Facts, wanted: Wanted): Plan {
   }
 }
 
-function givingsOf({ isAnvil, hasMulticall, ...facts }: Facts, { testFunds }: Wanted): Step[] {
+function givingsOf(
+  { isAnvil, hasMulticall, ...facts }: DeployFacts,
+  { testFunds }: Wanted,
+): Step[] {
   if (!isAnvil || !testFunds) return []
   const poor = [facts.admin, facts.treasury, ...facts.lanes].filter(
     ({ wei }) => wei < givenWei / 10n,
@@ -42,7 +45,7 @@ function givingsOf({ isAnvil, hasMulticall, ...facts }: Facts, { testFunds }: Wa
   ]
 }
 
-function sendsOf(facts: Facts, wanted: Wanted): SentStep[] {
+function sendsOf(facts: DeployFacts, wanted: Wanted): SentStep[] {
   const { token, line } = facts
   const missing =
     line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
@@ -59,7 +62,7 @@ function sendsOf(facts: Facts, wanted: Wanted): SentStep[] {
   ]
 }
 
-function fundingOf({ token, line, admin, treasury }: Facts, wanted: Wanted): SentStep[] {
+function fundingOf({ token, line, admin, treasury }: DeployFacts, wanted: Wanted): SentStep[] {
   const mints = wanted.testFunds && (!token || token.mintable)
   const steps: SentStep[] = []
   const mint = (to: Address, amountMicro: bigint) => {
@@ -78,7 +81,7 @@ function fundingOf({ token, line, admin, treasury }: Facts, wanted: Wanted): Sen
 /** Keeps the steps of senders that can pay for all of theirs; the others wait for native coin. */
 function payable(
   wantedSteps: readonly SentStep[],
-  { admin, treasury, maxFeeWei }: Facts,
+  { admin, treasury, maxFeeWei }: DeployFacts,
   wanted: Wanted,
   given: readonly Address[],
 ) {
@@ -102,7 +105,7 @@ function payable(
   }
 }
 
-function notesOf({ line }: Facts, wanted: Wanted): string[] {
+function notesOf({ line }: DeployFacts, wanted: Wanted): string[] {
   const terms = line?.terms
   if (!terms) return []
   return termNames

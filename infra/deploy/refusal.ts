@@ -1,7 +1,7 @@
 import { domainSeparator } from 'viem'
 import { lineVersion } from '#shared/chain/line-version'
 import type { AddressBook } from './addresses'
-import type { ChainFacts, Facts, LineFacts, TokenFacts } from './facts'
+import type { ChainFacts, DeployFacts, LineFacts, TokenFacts } from './facts'
 import type { Wanted } from './wanted'
 
 /** Reports why this chain must not be used, each reason with its fix; empty if it is right. */
@@ -39,7 +39,7 @@ export const mayBeginAnew = (chain: ChainFacts, wanted: Wanted): boolean =>
   chain.isAnvil && wanted.testFunds
 
 /** Reports why the existing contracts must not be used; empty if they are right. */
-export const contractRefusals = ({ token, line }: Facts, wanted: Wanted): string[] => {
+export const contractRefusals = ({ token, line }: DeployFacts, wanted: Wanted): string[] => {
   const faults = token ? tokenRefusals(token, wanted) : []
   return faults.length > 0 || !line ? faults : lineRefusals(line, token, wanted)
 }

@@ -1,6 +1,6 @@
 import { formatEther, formatUnits } from 'viem'
 import type { Deployment } from './deploy'
-import type { Facts } from './facts'
+import type { DeployFacts } from './facts'
 import { wordsOf } from './todo'
 import type { Wanted } from './wanted'
 
@@ -25,7 +25,7 @@ export function report(deployment: Deployment, wanted: Wanted): string {
   ].join('\n')
 }
 
-function holdings({ admin, treasury, lanes, line }: Facts): string {
+function holdings({ admin, treasury, lanes, line }: DeployFacts): string {
   const rows = [
     ['admin', admin],
     ['treasury', treasury],

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { devAccount, devKey } from '#infra/local/keys'
 import { type DeployFixture, openDeployFixture } from '#test/support/deploy/fixture'
 import type { Pending } from './addresses'
-import { type Node, openNode } from './node'
+import { type DeployNode, openNode } from './node'
 import { maxFeeOver } from './observe'
 import { prepare, untilFinal } from './send'
 
@@ -15,7 +15,7 @@ const call = { from, to: devAccount('lane 0').address, data: '0x' } as const
 const pace = { pollMs: 40, resendAfterMs: 100, bumpAfterMs: 400 }
 
 let fixture: DeployFixture
-let node: Node
+let node: DeployNode
 beforeAll(async () => {
   fixture = await openDeployFixture()
   node = await openNode([fixture.rpcUrl], 5_000)
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const prepared = (nonceLeast = 0) => prepare(node, signers, { step: 'test', call, nonceLeast })
-function finalOutcome(pending: Pending, through: Node = node, withinMs = 60_000) {
+function finalOutcome(pending: Pending, through: DeployNode = node, withinMs = 60_000) {
   const kept: Pending[] = []
   const keep = (raised: Pending) => void kept.push(raised)
   return untilFinal(through, signers, pending, { withinMs, keep, pace }).then((outcome) => ({
@@ -59,7 +59,7 @@ describe('a deployment transaction', () => {
 
   test('a transaction that the node swallows is resent under the same nonce at a higher fee', async () => {
     const pending = await prepared()
-    const lost: Node = {
+    const lost: DeployNode = {
       ...node,
       sendRaw: async (raw) => (raw === pending.attempts[0] ? null : node.sendRaw(raw)),
     }
@@ -90,7 +90,7 @@ describe('a deployment transaction', () => {
   })
 
   test("a transaction that every node refuses is unknown, with the node's message", async () => {
-    const refusing: Node = { ...node, sendRaw: async () => 'Transaction pool is full' }
+    const refusing: DeployNode = { ...node, sendRaw: async () => 'Transaction pool is full' }
     const waiting = finalOutcome(await prepared(), refusing, 300)
     await expect(waiting).rejects.toThrow(/unknown .*Transaction pool is full.* run again/)
   })

@@ -10,27 +10,27 @@ import {
 import { pause } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import type { Pending } from './addresses'
-import { type Node, textOf } from './node'
+import { type DeployNode, textOf } from './node'
 import { maxFeeOver } from './observe'
-import type { Call } from './step'
+import type { DeployCall } from './step'
 import type { Signers } from './wanted'
 
 const priorityWei = 2_000_000_000n
 /** Monad's gas limit for one transaction. */
 const gasMax = 30_000_000n
 /** Intervals of `untilFinal`; Monad nodes stop forwarding a transaction after about 5 s. */
-export type Pace = {
+export type SendTimes = {
   readonly pollMs: number
   readonly resendAfterMs: number
   readonly bumpAfterMs: number
 }
-const usualPace: Pace = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
+const usualPace: SendTimes = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
 
 /** Signs the first attempt. A call that would revert fails at the estimate, at no cost. */
 export async function prepare(
-  node: Node,
+  node: DeployNode,
   signers: Signers,
-  { step, call, nonceLeast }: { step: string; call: Call; nonceLeast: number },
+  { step, call, nonceLeast }: { step: string; call: DeployCall; nonceLeast: number },
 ): Promise<Pending> {
   const { from, to, data } = call
   const [count, estimate, block] = await Promise.all([
@@ -65,14 +65,14 @@ const sign = (signers: Signers, from: Address, fields: TransactionSerializableEI
  * Outcome of a pending transaction. `superseded`: another transaction of the account used its nonce
  * and is final, so this one can never be mined.
  */
-export type Outcome =
+export type SendOutcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
   | { readonly final: 'superseded' }
 
 type Options = {
   readonly withinMs: number
   readonly keep: (pending: Pending) => void
-  readonly pace?: Pace
+  readonly pace?: SendTimes
 }
 
 /**
@@ -80,11 +80,11 @@ type Options = {
  * which `keep` stores before it is sent. Throws when no attempt is final in time.
  */
 export async function untilFinal(
-  node: Node,
+  node: DeployNode,
   signers: Signers,
   start: Pending,
   { withinMs, keep, pace = usualPace }: Options,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const beganAt = Date.now()
   let pending = start
   let [sentAt, bumpedAt, absences] = [0, beganAt, 0]
@@ -116,7 +116,7 @@ export async function untilFinal(
   )
 }
 
-async function bumped(node: Node, signers: Signers, pending: Pending): Promise<Pending> {
+async function bumped(node: DeployNode, signers: Signers, pending: Pending): Promise<Pending> {
   const last = parseTransaction(pending.attempts.at(-1) as TransactionSerializedEIP1559)
   const { type, chainId, nonce, data, to, gas, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = last
   const block = await node.reader.getBlock()
@@ -132,9 +132,9 @@ async function bumped(node: Node, signers: Signers, pending: Pending): Promise<P
 
 /** An outcome is final when the receipt's block is at or below `finalized` with the same hash. */
 async function outcomeNow(
-  { reader }: Node,
+  { reader }: DeployNode,
   { from, nonce, attempts }: Pending,
-): Promise<Outcome | null> {
+): Promise<SendOutcome | null> {
   const [finalized, count] = await Promise.all([
     reader.getBlock({ blockTag: 'finalized' }),
     reader.getTransactionCount({ address: from, blockTag: 'finalized' }),

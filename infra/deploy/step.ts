@@ -28,9 +28,9 @@ export type SentStep =
   | { readonly do: 'fund_liquidity'; readonly amountMicro: bigint }
 
 /** A transaction without nonce, gas and fees; without `to` it creates a contract. */
-export type Call = { readonly from: Address; readonly to?: Address; readonly data: Hex }
+export type DeployCall = { readonly from: Address; readonly to?: Address; readonly data: Hex }
 /** Known contract addresses. */
-export type Places = { readonly ausd?: Address; readonly creditLine?: Address }
+export type KnownAddresses = { readonly ausd?: Address; readonly creditLine?: Address }
 
 export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
 
@@ -48,7 +48,7 @@ export const senderOf = (step: SentStep, wanted: Wanted): Address =>
   step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
 
 /** Builds a step's transaction. Throws if its contract is not deployed, which no plan allows. */
-export function callOf(step: SentStep, places: Places, wanted: Wanted): Call {
+export function callOf(step: SentStep, places: KnownAddresses, wanted: Wanted): DeployCall {
   const from = senderOf(step, wanted)
   switch (step.do) {
     case 'deploy_ausd':
@@ -85,7 +85,7 @@ export const grantData = (role: Role, account: Address): Hex =>
     args: [roleHash(role), account],
   })
 
-function approval(from: Address, places: Places, amountMicro: bigint): Call {
+function approval(from: Address, places: KnownAddresses, amountMicro: bigint): DeployCall {
   const args = [there(places.creditLine), amountMicro] as const
   const data = encodeFunctionData({ abi: ausdAbi, functionName: 'approve', args })
   return { from, to: there(places.ausd), data }

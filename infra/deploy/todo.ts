@@ -1,7 +1,7 @@
 import { type Address, formatEther, formatUnits } from 'viem'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { realAusd } from './config'
-import type { Facts } from './facts'
+import type { DeployFacts } from './facts'
 import { grantData } from './step'
 import type { Wanted } from './wanted'
 
@@ -17,7 +17,7 @@ export type Todo =
   | { readonly say: string }
 
 /** Lists manual tasks. `given` are accounts that anvil is about to fund. */
-export function todosOf(facts: Facts, wanted: Wanted, given: readonly Address[]): Todo[] {
+export function todosOf(facts: DeployFacts, wanted: Wanted, given: readonly Address[]): Todo[] {
   const { line } = facts
   const says: string[] = []
   if (!facts.hasMulticall && !(facts.isAnvil && wanted.testFunds))
@@ -35,7 +35,7 @@ export function todosOf(facts: Facts, wanted: Wanted, given: readonly Address[])
   return [...sendTodos(facts, wanted, given), ...says.map((say) => ({ say }))]
 }
 
-function sendTodos(facts: Facts, wanted: Wanted, given: readonly Address[]): Todo[] {
+function sendTodos(facts: DeployFacts, wanted: Wanted, given: readonly Address[]): Todo[] {
   const mints = wanted.testFunds && (!facts.token || facts.token.mintable)
   const lanes = facts.lanes
     .filter(({ address, wei }) => wei < wanted.laneWei && !given.includes(address))

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Part, StackFile } from '#infra/local/stack-file'
+import type { StackFile, StackPart } from '#infra/local/stack-file'
 import { triedBun } from '#infra/local/start/install'
 
 /** The user's way to run a script of package.json; npx keeps the bun it has fetched in `_npx`. */
@@ -13,7 +13,7 @@ export const natsContext = ({ nats, ops }: StackFile): string =>
 /** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats, moved = {} } = stack
-  const was = (part: Part) => (moved[part] ? `   (${moved[part]} was taken)` : '')
+  const was = (part: StackPart) => (moved[part] ? `   (${moved[part]} was taken)` : '')
   const monitor = nats.monitor && `   monitor ${nats.monitor}${was('monitor')}`
   const rows: [string, string][] = [
     ['gateway', `${stack.gateway}${was('gateway')}`],

@@ -16,7 +16,7 @@ import type { Command } from '#infra/local/child'
 import { bid } from '#infra/local/fees'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 
@@ -159,7 +159,10 @@ export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
   (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
 /** Returns true if the dead process is an anvil that could not load its saved state. */
-export const diedOfItsState = ({ name, logFile }: Pick<Death, 'name' | 'logFile'>): boolean =>
+export const diedOfItsState = ({
+  name,
+  logFile,
+}: Pick<ProcessDeath, 'name' | 'logFile'>): boolean =>
   name === 'chain' &&
   existsSync(logFile) &&
   /--load-state|load(?:ing)? state/i.test(readFileSync(logFile, 'utf8'))

@@ -1,5 +1,5 @@
 import type { Command } from '#infra/local/child'
-import { type Death, type Supervised, supervise } from '#infra/local/supervisor'
+import { type ProcessDeath, type Supervised, supervise } from '#infra/local/supervisor'
 import { Hopeless, waitUntil } from '#infra/local/wait'
 
 /** Processes of one stack, in the order in which they were started. */
@@ -21,7 +21,7 @@ export type Processes = {
 }
 
 export type ProcessEvents = {
-  onDeath: (death: Death) => void
+  onDeath: (death: ProcessDeath) => void
   onStart: (name: string, pid: number) => void
 }
 

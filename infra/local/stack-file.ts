@@ -4,7 +4,7 @@ import type { DevAccount } from '#infra/local/keys'
 import { isAbandoned } from '#infra/local/start/folder-owner'
 
 /** Part of a stack with a well-known port. */
-export type Part = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
+export type StackPart = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
 
 /** Addresses and credentials of a running stack, for tools and tests: `.local/stack.json`. */
 export type StackFile = {
@@ -28,7 +28,7 @@ export type StackFile = {
   accounts: DevAccount[]
   services: Record<string, { pid: number }>
   /** Well-known ports that were taken at the start, by the part that moved to another port. */
-  moved?: Partial<Record<Part, number>>
+  moved?: Partial<Record<StackPart, number>>
 }
 
 export const stackFilePath = (dir: string) => join(dir, 'stack.json')

@@ -23,7 +23,12 @@ import {
   type GatewayPorts,
   startOwnProcesses,
 } from '#infra/local/stack/own-processes'
-import { type Part, removeStackFile, type StackFile, writeStackFile } from '#infra/local/stack-file'
+import {
+  removeStackFile,
+  type StackFile,
+  type StackPart,
+  writeStackFile,
+} from '#infra/local/stack-file'
 import { type OwnedFolder, ownFolder } from '#infra/local/start/folder-owner'
 import {
   damagedChain,
@@ -72,8 +77,8 @@ export type Stack = AsyncDisposable &
 
 /** Returns a function that chooses ports, and the parts whose well-known port was taken. */
 function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) {
-  const moved: Partial<Record<Part, number>> = {}
-  const choose = async (part: Part): Promise<number> => {
+  const moved: Partial<Record<StackPart, number>> = {}
+  const choose = async (part: StackPart): Promise<number> => {
     if (ports !== 'wanted') return choosePort(part, 0)
     const port = await choosePort(part, wantedPorts[part])
     if (port !== wantedPorts[part]) moved[part] = wantedPorts[part]
@@ -255,7 +260,7 @@ function reached(
 
 async function place(
   backbone: Backbone,
-  choosePort: ChoosePort<Part>,
+  choosePort: ChoosePort<StackPart>,
   dir: string,
 ): Promise<Places> {
   const bookPath = join(dir, 'sandbox.jsonl')

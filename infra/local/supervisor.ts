@@ -1,7 +1,7 @@
 import { type Child, type Command, startChild } from '#infra/local/child'
 import { pause } from '#platform/deadline'
 
-export type Death = {
+export type ProcessDeath = {
   name: string
   how: string
   livedMs: number
@@ -20,7 +20,7 @@ export type Supervised = {
 }
 
 export type Watcher = {
-  onDeath: (death: Death) => void
+  onDeath: (death: ProcessDeath) => void
   onStart: (name: string, pid: number) => void
 }
 

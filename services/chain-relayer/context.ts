@@ -8,7 +8,7 @@ import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts, LookUp } from './chain/authorization'
 import type { Look } from './chain/chain-snapshot'
 import type { ContractSignature } from './chain/contract-signature'
-import type { Pace } from './chain/head-progress'
+import type { HeadProgress } from './chain/head-progress'
 import type { Head, Node } from './chain/node'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
@@ -95,7 +95,7 @@ export type Memory = {
   /** Recent ancestors of the finalized head, by number, some of them still being read. */
   readonly ancestors: Map<bigint, Promise<Head>>
   /** Progress of the chain head; undefined before the first reading. */
-  pace: Pace | undefined
+  pace: HeadProgress | undefined
 }
 
 /** Returns the initial state of a process: a unique id and an empty memory. */

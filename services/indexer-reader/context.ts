@@ -3,8 +3,8 @@ import type { Database } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { type Endpoint, type Endpoints, openEndpoint, openEndpoints } from './chain/endpoints'
-import type { ChainIdentity } from './chain/identity'
-import type { Origin } from './cursor.store'
+import type { ExpectedChain } from './chain/identity'
+import type { ProjectionOrigin } from './cursor.store'
 
 /** Dependencies shared by the whole service. */
 export type Context = {
@@ -12,13 +12,13 @@ export type Context = {
   readonly endpoints: Endpoints
   /** The same endpoints with the call budget of this process. */
   readonly rpc: RpcEndpoints
-  readonly origin: Origin
+  readonly origin: ProjectionOrigin
   /** True for a local chain that loses its last blocks when it is killed. */
   readonly isShortened: boolean
   readonly pollMs: number
   /** Maximum lag behind the chain for an answer. */
   readonly lagMaxMs: number
-  readonly figures: Figures
+  readonly figures: ReaderFigures
   readonly clock: Clock
   readonly log: Log
 }
@@ -28,7 +28,7 @@ export function openContext(
     Context,
     'database' | 'rpc' | 'isShortened' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'
   > & {
-    identity: ChainIdentity
+    identity: ExpectedChain
     deployBlock: number
     logsRangeMax: number
   },
@@ -55,7 +55,7 @@ export function openContext(
 }
 
 /** Last readings of this process, for `nats micro stats --json` only, never for decisions. */
-export type Figures = {
+export type ReaderFigures = {
   finalized: number | null
   rangeBlocks: number | null
   endpoint: string | null
@@ -81,7 +81,7 @@ export function noteFault(context: Context, endpoint: Endpoint, fault: unknown):
   figures.lastError = message
 }
 
-function noteEndpoint(figures: Figures, endpoint: Endpoint): void {
+function noteEndpoint(figures: ReaderFigures, endpoint: Endpoint): void {
   figures.endpoint = endpoint.host
   figures.finalized = endpoint.finalized()
   figures.rangeBlocks = endpoint.range().blocks

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, lte, not, sql } from 'drizzle-orm'
 import { bigint, boolean, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { at } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
-import type { Head } from './chain/head'
+import type { FinalizedHead } from './chain/head'
 import { schema } from './schema.store'
 
 /**
@@ -33,13 +33,13 @@ export const cursors = schema.table(
     uniqueIndex('cursors_one_fills').on(table.state).where(sql`${table.state} = 'filling'`),
   ],
 )
-export type Cursor = typeof cursors.$inferSelect
+export type GenerationCursor = typeof cursors.$inferSelect
 
 /** Chain and contract of a projection. */
-export type Origin = { chainId: number; contract: string; deployBlock: number }
+export type ProjectionOrigin = { chainId: number; contract: string; deployBlock: number }
 
 /** Condition of the generation of this origin that answers requests. */
-export const servingOf = ({ chainId, contract, deployBlock }: Origin) =>
+export const servingOf = ({ chainId, contract, deployBlock }: ProjectionOrigin) =>
   and(
     eq(cursors.state, 'serving'),
     eq(cursors.chainId, chainId),
@@ -48,7 +48,7 @@ export const servingOf = ({ chainId, contract, deployBlock }: Origin) =>
   )!
 
 /** Returns the generations being read: at most one serving and one filling. */
-export const liveCursors = (db: Db): Promise<Cursor[]> =>
+export const liveCursors = (db: Db): Promise<GenerationCursor[]> =>
   db
     .select()
     .from(cursors)
@@ -59,7 +59,7 @@ export async function findCursor(
   db: Db,
   state: 'filling' | 'serving',
   contract?: string,
-): Promise<Cursor | undefined> {
+): Promise<GenerationCursor | undefined> {
   const rows = await db
     .select()
     .from(cursors)
@@ -68,7 +68,10 @@ export async function findCursor(
 }
 
 /** Starts a new generation, or returns the one that is already filling. */
-export async function beginGeneration(database: Database, origin: Origin): Promise<number> {
+export async function beginGeneration(
+  database: Database,
+  origin: ProjectionOrigin,
+): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
     eq(cursors.contract, origin.contract),
@@ -115,9 +118,9 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
  */
 export async function moveCursor(
   db: Db,
-  { generation, sequence }: Pick<Cursor, 'generation' | 'sequence'>,
-  to: { sequence: number; head: Head | null; atMs: number },
-): Promise<Cursor | null> {
+  { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>,
+  to: { sequence: number; head: FinalizedHead | null; atMs: number },
+): Promise<GenerationCursor | null> {
   const { head } = to
   const proven = head && {
     blockNumber: head.block,
@@ -143,7 +146,7 @@ export async function moveCursor(
 /** Stores that events are missing, unless another reader has found them. */
 export const markIncomplete = (
   db: Db,
-  { generation, sequence }: Pick<Cursor, 'generation' | 'sequence'>,
+  { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>,
 ) =>
   db
     .update(cursors)
@@ -171,7 +174,7 @@ export async function promote(tx: Tx, generation: number): Promise<boolean> {
   return true
 }
 
-const isSameChain = (one: Cursor, other: Cursor): boolean =>
+const isSameChain = (one: GenerationCursor, other: GenerationCursor): boolean =>
   one.chainId === other.chainId &&
   one.genesisHash === other.genesisHash &&
   one.contract === other.contract

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, max, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
 import { addressColumn } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
-import { cursors, type Origin, servingOf } from './cursor.store'
+import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent, EventName } from './event'
 import { schema } from './schema.store'
 
@@ -54,7 +54,7 @@ export async function addEvents(
  */
 export async function findAccountEvents(
   database: Database,
-  origin: Origin,
+  origin: ProjectionOrigin,
   wallet: `0x${string}`,
   { names, eventsMax }: { names: readonly EventName[]; eventsMax: number },
 ) {

@@ -4,16 +4,16 @@ import { pause } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import { startLoop } from '#platform/loop'
 import type { Endpoint } from './chain/endpoints'
-import type { Head } from './chain/head'
+import type { FinalizedHead } from './chain/head'
 import { OtherBlocks, RpcFault } from './chain/rpc'
 import { type Context, noteFault, noteSuccess } from './context'
 import {
   beginGeneration,
-  type Cursor,
+  type GenerationCursor,
   liveCursors,
   markIncomplete,
   moveCursor,
-  type Origin,
+  type ProjectionOrigin,
   promote,
   retire,
 } from './cursor.store'
@@ -73,7 +73,7 @@ const foreign =
   'the stored projection is of another chain, contract or deploy block: check CHAIN_ID, ' +
   'CREDIT_LINE_ADDRESS and DEPLOY_BLOCK, or run services/indexer-reader/rebuild.ts'
 
-const isOf = (cursor: Cursor, origin: Origin): boolean =>
+const isOf = (cursor: GenerationCursor, origin: ProjectionOrigin): boolean =>
   cursor.chainId === origin.chainId &&
   cursor.contract === origin.contract &&
   cursor.deployBlock === origin.deployBlock
@@ -91,7 +91,7 @@ type Following = {
 }
 
 /** A head at which the contract has as many events as are stored, and when it was asked for. */
-type Proof = { readonly head: Head; readonly atMs: number }
+type Proof = { readonly head: FinalizedHead; readonly atMs: number }
 
 /**
  * Follows the chain for one generation until it is retired or the signal fires. A block counts as
@@ -107,7 +107,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
     unstored: null,
     storedAtMs: 0,
   }
-  let cursor: Cursor | undefined
+  let cursor: GenerationCursor | undefined
   let incomplete = 0
   while (!signal.aborted) {
     const endpoint = endpoints.current()
@@ -141,7 +141,7 @@ const incompletePauseMaxMs = 5_000
 const restMs = 1_000
 
 /** Reads on to the finalized head. Returns undefined if another reader wrote first. */
-async function step(following: Following, cursor: Cursor, endpoint: Endpoint) {
+async function step(following: Following, cursor: GenerationCursor, endpoint: Endpoint) {
   const { database, clock, lagMaxMs } = following.context
   const atMs = clock()
   await checkGenesis(database, cursor, endpoint)
@@ -158,7 +158,7 @@ async function step(following: Following, cursor: Cursor, endpoint: Endpoint) {
 }
 
 /** The contract has no event that is not stored, so no logs need to be read. */
-async function keepHead(following: Following, cursor: Cursor, proof: Proof) {
+async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
   if (cursor.state === 'serving' && cursor.complete && clock() < following.storedAtMs + restMs) {
     following.unstored = proof
@@ -177,11 +177,11 @@ async function keepHead(following: Following, cursor: Cursor, proof: Proof) {
  */
 async function catchUp(
   following: Following,
-  cursor: Cursor,
+  cursor: GenerationCursor,
   endpoint: Endpoint,
-  head: Head,
+  head: FinalizedHead,
   atMs: number,
-): Promise<Cursor | undefined> {
+): Promise<GenerationCursor | undefined> {
   const { context, boundMemory, next } = following
   const { database, clock } = context
   const first = next?.sequence === cursor.sequence ? next.block : await firstBlock(database, cursor)
@@ -214,7 +214,7 @@ async function catchUp(
 }
 
 /** After an incomplete answer the block of the last stored event is read again, too. */
-async function firstBlock(database: Database, cursor: Cursor): Promise<number> {
+async function firstBlock(database: Database, cursor: GenerationCursor): Promise<number> {
   if (cursor.complete) return cursor.blockNumber + 1
   const last = await database.read((db) => lastEventBlock(db, cursor.generation))
   return last ?? cursor.deployBlock
@@ -227,11 +227,11 @@ async function firstBlock(database: Database, cursor: Cursor): Promise<number> {
  */
 export async function commitEvents(
   database: Database,
-  cursor: Pick<Cursor, 'generation' | 'sequence'>,
+  cursor: Pick<GenerationCursor, 'generation' | 'sequence'>,
   events: readonly ChainEvent[],
-  at: { head: Head | null; atMs: number },
+  at: { head: FinalizedHead | null; atMs: number },
   { remembered }: { remembered: Remembered } = { remembered: openRemembered() },
-): Promise<Cursor | null> {
+): Promise<GenerationCursor | null> {
   const { generation } = cursor
   const sequence = cursor.sequence + events.length
   const extensions = events.filter((event) => event.name === 'TermsExtended')
@@ -279,7 +279,12 @@ function noteError(context: Context, generation: number, endpoint: Endpoint, err
 }
 
 /** Stores that events are missing, or that the blocks of the projection are gone. */
-async function storeError(context: Context, cursor: Cursor, error: unknown, incomplete: number) {
+async function storeError(
+  context: Context,
+  cursor: GenerationCursor,
+  error: unknown,
+  incomplete: number,
+) {
   const { database, log, isShortened } = context
   // One incomplete answer may only have been early; the record is whole up to its block.
   if (error instanceof Incomplete && incomplete > 1)
@@ -292,7 +297,7 @@ async function storeError(context: Context, cursor: Cursor, error: unknown, inco
  * Replaces a generation whose blocks are gone: it no longer answers, so the next one may serve at an
  * older block. Returns false if another instance has retired it.
  */
-async function readAnew({ database, origin }: Context, { generation }: Cursor) {
+async function readAnew({ database, origin }: Context, { generation }: GenerationCursor) {
   if (!(await database.run((db) => retire(db, generation)))) return false
   await beginGeneration(database, origin)
   return true

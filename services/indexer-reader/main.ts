@@ -2,7 +2,7 @@ import { serve } from '#platform/bus/serve'
 import { systemClock } from '#platform/clock'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
-import { awaitChain, type ChainIdentity } from './chain/identity'
+import { awaitChain, type ExpectedChain } from './chain/identity'
 import { fields } from './config'
 import { openContext } from './context'
 import { answerDebt } from './debt'
@@ -15,7 +15,7 @@ import { answerStatement } from './statement'
 await runService('indexer-reader', fields, async (config, runtime) => {
   const { log, fatal } = runtime
   const { chainId, genesisHash, creditLineAddress, deployBlock } = config
-  const identity: ChainIdentity = { chainId, genesisHash, contract: creditLineAddress }
+  const identity: ExpectedChain = { chainId, genesisHash, contract: creditLineAddress }
   const { rpcRequestsPerSecond } = config
   const ours = { chainId, genesisHash, contracts: [creditLineAddress] }
   const asked = { ...config, rpcEthCallsPerSecond: rpcRequestsPerSecond }

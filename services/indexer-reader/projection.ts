@@ -3,12 +3,12 @@ import type { ChainEvent, EventArgs } from './event'
 
 /** Outcomes of a cycle, by their number in the contract. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
-export type Outcome = (typeof outcomes)[number]
+export type OutcomeOfCycle = (typeof outcomes)[number]
 
 /** A cycle of debt; fields are null until the event occurs. */
 export type Cycle = {
   readonly number: number
-  readonly outcome: Outcome | null
+  readonly outcome: OutcomeOfCycle | null
   readonly openedAtSeconds: number
   /** Due date when the cycle was last open. */
   readonly dueAtSeconds: number

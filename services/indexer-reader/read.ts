@@ -1,14 +1,18 @@
 import type { Database } from '#platform/db/open'
 import type { Endpoint } from './chain/endpoints'
-import type { Head } from './chain/head'
+import type { FinalizedHead } from './chain/head'
 import { RpcFault } from './chain/rpc'
 import type { Span } from './chain/span'
-import { type Cursor, rememberGenesis } from './cursor.store'
+import { type GenerationCursor, rememberGenesis } from './cursor.store'
 import { type ChainEvent, sequenceOf } from './event'
 import { Incomplete } from './projection'
 
 /** Throws `RpcFault` if the endpoint is not on the chain of this generation. */
-export async function checkGenesis(database: Database, cursor: Cursor, endpoint: Endpoint) {
+export async function checkGenesis(
+  database: Database,
+  cursor: GenerationCursor,
+  endpoint: Endpoint,
+) {
   const genesis = await endpoint.identify()
   if (cursor.genesisHash === null) {
     await database.run((db) => rememberGenesis(db, cursor.generation, genesis))
@@ -21,7 +25,11 @@ export async function checkGenesis(database: Database, cursor: Cursor, endpoint:
 const spansMax = 2
 
 /** Reads from a block on, at most to the head and `spansMax` spans. Throws if the first fails. */
-export async function readSpans(endpoint: Endpoint, from: number, head: Head): Promise<Span> {
+export async function readSpans(
+  endpoint: Endpoint,
+  from: number,
+  head: FinalizedHead,
+): Promise<Span> {
   const tries = await Promise.allSettled(
     plan(from, head.block, endpoint.range().blocks).map(([first, last]) =>
       endpoint.readSpan(first, last, head),

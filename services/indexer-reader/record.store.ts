@@ -3,7 +3,7 @@ import { bigint, boolean, index, integer, jsonb, primaryKey, text } from 'drizzl
 import type { Address } from 'viem'
 import { addressColumn, amountColumn, isOneOf } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
-import { cursors, type Origin, servingOf } from './cursor.store'
+import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent } from './event'
 import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
 import { schema } from './schema.store'
@@ -187,7 +187,7 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
  */
 export async function loadRecords(
   database: Database,
-  origin: Origin,
+  origin: ProjectionOrigin,
   wallets: ReadonlySet<Address>,
 ) {
   const asked = and(

@@ -5,7 +5,7 @@ import { batched } from '#platform/reads'
 import { IndexerRecord, type RecordCycle, type RecordHistory } from '#shared/messages/indexer'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
-import { type Cursor, findCursor } from './cursor.store'
+import { findCursor, type GenerationCursor } from './cursor.store'
 import { openMemoryBound } from './memory'
 import { type Cycle, type Standing, unseen } from './projection'
 import { loadRecords } from './record.store'
@@ -32,14 +32,14 @@ export function answerRecord(context: AnswerContext): Handler {
  * is larger, because a chain's clock may run ahead of ours.
  */
 export const lagMs = (
-  cursor: Pick<Cursor, 'blockTimeSeconds' | 'movedAt'>,
+  cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,
   nowMs: number,
 ): number =>
   Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
 
 /** Returns true if an answer may be given: only from a complete and recent projection. */
 export const mayAnswer = (
-  cursor: Pick<Cursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
+  cursor: Pick<GenerationCursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
   lagMaxMs: number,
   nowMs: number,
 ): boolean => cursor?.state === 'serving' && cursor.complete && lagMs(cursor, nowMs) <= lagMaxMs

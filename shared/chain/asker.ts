@@ -19,7 +19,7 @@ import { BudgetSpent, type Urgency } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /** Makes one call on the next available endpoint. Throws viem's errors. */
-export type Asker = (call: RpcCall, how?: How) => Promise<unknown>
+export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 
 type How = {
   /** Index of the endpoint to try first. */
@@ -58,12 +58,12 @@ const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLo
  * first use and after an outage, and one without a block that must exist has failed. If the last
  * endpoint cut the connection, a read goes round once more. Everything ends at the deadline.
  */
-export function openAsker(options: AskerOptions): Asker {
+export function openAsker(options: AskerOptions): ChainAsk {
   const { endpoints, timeoutMs, urgency, clock = systemClock } = options
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
-  const ask: Asker = async (call, { first, isAnswer = shouldThrow } = {}) => {
+  const ask: ChainAsk = async (call, { first, isAnswer = shouldThrow } = {}) => {
     const until = clock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
     let last: unknown

@@ -13,7 +13,7 @@ import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
 import type { AnswerOf, BodyOf, Route } from '#shared/api/route'
 import { GetReceipt, GetStatement } from '#shared/api/statement'
-import { exchange, type Place } from '#shared/client/exchange'
+import { type ClientTarget, exchange } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
 import { openSession, type Signer } from '#shared/client/session'
 import type { TransferSigner } from '#shared/client/transfer'
@@ -21,7 +21,7 @@ import { type Me, type Patience, waitForItem, waitForMe } from '#shared/client/w
 
 export { ausdAbi } from '#shared/chain/ausd-abi.gen'
 export { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-export type { Place } from '#shared/client/exchange'
+export type { ClientTarget } from '#shared/client/exchange'
 export { type Answered, okOf, type Refusal, Refused, Unanswered } from '#shared/client/refusal'
 export { signIn } from '#shared/client/session'
 export { signTransfer, type TransferTerms } from '#shared/client/transfer'
@@ -46,7 +46,7 @@ type Rest = {
 
 /** Calls one route of the interface, with types, path and method from its declaration. */
 function ask<R extends Route>(
-  place: Place,
+  place: ClientTarget,
   route: R,
   body: BodyOf<R>,
   { params = {}, query = {}, authorization, isText = false }: Rest = {},
@@ -64,7 +64,7 @@ function ask<R extends Route>(
 }
 
 /** Opens the public routes, which need no wallet. */
-export function openVisitor(place: Place) {
+export function openVisitor(place: ClientTarget) {
   return {
     /** Client configuration; may be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
@@ -82,7 +82,7 @@ type StatementPeriod = { readonly from?: string; readonly to?: string }
 export type Client = ReturnType<typeof openClient>
 
 /** Opens the interface for a wallet, signing in where a session is needed. */
-export function openClient(place: Place & { readonly account: Signer & TransferSigner }) {
+export function openClient(place: ClientTarget & { readonly account: Signer & TransferSigner }) {
   const session = openSession(place.account)
   const signed = async <R extends Route>(
     route: R,

@@ -18,7 +18,7 @@ export type Sent = {
   readonly isText?: boolean
 }
 
-export type Place = {
+export type ClientTarget = {
   readonly baseUrl: string
   /** Replaces the runtime's fetch. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
@@ -38,7 +38,7 @@ export type Tried =
   | { readonly fault: unknown }
 
 /** Sends the request once. */
-export async function tryOnce({ baseUrl, fetch: own }: Place, sent: Sent): Promise<Tried> {
+export async function tryOnce({ baseUrl, fetch: own }: ClientTarget, sent: Sent): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
   try {
@@ -93,7 +93,7 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
  * by the nonce of its authorization; all others change nothing or are idempotent. A different body
  * would be a different request, so the same bytes are sent again.
  */
-export async function exchange<T>(place: Place, sent: Sent): Promise<Answered<T>> {
+export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
   let unclear: { cause: unknown } | undefined
   for (let turn = 0; ; turn++) {

@@ -1,6 +1,6 @@
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
@@ -9,7 +9,11 @@ import { type Load, statesOf } from './load'
  * Ends the load, and checks that no service restarted, that no accepted payment is lost, and that
  * the books balance.
  */
-export async function endOfLoad(stack: Stack, load: Load, deaths: readonly Death[]): Promise<void> {
+export async function endOfLoad(
+  stack: Stack,
+  load: Load,
+  deaths: readonly ProcessDeath[],
+): Promise<void> {
   await step('no service restarted', async () => {
     const told = deaths.map(({ name, how }) => `${name} (${how})`)
     expecting(told.length === 0, told.join(', '))

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from 'nats'
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { streams } from '#infra/nats/topology'
@@ -17,7 +17,7 @@ const names = streams.map(({ name }) => name)
 
 /** Kills stream and meta leaders of a three-node cluster under load, and rebuilds a node. */
 export async function natsFailover(): Promise<void> {
-  const deaths: Death[] = []
+  const deaths: ProcessDeath[] = []
   await using cluster = await startNatsCluster()
   await using stack = await ownStack({
     own: {

@@ -1,5 +1,5 @@
 import { expecting, seconds, step } from '#infra/compose/smoke-test/report'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { pause } from '#platform/deadline'
 import { type PostgresPair, startPostgresPair } from '../support/engines/postgres-pair'
 import { ownStack } from '../support/stack'
@@ -16,7 +16,7 @@ const silentMs = 4_000
  * standby, twice, so that both hosts of the URL have been primary.
  */
 export async function postgresFailover(): Promise<void> {
-  const deaths: Death[] = []
+  const deaths: ProcessDeath[] = []
   await using pair = await startPostgresPair({ durable: true })
   await using stack = await ownStack({
     own: { DATABASE_URL: pair.adminUrl },

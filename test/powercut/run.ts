@@ -1,7 +1,7 @@
 import { connect } from 'nats'
 import { expecting, report, seconds, step } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { waitUntil } from '#infra/local/wait'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { runCommand } from '#platform/command'
@@ -37,7 +37,7 @@ process.exit()
 
 async function powerCuts(): Promise<void> {
   await using machine = await startMachine()
-  const deaths: Death[] = []
+  const deaths: ProcessDeath[] = []
   await using stack = await ownStack({
     onDeath: (death) => void deaths.push(death),
     own: {

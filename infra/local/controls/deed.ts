@@ -1,5 +1,5 @@
 /** Form field of a deed. */
-export type Field = {
+export type FormField = {
   readonly name: string
   readonly label: string
   /** Options to choose from; a text field if left out. */
@@ -10,7 +10,7 @@ export type Field = {
 }
 
 /** Action that a developer can take on a local stack. */
-export type Deed = {
+export type ControlAction = {
   readonly name: string
   readonly group: string
   readonly title: string
@@ -18,7 +18,7 @@ export type Deed = {
   readonly confirm: string
   /** Reason why the action is unavailable now; undefined if it is available. */
   readonly disabled?: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly FormField[]
   readonly act: (given: Given) => Promise<Done>
 }
 
@@ -34,7 +34,7 @@ export class Unfit extends Error {
 }
 
 /** Validates the body against the fields, all of which are required; throws `Unfit`. */
-export function readGiven({ fields }: Pick<Deed, 'fields'>, body: unknown): Given {
+export function readGiven({ fields }: Pick<ControlAction, 'fields'>, body: unknown): Given {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   return Object.fromEntries(
     fields.map(({ name, label, choices, pattern }) => {

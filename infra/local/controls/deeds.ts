@@ -1,4 +1,4 @@
-import type { Deed } from '#infra/local/controls/deed'
+import type { ControlAction } from '#infra/local/controls/deed'
 import { deedsOfOutside } from '#infra/local/controls/outside'
 import { deedsOfPeople } from '#infra/local/controls/people'
 import { deedsOfProcesses } from '#infra/local/controls/processes'
@@ -9,7 +9,10 @@ import { serviceNames } from '#shared/messages/topic'
 const serviceProcess = new RegExp(`^(${serviceNames.join('|')})(-\\d+)?$`)
 
 /** Returns every action that the console offers at the moment. */
-export async function deedsOf(stack: StackFile, all: readonly Supervised[]): Promise<Deed[]> {
+export async function deedsOf(
+  stack: StackFile,
+  all: readonly Supervised[],
+): Promise<ControlAction[]> {
   return [
     ...deedsOfPeople(stack),
     ...(await deedsOfOutside(stack)),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Deed } from './deed'
+import type { ControlAction } from './deed'
 import { type Controls, openControls } from './listener'
 
 const done: unknown[] = []
-const deeds: Deed[] = [
+const deeds: ControlAction[] = [
   {
     ...{ name: 'kill', group: 'Processes', title: 'Kill', confirm: 'Really?' },
     fields: [

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Deed, readGiven, Unfit } from '#infra/local/controls/deed'
+import { type ControlAction, readGiven, Unfit } from '#infra/local/controls/deed'
 import { freshSecret } from '#infra/local/keys'
 
 /**
@@ -9,7 +9,7 @@ export type Controls = AsyncDisposable & {
   readonly url: string
   readonly token: string
   /** Sets the source of the actions, which is evaluated for each request. */
-  readonly offer: (deeds: () => Promise<readonly Deed[]>) => void
+  readonly offer: (deeds: () => Promise<readonly ControlAction[]>) => void
 }
 
 /**
@@ -18,7 +18,7 @@ export type Controls = AsyncDisposable & {
  */
 export function openControls(): Controls {
   const token = freshSecret()
-  let deeds: (() => Promise<readonly Deed[]>) | undefined
+  let deeds: (() => Promise<readonly ControlAction[]>) | undefined
   const right = digestOf(`Bearer ${token}`)
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -48,7 +48,7 @@ export function openControls(): Controls {
 const digestOf = (text: string) => createHash('sha256').update(text).digest()
 const refusal = (status: number, error: string) => Response.json({ error }, { status })
 
-async function answer(request: Request, deeds: readonly Deed[]): Promise<Response> {
+async function answer(request: Request, deeds: readonly ControlAction[]): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (request.method === 'GET' && pathname === '/deeds')
     return Response.json({ deeds: deeds.map(({ act: _, ...shown }) => shown) })

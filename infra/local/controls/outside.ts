@@ -1,12 +1,12 @@
 import { outsideOf } from '#infra/demo/outside'
-import type { Deed, Field } from '#infra/local/controls/deed'
+import type { ControlAction, FormField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 
 /** Maximum number of checkouts or payments offered, newest first. */
 const offeredMax = 50
 
 /** Returns the actions of payers, the provider and the network. */
-export async function deedsOfOutside(stack: StackFile): Promise<Deed[]> {
+export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]> {
   const outside = outsideOf(stack)
   const book = await outside.book()
   const open = newest(book.sessions, ({ status }) => status === 'ACTIVE')
@@ -123,9 +123,9 @@ const pick = (
   label: string,
   rows: Row[],
   choiceOf: (row: Row) => { value: string; label: string },
-): Field => ({ name, label, choices: rows.map(choiceOf) })
+): FormField => ({ name, label, choices: rows.map(choiceOf) })
 
-const channelField: Field = {
+const channelField: FormField = {
   name: 'channel',
   label: 'Channel',
   choices: [

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
-import { type Deed, type Field, Unfit } from '#infra/local/controls/deed'
+import { type ControlAction, type FormField, Unfit } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 import { moneyText } from '#shared/money/text'
 
 /** Returns the actions of a user with one of the stack's wallets, as in the app. */
-export function deedsOfPeople(stack: StackFile): Deed[] {
+export function deedsOfPeople(stack: StackFile): ControlAction[] {
   const people = new Map<string, Person>()
   const personIn = ({ wallet = '' }: Readonly<Record<string, string>>): Person => {
     const known = people.get(wallet)
@@ -93,7 +93,7 @@ export function deedsOfPeople(stack: StackFile): Deed[] {
   ]
 }
 
-const walletField = ({ accounts }: StackFile): Field => ({
+const walletField = ({ accounts }: StackFile): FormField => ({
   name: 'wallet',
   label: 'Wallet',
   choices: accounts.map(({ address }, index) => ({
@@ -102,18 +102,18 @@ const walletField = ({ accounts }: StackFile): Field => ({
   })),
 })
 
-const choice = (name: string, label: string, values: readonly string[]): Field => ({
+const choice = (name: string, label: string, values: readonly string[]): FormField => ({
   ...{ name, label },
   choices: values.map((value) => ({ value, label: value })),
 })
 
-const digits = (name: string, label: string, fallback: string): Field => ({
+const digits = (name: string, label: string, fallback: string): FormField => ({
   ...{ name, label, fallback },
   pattern: '[0-9]{1,20}',
 })
 
 /** Account numbers that choose the outcome of a payout in the provider's test mode. */
-const bankField: Field = {
+const bankField: FormField = {
   name: 'account',
   label: 'Bank account',
   choices: [

@@ -1,8 +1,8 @@
-import type { Deed } from '#infra/local/controls/deed'
+import type { ControlAction } from '#infra/local/controls/deed'
 import type { Supervised } from '#infra/local/supervisor'
 
 /** Returns the action that kills a service process, which the supervisor restarts. */
-export function deedsOfProcesses(services: readonly Supervised[]): Deed[] {
+export function deedsOfProcesses(services: readonly Supervised[]): ControlAction[] {
   return [
     {
       ...{ group: 'Processes', name: 'kill', title: 'Kill a service' },

@@ -1,14 +1,14 @@
 import type { Terms } from '#infra/local/chain'
 import type { Env, OwnProcess } from '#infra/local/environment'
 import type { Cluster } from '#infra/local/postgres'
-import type { Part } from '#infra/local/stack-file'
+import type { StackPart } from '#infra/local/stack-file'
 import type { DataPlan } from '#infra/local/start/kept'
 import type { Progress } from '#infra/local/start/progress'
-import type { Death } from '#infra/local/supervisor'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import type { ServiceName } from '#shared/messages/topic'
 
 /** Well-known ports. */
-export const wantedPorts: Record<Part, number> = {
+export const wantedPorts: Record<StackPart, number> = {
   gateway: 3000,
   ops: 3001,
   sandbox: 3100,
@@ -76,6 +76,6 @@ export type StackOptions = {
   /** Shows the steps of the start. */
   progress?: Progress
   /** Chooses the port of a part; suites use it to return one that is taken. */
-  choosePort?: (part: Part, wanted: number) => Promise<number>
-  onDeath?: (death: Death) => void
+  choosePort?: (part: StackPart, wanted: number) => Promise<number>
+  onDeath?: (death: ProcessDeath) => void
 }

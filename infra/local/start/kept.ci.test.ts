@@ -7,7 +7,7 @@ import { personOf } from '#infra/demo/person'
 import { devAccount } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
-import type { Part } from '#infra/local/stack-file'
+import type { StackPart } from '#infra/local/stack-file'
 import { migratedCluster } from '#test/support/engines/cluster'
 import { quickChecks } from '#test/support/stack'
 import { chainStatePath, type DataPlan, discardKept, readKept } from './kept'
@@ -49,7 +49,7 @@ test('start --keep continues with the data, a plain start discards it, and a tak
     // Each port is taken by another program between choosing and binding it, once.
     using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
     const tried: string[] = []
-    const choosePort = async (part: Part) => {
+    const choosePort = async (part: StackPart) => {
       if (tried.includes(part)) return freePort()
       tried.push(part)
       return other.port

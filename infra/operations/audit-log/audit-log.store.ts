@@ -18,7 +18,7 @@ export type Deed = {
 }
 
 /** The owning service's response, as text for the operator. */
-export type Outcome = { readonly done: string } | { readonly refused: string }
+export type CommandOutcome = { readonly done: string } | { readonly refused: string }
 
 /**
  * The command was requested and its outcome is not known yet. Nothing is recorded as its outcome.
@@ -33,7 +33,7 @@ export type Earlier = {
 }
 
 /** Outcome of a command. `earlier` is set if it had already been done. */
-export type Performed = Outcome & { readonly id: string; readonly earlier?: Earlier }
+export type Performed = CommandOutcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**
  * Runs a command once: records the request, asks the service, records the response. A command that
@@ -43,7 +43,7 @@ export type Performed = Outcome & { readonly id: string; readonly earlier?: Earl
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,
   deed: Deed,
-  ask: (id: string) => Promise<Outcome | Awaited>,
+  ask: (id: string) => Promise<CommandOutcome | Awaited>,
 ): Promise<Performed> {
   const noted = await note(sql, deed)
   if (noted.said !== null) {
@@ -74,7 +74,7 @@ export async function askOutcome<Q extends DeedQuestion>(
   { ask }: Pick<Operator, 'ask'>,
   question: Q,
   request: RequestOf<Q>,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const answer = await ask<DeedQuestion>(question, request)
   return 'refused' in answer ? { refused: refusals[answer.refused].message } : answer.ok
 }
@@ -96,7 +96,7 @@ async function note(sql: Sql, { verb, target, cause, reason, by }: Deed): Promis
   return noted!
 }
 
-async function conclude(sql: Sql, id: string, outcome: Outcome): Promise<void> {
+async function conclude(sql: Sql, id: string, outcome: CommandOutcome): Promise<void> {
   const [word, said] = 'done' in outcome ? ['done', outcome.done] : ['refused', outcome.refused]
   await sql`
     insert into ops.outcomes (deed_id, outcome, said) values (${id}, ${word}, ${said})

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import {
   type Awaited,
+  type CommandOutcome,
   type Deed,
-  type Outcome,
   perform,
 } from '#infra/operations/audit-log/audit-log.store'
 import { Unavailable } from '#platform/bus/ask'
@@ -25,7 +25,7 @@ const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
   ...more,
 })
 /** A service with a fixed response, and the requests it received. */
-function serviceThatSays(outcome: Outcome | Awaited | Error) {
+function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
   const asked: string[] = []
   const ask = async (id: string) => {
     asked.push(id)

@@ -21,7 +21,7 @@ export type Told = {
 }
 
 /** Result of a reading command: text, data for `--json`, and whether nothing needs attention. */
-export type Found = { readonly text: string; readonly data: object; readonly ok: boolean }
+export type CommandResult = { readonly text: string; readonly data: object; readonly ok: boolean }
 
 type Form = {
   readonly does: string
@@ -36,7 +36,7 @@ type Form = {
 
 /** Makes a read-only command. With `--json` it prints its data as one JSON value. */
 export const reading = (
-  form: Form & { read: (told: Told, operator: Operator) => Promise<Found> },
+  form: Form & { read: (told: Told, operator: Operator) => Promise<CommandResult> },
 ): Verb => ({
   does: form.does,
   run: async (words, say) => {

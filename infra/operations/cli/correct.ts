@@ -2,7 +2,7 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
-import { type Outcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { type CommandOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { changing } from '#infra/operations/cli/command'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
 import { journalTable, reverse } from '#shared/ledger/journal.store'
@@ -45,7 +45,7 @@ export const correctPosting = changing({
 })
 
 /** A missing or already reversed posting is a refusal, not a failure. */
-async function outcomeOf(posting: string, reason: string): Promise<Outcome> {
+async function outcomeOf(posting: string, reason: string): Promise<CommandOutcome> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)
     return { done: await withDatabase(operatorDatabaseUrl(), work) }

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
-import { among, changing, type Found, reading } from '#infra/operations/cli/command'
+import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/words'
 import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
@@ -120,7 +120,7 @@ export function textOf(payment: Reviewed): string {
 
 const list = reading({
   ...{ does: 'list payments that need review, longest waiting first', usage: 'review list' },
-  read: async (_, { sql }): Promise<Found> => {
+  read: async (_, { sql }): Promise<CommandResult> => {
     const waiting = await listReview(sql)
     const text = waiting.map(lineOf).join('\n') || 'no payments need review'
     return { text, data: { waiting }, ok: waiting.every(({ state }) => state !== 'review') }
@@ -133,7 +133,7 @@ const show = reading({
     usage: 'review show <payment>',
     takes: 1,
   },
-  read: async ({ words: [id = ''] }, { sql }): Promise<Found> => {
+  read: async ({ words: [id = ''] }, { sql }): Promise<CommandResult> => {
     const payment = await findReviewed(sql, id)
     if (!payment) return { text: `payment ${id} not found`, data: {}, ok: false }
     return { text: textOf(payment), data: { payment }, ok: payment.state !== 'review' }

@@ -11,7 +11,7 @@ import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
 import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attention'
 import type { Asked, ProviderAccess } from '../health/external'
-import { type Facts, readFacts } from '../health/facts'
+import { readFacts, type SystemFacts } from '../health/facts'
 
 /** Addresses of external systems, and minimum balances. */
 type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
@@ -61,7 +61,7 @@ export const status = reading({
   },
 })
 
-const dataOf = (facts: Facts, lines: readonly string[]): object => ({
+const dataOf = (facts: SystemFacts, lines: readonly string[]): object => ({
   needs: lines,
   ...facts,
   coin: Object.fromEntries(facts.coin),
@@ -74,7 +74,7 @@ const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
 
 const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.join('  ')}`
 
-function asText(facts: Facts, lines: readonly string[]): string {
+function asText(facts: SystemFacts, lines: readonly string[]): string {
   const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
   return [
@@ -125,7 +125,7 @@ function asText(facts: Facts, lines: readonly string[]): string {
 }
 
 /** Number of open breaks, and of those that need no attention. */
-export function breaksText(breaks: Facts['breaks']): string {
+export function breaksText(breaks: SystemFacts['breaks']): string {
   const ofStanding = (wanted: string) => breaks.filter(({ standing }) => standing === wanted).length
   const [young, rests] = [ofStanding('young'), ofStanding('rests')]
   return sentence(
@@ -141,7 +141,7 @@ const needsText = (lines: readonly string[]): string[] =>
     : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
 /** Rates, backlogs and instances. */
-export function busText(bus: Facts['bus']): string[] {
+export function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]
   const { copies, lags, rates } = bus.known
   return [

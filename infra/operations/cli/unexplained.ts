@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import {
   type Awaited,
   askOutcome,
-  type Outcome,
+  type CommandOutcome,
   type Performed,
   perform,
 } from '#infra/operations/audit-log/audit-log.store'
@@ -11,8 +11,8 @@ import { openBooksOf } from '#infra/operations/books/reconcile'
 import {
   among,
   asksForHelp,
+  type CommandResult,
   changing,
-  type Found,
   reading,
   readWords,
   type Verb,
@@ -97,7 +97,7 @@ const lineOf = (one: Unexplained): string => {
 const list = reading({
   does: 'list unexplained AUSD in the treasury: age, sender, amount',
   usage: 'unexplained list',
-  read: async (_, { sql }): Promise<Found> => {
+  read: async (_, { sql }): Promise<CommandResult> => {
     const found = await listUnexplained(sql)
     const text = found.map(lineOf).join('\n') || 'no unexplained transfers'
     return { text, data: { unexplained: found }, ok: found.length === 0 }
@@ -111,7 +111,7 @@ const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
 /** Outcome of a request, or `awaited` until chain-relayer has decided. */
-export function outcomeOf(request: Request | undefined): Outcome | Awaited {
+export function outcomeOf(request: Request | undefined): CommandOutcome | Awaited {
   if (!request) return { awaited: 'no request recorded: run the same command again' }
   const words = wordsOf(request)
   if (isOpen(request)) return { awaited: `${words}; run the same command again for the outcome` }

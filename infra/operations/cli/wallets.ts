@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
-import { among, changing, type Found, reading } from '#infra/operations/cli/command'
+import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
@@ -49,7 +49,7 @@ const list = reading({
     does: 'list frozen wallets, longest frozen first, and needless repayments',
     usage: 'wallets list',
   },
-  read: async (_, { sql }): Promise<Found> => {
+  read: async (_, { sql }): Promise<CommandResult> => {
     const [frozen, needless] = [await listFrozen(sql), await listNeedless(sql)]
     const lines = [
       ...frozen.map(lineOf),

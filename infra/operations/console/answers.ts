@@ -8,7 +8,7 @@ import {
   type Shown,
 } from '#shared/messages/operations'
 import { ok } from '#shared/refusals'
-import type { Feed } from './feed'
+import type { LiveFeed } from './feed'
 import type { Items } from './items'
 
 /**
@@ -18,7 +18,7 @@ import type { Items } from './items'
 export function consoleAnswers(options: {
   readonly token: string
   readonly items: Pick<Items, 'read' | 'attention'>
-  readonly feed: Feed
+  readonly feed: LiveFeed
   readonly log: Log
 }): Handler[] {
   const { items, feed, log } = options

@@ -4,7 +4,7 @@ import type { Live } from './live'
 import type { Overview } from './overview'
 
 /** The live feed: everything that open pages show without a question of their own. */
-export type Feed = Disposable & {
+export type LiveFeed = Disposable & {
   /** Publishes for another `feedLeaseMs`. Returns the earlier events, if `recent`. */
   readonly renew: (recent: boolean) => Promise<Recent>
 }
@@ -18,7 +18,7 @@ export function openFeed(options: {
   readonly overview: Overview
   readonly publish: (event: FeedEvent) => void
   readonly leaseMs?: number
-}): Feed {
+}): LiveFeed {
   const { live, overview, publish, leaseMs = feedLeaseMs } = options
   let ends: (() => void)[] = []
   let watched: ReturnType<Live['watch']> | undefined

@@ -16,7 +16,10 @@ export type MoneyRow = {
 }
 
 /** Money in flight, the oldest first, and the items that changed last, the newest first. */
-export type Money = { readonly inFlight: readonly MoneyRow[]; readonly latest: readonly MoneyRow[] }
+export type MoneyInFlight = {
+  readonly inFlight: readonly MoneyRow[]
+  readonly latest: readonly MoneyRow[]
+}
 
 const shownMax = 20
 
@@ -27,7 +30,7 @@ const inFlight = {
 }
 
 /** Reads the money in flight and the latest items from the rows. */
-export async function readMoney(sql: Sql): Promise<Money> {
+export async function readMoney(sql: Sql): Promise<MoneyInFlight> {
   const payments = paymentsFrom(sql)
   const payouts = payoutsFrom(sql)
   const [flying, latest] = await Promise.all([

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import pino from 'pino'
 import type { OnBus } from '../health/bus'
-import type { Facts, Unread } from '../health/facts'
+import type { SystemFacts, Unread } from '../health/facts'
 import { openOverview, type Seen } from './overview'
 
 const log = pino({ level: 'silent' })
@@ -14,7 +14,7 @@ const onBus: OnBus = {
 }
 
 /** Opens an overview of these facts; `count` is the number of reads. */
-function overviewOf(facts: Facts | Unread) {
+function overviewOf(facts: SystemFacts | Unread) {
   const count = { read: 0 }
   const overview = openOverview({
     readFacts: async () => {

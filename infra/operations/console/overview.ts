@@ -3,15 +3,15 @@ import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { processNames } from '#shared/messages/topic'
 import { attention, type Floors } from '../health/attention'
-import type { Figures, Lag } from '../health/bus'
-import type { Facts, Unread } from '../health/facts'
-import type { Money } from './money'
+import type { Lag, ServiceFigures } from '../health/bus'
+import type { SystemFacts, Unread } from '../health/facts'
+import type { MoneyInFlight } from './money'
 
 /** A service as the console shows it; `copies` is null if the bus could not be asked. */
 export type Told = {
   readonly name: string
   readonly copies: number | null
-  readonly figures: Figures
+  readonly figures: ServiceFigures
 }
 
 /** State of the whole system at one moment. */
@@ -23,7 +23,7 @@ export type Seen = {
   readonly services: readonly Told[]
   readonly queues: readonly Lag[]
   /** Undefined: the rows cannot be read. */
-  readonly money: Money | undefined
+  readonly money: MoneyInFlight | undefined
 }
 
 /** Shared periodic reading of the system's state, active only while a page watches. */
@@ -38,8 +38,8 @@ const everyMs = 10_000
 const restShare = 20
 
 export type OverviewOptions = {
-  readonly readFacts: () => Promise<Facts | Unread>
-  readonly readMoney: () => Promise<Money>
+  readonly readFacts: () => Promise<SystemFacts | Unread>
+  readonly readMoney: () => Promise<MoneyInFlight>
   readonly floors: Floors
   readonly clock: Clock
   readonly log: Log
@@ -85,7 +85,7 @@ export function openOverview(options: OverviewOptions): Overview {
 
 async function look(
   { readFacts, floors, clock }: OverviewOptions,
-  readingMoney: Promise<Money>,
+  readingMoney: Promise<MoneyInFlight>,
 ): Promise<Seen> {
   const [facts, money] = await Promise.all([readFacts(), readingMoney.catch(() => undefined)])
   const onBus = 'known' in facts.bus ? facts.bus.known : undefined

@@ -3,14 +3,14 @@ import { serviceNames } from '#shared/messages/topic'
 import { breaksText } from '../cli/status'
 import { needs } from './attention'
 import type { OnBus } from './bus'
-import type { Facts } from './facts'
+import type { SystemFacts } from './facts'
 
 const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
 const known: OnBus = { copies: allThere, down: [], lags: [], rates: [], figures: {} }
 const bus = (more: Partial<OnBus>) => ({
   bus: { known: { ...known, ...more } },
 })
-const fine: Facts = {
+const fine: SystemFacts = {
   paused: [],
   ...{ states: [], promisedMicro: 0n, owedMicro: 0n, unpaidMinor: 0n, outboxes: [] },
   ...{
@@ -154,7 +154,7 @@ describe('status reports', () => {
       /^1 open break in the books, oldest 1 s/,
     ],
   ] as const)('%s', (_, change, line) => {
-    const lines = needs({ ...fine, ...change } as Facts, floors)
+    const lines = needs({ ...fine, ...change } as SystemFacts, floors)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(line)
   })

@@ -9,7 +9,7 @@ import { limits as paymentLimits } from '../../../services/payments/payment'
 import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, Rate } from './bus'
 import type { Asked } from './external'
-import type { Facts, Unread } from './facts'
+import type { SystemFacts, Unread } from './facts'
 import { pausedText } from './pauses'
 import type { ListAge } from './provider-lists'
 import type { InState } from './rows'
@@ -25,7 +25,11 @@ const limits: Readonly<Record<InState['what'], Limits<string>>> = {
 }
 
 /** Uncommitted treasury AUSD. */
-export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigint | undefined => {
+export const freeMicroOf = ({
+  treasury,
+  owedMicro,
+  promisedMicro,
+}: SystemFacts): bigint | undefined => {
   if ('unknown' in treasury) return undefined
   const { balanceMicro, drawableMicro } = treasury.known
   const own = balanceMicro - owedMicro
@@ -35,14 +39,14 @@ export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: Facts): bigi
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
 /** Uncommitted rupiah at the provider. */
-export const freeMinorOf = ({ rupiah, unpaidMinor }: Facts): bigint | undefined =>
+export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
 /** `needs`: what needs an operator. `unread`: what could not be checked, with the reason. */
 export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
 
 /** Judges the facts, for `bun run ops status` and the console. Pure. */
-export function attention(facts: Facts | Unread, floors: Floors): Attention {
+export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
   const bus = busNeeds(facts.bus, floors)
   const unread = 'unknown' in facts.bus ? [`cannot read the bus: ${facts.bus.unknown}`] : []
   if ('unread' in facts)
@@ -75,7 +79,7 @@ export function attention(facts: Facts | Unread, floors: Floors): Attention {
 }
 
 /** One line per problem, and per part that could not be checked; empty if nothing needs attention. */
-export function needs(facts: Facts | Unread, floors: Floors): string[] {
+export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
   const judged = attention(facts, floors)
   return [...judged.unread, ...judged.needs]
 }
@@ -91,14 +95,14 @@ function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
   return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
 }
 
-function comparedNeeds({ books }: Facts): string[] {
+function comparedNeeds({ books }: SystemFacts): string[] {
   const ageMs = books ? Date.now() - books.endedAt.getTime() : 0
   return ageMs > comparedMaxMs
     ? [`last reconciliation ${ageText(ageMs)} ago: ${ops} reconcile`]
     : []
 }
 
-function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: Facts): string[] {
+function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: SystemFacts): string[] {
   if (count === 0) return []
   const ausd = `${moneyText(ausdMicro, 'AUSD')} (${counted(count, 'transfer')})`
   return [
@@ -106,13 +110,13 @@ function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: Facts
   ]
 }
 
-const frozenNeeds = ({ frozenWallets: count }: Facts): string[] =>
+const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
   count > 0
     ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
     : []
 
 /** Breaks within their grace period and explained ones need no attention. */
-function breakNeeds({ breaks }: Facts): string[] {
+function breakNeeds({ breaks }: SystemFacts): string[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')
   if (counting.length === 0) return []
   const oldest = ageText(Math.max(...counting.map(({ ageMs }) => ageMs)))
@@ -143,7 +147,7 @@ function copyNeeds(name: string, answering: number, wanted: number): string[] {
   return answering < wanted ? [`${answering} of ${wanted} instances of ${name} respond`] : []
 }
 
-function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
+function coverNeeds(facts: SystemFacts, { lowMicro, lowMinor }: Floors): string[] {
   const [micro, minor] = [freeMicroOf(facts), freeMinorOf(facts)]
   const lines: string[] = []
   if (micro !== undefined && micro < 0n)
@@ -156,7 +160,7 @@ function coverNeeds(facts: Facts, { lowMicro, lowMinor }: Floors): string[] {
 }
 
 /** Balances that could not be read. */
-const externalUnread = ({ treasury, rupiah, coin }: Facts): string[] => [
+const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
   ...('unknown' in treasury ? [`cannot read the treasury: ${treasury.unknown}`] : []),
   ...('unknown' in rupiah ? [`cannot read the provider's balance: ${rupiah.unknown}`] : []),
   ...[...coin].flatMap(([address, has]) =>
@@ -164,7 +168,12 @@ const externalUnread = ({ treasury, rupiah, coin }: Facts): string[] => [
   ),
 ]
 
-function laneNeeds({ coin }: Facts, { laneWei }: Floors, address: string, fault: string | null) {
+function laneNeeds(
+  { coin }: SystemFacts,
+  { laneWei }: Floors,
+  address: string,
+  fault: string | null,
+) {
   const lines = blockedNeeds(address, fault)
   const has = coin.get(address)
   if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs native coin`)

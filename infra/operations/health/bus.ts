@@ -25,7 +25,7 @@ export type Rate = {
 }
 
 /** Figures that a service reports about itself. */
-export type Figures = Readonly<Record<string, unknown>>
+export type ServiceFigures = Readonly<Record<string, unknown>>
 
 /** State read from the bus: instances, backlogs, rates and figures. */
 export type OnBus = {
@@ -36,7 +36,7 @@ export type OnBus = {
   readonly lags: readonly Lag[]
   readonly rates: readonly Rate[]
   /** Figures of one instance of each service. */
-  readonly figures: Readonly<Record<string, Figures>>
+  readonly figures: Readonly<Record<string, ServiceFigures>>
 }
 
 /** Reads the state of the bus. Throws if NATS cannot be reached. */
@@ -57,8 +57,8 @@ export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promis
 }
 
 /** The first endpoint of a service reports its figures. */
-const figuresIn = (stats: Stats | undefined): Figures =>
-  (stats?.endpoints?.[0]?.data ?? {}) as Figures
+const figuresIn = (stats: Stats | undefined): ServiceFigures =>
+  (stats?.endpoints?.[0]?.data ?? {}) as ServiceFigures
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 

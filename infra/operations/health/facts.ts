@@ -16,7 +16,7 @@ import {
 import { type Rows, readRows } from './rows'
 
 /** State of the whole system at one moment. Amounts in smallest units. */
-export type Facts = Rows & {
+export type SystemFacts = Rows & {
   readonly treasury: Asked<TreasuryHolds>
   readonly rupiah: Asked<bigint>
   /** Native coin of each lane, in wei. */
@@ -41,7 +41,7 @@ export type Sources = {
 const partMs = 10_000
 
 /** Reads rows, bus, chain and provider. Never throws: an unreadable part has its reason. */
-export async function readFacts(sources: Sources): Promise<Facts | Unread> {
+export async function readFacts(sources: Sources): Promise<SystemFacts | Unread> {
   const { sql, bus, roster, place, provider } = sources
   const part = <T>(what: string, read: () => Promise<T>) =>
     asked(() => within(read(), partMs, what))

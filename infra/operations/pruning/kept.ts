@@ -29,7 +29,7 @@ type Few =
 /**
  * Why a table or stream keeps its contents. Its retention period follows from rules and streams.
  */
-export type Entry = {
+export type KeptEntry = {
   readonly names: readonly string[]
   readonly growsWith: (typeof traffic)[number] | Few
   /** Qualifies the period: when it starts, or which rows are exempt. */
@@ -38,7 +38,7 @@ export type Entry = {
 }
 
 /** One entry for every table, stream and bucket. */
-export const entries: readonly Entry[] = [
+export const entries: readonly KeptEntry[] = [
   {
     names: ['payments.payments', 'payouts.payouts'],
     growsWith: 'payments',

@@ -10,7 +10,7 @@ export type Pruned = {
   readonly failed: Readonly<Record<string, unknown>>
 }
 
-export type Pace = {
+export type PruneSettings = {
   /** Days after the end of a cash-out until its bank details are emptied. */
   readonly bankDetailsDays?: number
   /** Rows per transaction. */
@@ -30,7 +30,7 @@ const pruningLock = 7_262_116
  * instance is pruning; returns undefined if nothing was pruned because of that. A table that fails
  * does not stop the others. Throws if Postgres is down.
  */
-export async function prune(sql: Sql, pace: Pace = {}): Promise<Pruned | undefined> {
+export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
     [part in keyof Pruned]: Record<string, unknown>
   }
@@ -56,7 +56,7 @@ type Outcome = { removed: number; spared: number; fault?: unknown; isTaken?: boo
 async function pruneTable(
   sql: Sql,
   rule: Rule,
-  { rowsMax = rowsUsually, signal }: Pace,
+  { rowsMax = rowsUsually, signal }: PruneSettings,
 ): Promise<Outcome> {
   const sum = { removed: 0, spared: 0 }
   let last: string[] | null = null

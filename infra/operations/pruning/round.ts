@@ -1,6 +1,6 @@
 import postgres, { type Sql } from 'postgres'
 import type { Log } from '#platform/log'
-import { type Pace, prune } from './prune'
+import { type PruneSettings, prune } from './prune'
 
 /** Consecutive failed rounds of a rule before an alarm. */
 const failuresMax = 3
@@ -9,7 +9,7 @@ const failuresMax = 3
 export function openRounds(
   sql: Sql,
   log: Log,
-  pace: Pace = {},
+  pace: PruneSettings = {},
 ): (signal?: AbortSignal) => Promise<void> {
   const failures = new Map<string, number>()
   return async (signal) => {
@@ -33,7 +33,7 @@ export function openRounds(
 export function openPruner(
   databaseUrl: string,
   log: Log,
-  pace: Pace,
+  pace: PruneSettings,
 ): AsyncDisposable & { readonly prune: (signal?: AbortSignal) => Promise<void> } {
   const sql = postgres(databaseUrl, {
     max: 2,

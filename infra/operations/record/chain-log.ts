@@ -15,14 +15,14 @@ export const openNode = (rpcUrl: string) =>
     transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMs }),
     cacheTime: 0,
   })
-export type Node = ReturnType<typeof openNode>
+export type LogNode = ReturnType<typeof openNode>
 
 /**
  * Reads every log of the filter from `from` to `to`, in chain order. Ranges begin with `rangeMax`
  * blocks and halve when the endpoint refuses one. Throws if a log cannot be read.
  */
 export async function readLogs(
-  node: Node,
+  node: LogNode,
   filter: LogFilter,
   { from, to }: Span,
   rangeMax: bigint,
@@ -49,7 +49,7 @@ export async function readLogs(
  * Retries a failed range in halves, and a single block several times: the range may be too wide.
  */
 async function readSpan(
-  node: Node,
+  node: LogNode,
   filter: LogFilter,
   span: Span,
   learn: (refused: bigint) => void,
@@ -77,7 +77,7 @@ async function readSpan(
 }
 
 /** Reads the latest finalized block. */
-export async function finalizedBlock(node: Node): Promise<bigint> {
+export async function finalizedBlock(node: LogNode): Promise<bigint> {
   const { number } = await node.getBlock({ blockTag: 'finalized' })
   if (number === null) throw new Error('the node returned no finalized block')
   return number

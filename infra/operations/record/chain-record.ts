@@ -1,10 +1,15 @@
 import { type Address, getAddress, type Hex } from 'viem'
-import { finalizedBlock, type Node, openNode, readLogs } from '#infra/operations/record/chain-log'
+import {
+  finalizedBlock,
+  type LogNode,
+  openNode,
+  readLogs,
+} from '#infra/operations/record/chain-log'
 import {
   type Event,
+  type EventNamed,
   eventTopics,
   last,
-  type Named,
   named,
   parseEvents,
 } from '#infra/operations/record/line-events'
@@ -84,7 +89,7 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
 export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
 
 /** Reads the events of all accounts, because only together their sequence has no gap. */
-async function eventsOf(node: Node, place: RecordPlace, to: bigint): Promise<Event[]> {
+async function eventsOf(node: LogNode, place: RecordPlace, to: bigint): Promise<Event[]> {
   const { creditLine: address, deployBlock: from, logsRangeMax } = place
   const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
   return parseEvents(logs)
@@ -106,7 +111,7 @@ function missingIn(all: readonly Event[], sequence: bigint): string[] {
 }
 
 /** Reads the times that the logs themselves do not have. */
-async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Event) => string> {
+async function timesOf(node: LogNode, events: readonly Event[]): Promise<(event: Event) => string> {
   const times = new Map<string, string>()
   for (const event of events) {
     const block = String(event.blockNumber)
@@ -121,7 +126,7 @@ async function timesOf(node: Node, events: readonly Event[]): Promise<(event: Ev
 /** Returns the due date of a cycle that was dated by an event: each pause moves it until `end`. */
 function dueAtOf(
   all: readonly Event[],
-  dated: Named<'CycleOpened' | 'CycleRedated'>,
+  dated: EventNamed<'CycleOpened' | 'CycleRedated'>,
   end: Event | undefined,
 ): string {
   const since = all.slice(all.indexOf(dated), end ? all.indexOf(end) : all.length)
@@ -138,7 +143,7 @@ function historyOf(
   const closed = named(events, 'CycleClosed')
   const scored = events.findLast(
     (event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed',
-  ) as Named<'CycleClosed' | 'CycleReversed'> | undefined
+  ) as EventNamed<'CycleClosed' | 'CycleReversed'> | undefined
   const firstVerified = named(events, 'VerifiedSet').find(({ args }) => args.verified)
   return {
     score: String(scored?.args.scoreAfter ?? 0n),
@@ -165,7 +170,7 @@ function revokedRefs(events: readonly Event[]): number {
 
 /** A cycle without repayments that were revoked later. */
 function cycleOf(
-  open: Named<'CycleOpened'>,
+  open: EventNamed<'CycleOpened'>,
   all: readonly Event[],
   events: readonly Event[],
   secondsOf: (event: Event) => string,
@@ -199,7 +204,7 @@ function cycleOf(
   }
 }
 
-const sumOf = (events: readonly Named<'Repaid' | 'RepaymentRevoked'>[]) =>
+const sumOf = (events: readonly EventNamed<'Repaid' | 'RepaymentRevoked'>[]) =>
   events.reduce((sum, { args }) => sum + args.amount, 0n)
 
 /** Highest debt of an open cycle. */

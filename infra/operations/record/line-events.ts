@@ -11,10 +11,10 @@ export const parseEvents = (logs: RpcLog[]) =>
   parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })
 /** An event of the credit line. */
 export type Event = ReturnType<typeof parseEvents>[number]
-export type Named<N extends Event['eventName']> = Extract<Event, { eventName: N }>
+export type EventNamed<N extends Event['eventName']> = Extract<Event, { eventName: N }>
 
 export const named = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
-  events.filter((event): event is Named<N> => event.eventName === name)
+  events.filter((event): event is EventNamed<N> => event.eventName === name)
 
 export const last = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
   named(events, name).at(-1)

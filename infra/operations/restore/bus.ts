@@ -18,7 +18,7 @@ import type { ProviderAccount } from '#shared/money/pair'
 type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 
 /** Messages since the backup that JetStream still has. */
-export type Bus = {
+export type RetainedMessages = {
   /** Start of its messages; later than the backup if the store was lost. */
   readonly since: Date
   /** Checkouts named by webhooks, by our payment id. */
@@ -38,7 +38,7 @@ export type Bus = {
 export type BusPlace = { url: string; password: string }
 
 /** Reads COMMANDS, EVENTS and WEBHOOKS since a time, as admin. */
-export async function readBus({ url, password }: BusPlace, since: Date): Promise<Bus> {
+export async function readBus({ url, password }: BusPlace, since: Date): Promise<RetainedMessages> {
   const nc = await connect({
     ...serversOf(url),
     ...{ user: 'admin', pass: password, name: 'operator' },
@@ -48,7 +48,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
     const manager = await nc.jetstreamManager({ timeout: 10_000 })
     const streams = ['COMMANDS', 'EVENTS', 'WEBHOOKS'] as const
     const made = await Promise.all(streams.map((name) => madeAt(manager, name)))
-    const bus: Bus = {
+    const bus: RetainedMessages = {
       since: new Date(Math.max(since.getTime(), ...made)),
       ...{ checkouts: new Map(), orders: new Map(), takes: new Map(), takenMinor: new Map() },
       ...{ verifies: [], freezes: [], drips: new Set(), erased: new Map() },
@@ -87,7 +87,7 @@ async function readStream(
   }
 }
 
-function note(bus: Bus, { subject, json }: Seen): void {
+function note(bus: RetainedMessages, { subject, json }: Seen): void {
   const as = <T>() => json as unknown as T
   switch (subject) {
     case CreditOrdered.subject:
@@ -121,7 +121,10 @@ function note(bus: Bus, { subject, json }: Seen): void {
 /**
  * Records the checkout of a webhook. Only webhooks about a checkout name it, with our reference.
  */
-function noteDelivery(bus: Bus, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
+function noteDelivery(
+  bus: RetainedMessages,
+  { account, body }: Static<typeof PaymentsWebhook.schema>,
+): void {
   const data = asObject(jsonObject(body)?.data)
   const checkoutId = data?.payment_session_id
   const reference = data?.reference_id

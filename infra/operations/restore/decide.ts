@@ -3,14 +3,14 @@ import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
 import { type BusPlace, readBus } from './bus'
 import type { Erased } from './erased'
 import { type Explained, explain, type Names, namesWith } from './explain'
-import type { Known } from './known'
+import type { KnownRows } from './known'
 import { blockAt, type LaneTransaction, readLane } from './lane'
 import { findPayments } from './lost-payments'
 import { findPayouts } from './lost-payouts'
 import { operationOf } from './operations'
 import { openProvider, type ProviderPlace } from './provider'
 import type { PutBack } from './put-back'
-import type { Found, FoundPayments, LostPayout, World } from './world'
+import type { FoundPayments, LostPayout, LostRows, World } from './world'
 
 /** Arguments: the time of the backup, and the operator's decisions. */
 export type Asked = {
@@ -20,16 +20,16 @@ export type Asked = {
   giveBack: readonly string[]
   erased: Erased
 }
-export type Places = { chain: Place; bus: BusPlace; provider: ProviderPlace }
+export type RestoreSources = { chain: Place; bus: BusPlace; provider: ProviderPlace }
 
 /** Differences from the rows, their explanations, and open decisions. */
-export type Decision = {
-  known: Known
+export type RestoreDecision = {
+  known: KnownRows
   /** chain-relayer is running: neither lanes nor cash-outs were read. */
   relayerRuns: boolean
   busLostUntil: Date | undefined
   payments: FoundPayments
-  payouts: Found<LostPayout>
+  payouts: LostRows<LostPayout>
   sent: readonly { transaction: LaneTransaction; why: readonly Explained[]; open: boolean }[]
   unexplained: readonly LaneTransaction[]
   undecided: readonly string[]
@@ -47,7 +47,11 @@ export const mustStop =
   'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
 /** Reads chain, bus and provider since the backup, and compares them with the rows. */
-export async function decide(places: Places, known: Known, asked: Asked): Promise<Decision> {
+export async function decide(
+  places: RestoreSources,
+  known: KnownRows,
+  asked: Asked,
+): Promise<RestoreDecision> {
   const from = readFrom(asked)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
   const lanes = relayerRuns ? [] : await readLanes(places.chain, known, from)
@@ -81,7 +85,7 @@ export async function decide(places: Places, known: Known, asked: Asked): Promis
   }
 }
 
-async function readLanes(place: Place, known: Known, since: Date): Promise<LaneTransaction[]> {
+async function readLanes(place: Place, known: KnownRows, since: Date): Promise<LaneTransaction[]> {
   const node = openNode(place.rpcUrl)
   const head = await finalizedBlock(node)
   const span = {
@@ -105,7 +109,7 @@ export function tell({
   payouts,
   sent,
   ...rest
-}: Decision): string[] {
+}: RestoreDecision): string[] {
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
@@ -133,7 +137,7 @@ export function tell({
 
 /** Rows to write. An accepted transaction is counted, and explains nothing else. */
 export function changeOf(
-  { payments, payouts, sent, names, treasury, erased }: Decision,
+  { payments, payouts, sent, names, treasury, erased }: RestoreDecision,
   since: Date,
   identityProvider: string,
 ): PutBack {
@@ -157,7 +161,7 @@ export function changeOf(
 }
 
 /** Wallets with a verdict since the backup and no scheduled recheck. */
-function peopleIn(sent: Decision['sent'], { asked, bus }: Names): string[] {
+function peopleIn(sent: RestoreDecision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
     why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),
   )

@@ -13,7 +13,7 @@ import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
 /** An action in a lane's transaction, decoded from its calldata. Amounts in 10⁻⁶ AUSD. */
-export type Deed =
+export type LaneAction =
   | {
       does: 'credit' | 'repay'
       ref: Hex
@@ -38,7 +38,7 @@ type Contracts = { ausd: Address; creditLine: Address }
  * Decodes a transaction's actions, in order. Returns undefined if our relayer does not send such a
  * transaction.
  */
-export function deedsOf(words: Words, contracts: Contracts): Deed[] | undefined {
+export function deedsOf(words: Words, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
   if (data === '0x') return [{ does: 'pay', wallet: lower(to) }]
@@ -58,7 +58,7 @@ const lower = (address: string) => address.toLowerCase() as Address
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 const { topUp, heldTopUp, repayFor, heldRepayFor, revokeTopUp, revokeRepayment } = opKinds
 
-function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): Deed {
+function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): LaneAction {
   const wallet = lower(account)
   const leftMicro = ausdMicro
   const held = kind === heldTopUp || kind === heldRepayFor
@@ -71,7 +71,7 @@ function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): Deed {
   return { does: 'extend', ref }
 }
 
-function lineDeeds(data: Hex): Deed[] | undefined {
+function lineDeeds(data: Hex): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: creditLineAbi, data })
   switch (call.functionName) {
     case 'many':
@@ -99,7 +99,7 @@ function lineDeeds(data: Hex): Deed[] | undefined {
   }
 }
 
-function transferDeeds(data: Hex): Deed[] | undefined {
+function transferDeeds(data: Hex): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: ausdAbi, data })
   if (call.functionName !== 'transferWithAuthorization') return undefined
   const [from, to, value, validAfter, validBefore, nonce, signature, ...more] = call.args
@@ -110,7 +110,7 @@ function transferDeeds(data: Hex): Deed[] | undefined {
 }
 
 /** Decodes a multicall of token transfers that may fail independently. */
-function bundleDeeds(data: Hex, { ausd }: Contracts): Deed[] | undefined {
+function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: multicall3Abi, data })
   if (call.functionName !== 'aggregate3') return undefined
   const deeds = call.args[0].map(({ target, allowFailure, callData }) =>
@@ -128,7 +128,7 @@ type Logs = Parameters<typeof parseEventLogs>[0]['logs']
  * the used authorizations.
  */
 export function doneIn(
-  deeds: readonly Deed[],
+  deeds: readonly LaneAction[],
   { to, reverted, logs }: { to: Address | null; reverted: boolean; logs: Logs },
   { ausd, creditLine }: Contracts,
 ): boolean[] {

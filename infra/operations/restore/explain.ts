@@ -1,22 +1,25 @@
-import type { Bus } from './bus'
-import type { Deed } from './deeds'
-import { type Known, type Named, namesOf, returnNonce } from './known'
+import type { RetainedMessages } from './bus'
+import type { LaneAction } from './deeds'
+import { type KnownRows, namesOf, type RefPayment, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
 import { keyOf } from './lost-payouts'
-import type { Found, LostPayment, LostPayout } from './world'
+import type { LostPayment, LostPayout, LostRows } from './world'
 
 /** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
-export type Names = Pick<Known, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
-  bus: Bus
+export type Names = Pick<
+  KnownRows,
+  'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'
+> & {
+  bus: RetainedMessages
   /** Wallets verified since the backup; each gets native coin. */
   verified: ReadonlySet<string>
 }
 
 export function namesWith(
-  known: Known,
-  bus: Bus,
-  payments: Found<LostPayment>,
-  payouts: Found<LostPayout>,
+  known: KnownRows,
+  bus: RetainedMessages,
+  payments: LostRows<LostPayment>,
+  payouts: LostRows<LostPayout>,
   lanes: readonly LaneTransaction[],
 ): Names {
   const refs = payments.rows.flatMap(({ id, wallet, kind }) => namesOf(id, 0, wallet, kind))
@@ -38,7 +41,7 @@ export function namesWith(
 }
 
 /** An action with its explanation. */
-export type Explained = { deed: Deed & { done: boolean }; told: string; unexplained: boolean }
+export type Explained = { deed: LaneAction & { done: boolean }; told: string; unexplained: boolean }
 
 /** Explains each action of a transaction. A reverted transaction needs no explanation. */
 export function explain(
@@ -61,7 +64,7 @@ export function explain(
   })
 }
 
-function whyOf(deed: Deed, names: Names, treasury: string): string | undefined {
+function whyOf(deed: LaneAction, names: Names, treasury: string): string | undefined {
   switch (deed.does) {
     case 'nothing':
       return 'uses a nonce'
@@ -92,9 +95,9 @@ function whyOf(deed: Deed, names: Names, treasury: string): string | undefined {
   }
 }
 
-const nameOf = (named: Named | undefined) => named && `${named.kind} ${named.refId}`
+const nameOf = (named: RefPayment | undefined) => named && `${named.kind} ${named.refId}`
 
-type Move = Extract<Deed, { does: 'move' }>['authorization']
+type Move = Extract<LaneAction, { does: 'move' }>['authorization']
 
 function moveOf(authorization: Move, names: Names, treasury: string): string | undefined {
   const { from, to, nonce, value } = authorization
@@ -109,7 +112,7 @@ function moveOf(authorization: Move, names: Names, treasury: string): string | u
   return payoutId && `takes for cash-out ${payoutId}`
 }
 
-function textOf(deed: Deed): string {
+function textOf(deed: LaneAction): string {
   switch (deed.does) {
     case 'credit':
     case 'repay':

@@ -3,8 +3,8 @@ import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 
 /** The payment behind a ref on the chain. */
-export type Named = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
-export type KnownLane = {
+export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
+export type LaneInRows = {
   address: Address
   nextNonce: number
   isLeased: boolean
@@ -20,11 +20,11 @@ export type KnownGiveback = {
 }
 
 /** Rows that explain transactions of the lanes. Wallets in lower case. */
-export type Known = {
+export type KnownRows = {
   payments: Set<string>
   /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
-  refs: Map<Hex, Named>
+  refs: Map<Hex, RefPayment>
   /** Accepted cash-outs. */
   payouts: Set<string>
   /** Cash-outs that were stored but not accepted, by `authorizer:nonce` of the take. */
@@ -37,7 +37,7 @@ export type Known = {
   /** Wallets with a scheduled identity recheck. */
   asked: Set<string>
   frozen: Set<string>
-  lanes: KnownLane[]
+  lanes: LaneInRows[]
   /** Hashes of signed transactions that the relayer has not finalized; it finalizes them itself. */
   signed: Set<string>
   /** Lowest nonce per lane that is not finalized. */
@@ -50,8 +50,8 @@ export type Known = {
 /** Maximum number of further refs of a payment since the backup. */
 const furtherMax = 4
 
-export const namesOf = (id: string, sequence: number, wallet: string, kind: Named['kind']) =>
-  Array.from({ length: sequence + furtherMax + 1 }, (_, number): [Hex, Named] => {
+export const namesOf = (id: string, sequence: number, wallet: string, kind: RefPayment['kind']) =>
+  Array.from({ length: sequence + furtherMax + 1 }, (_, number): [Hex, RefPayment] => {
     const refId = number === 0 ? id : `${id}.${number}`
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
@@ -62,10 +62,10 @@ export const uncreditedStates = [
 ]
 
 /** Reads everything in one snapshot. */
-export const readKnown = (sql: Sql): Promise<Known> =>
+export const readKnown = (sql: Sql): Promise<KnownRows> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const payments = await tx<
-      { id: string; ref_sequence: number; wallet: string; kind: Named['kind'] }[]
+      { id: string; ref_sequence: number; wallet: string; kind: RefPayment['kind'] }[]
     >`
       select id, ref_sequence, wallet, kind from payments.payments`
     const uncredited = await tx<{ id: string; ausd: string }[]>`
@@ -92,7 +92,7 @@ export const readKnown = (sql: Sql): Promise<Known> =>
       select wallet, provider from gateway.identity_rechecks order by created_at desc`
     const frozen = await tx<{ wallet: string }[]>`
       select wallet from payments.wallets where frozen`
-    const lanes = await tx<KnownLane[]>`
+    const lanes = await tx<LaneInRows[]>`
       select address, next_nonce as "nextNonce", fault,
         coalesce(leased_until > now(), false) as "isLeased" from chain_relayer.lane`
     const open = await tx<{ lane: string; nonce: number; hash: string }[]>`

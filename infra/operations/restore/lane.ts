@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Place } from '#infra/operations/place'
-import type { Node } from '#infra/operations/record/chain-log'
-import { type Deed, deedsOf, doneIn } from './deeds'
+import type { LogNode } from '#infra/operations/record/chain-log'
+import { deedsOf, doneIn, type LaneAction } from './deeds'
 
 /** A final transaction of a lane, and its actions. */
 export type LaneTransaction = {
@@ -17,11 +17,11 @@ export type LaneTransaction = {
   paidWei: bigint
   reverted: boolean
   /** Undefined if our relayer does not send such a transaction. */
-  deeds: (Deed & { done: boolean })[] | undefined
+  deeds: (LaneAction & { done: boolean })[] | undefined
 }
 
 /** Returns the last block at or before a time (unix seconds). */
-export async function blockAt(node: Node, seconds: bigint, head: bigint): Promise<bigint> {
+export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Promise<bigint> {
   let low = 0n
   let high = head
   while (low < high) {
@@ -38,7 +38,7 @@ export async function blockAt(node: Node, seconds: bigint, head: bigint): Promis
  * was used. Throws unless there is exactly one for each nonce up to the chain's count.
  */
 export async function readLane(
-  node: Node,
+  node: LogNode,
   place: Place,
   { address, fromNonce }: { address: Address; fromNonce: number },
   span: { since: bigint; head: bigint },
@@ -89,7 +89,7 @@ async function blocksWith(
 }
 
 async function transactionsIn(
-  node: Node,
+  node: LogNode,
   place: Place,
   lane: Address,
   fromNonce: number,

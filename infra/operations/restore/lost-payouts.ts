@@ -1,14 +1,14 @@
 import { canonical, type GivenAuthorization, type SignedTransfer } from '#shared/chain/erc3009'
 import { uuidFor } from '#shared/ids'
-import { type Found, type LostPayout, minorOf, type World, wordOf } from './world'
+import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
  * Finds cash-outs without a row, or with one from before they were accepted. One that was ordered at the provider continues; one that was taken
  * but not ordered goes back, because only the lost row had its bank account.
  */
-export async function findPayouts(world: World): Promise<Found<LostPayout>> {
+export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world
-  const found: Found<LostPayout> = { rows: [], told: [], undecided: [] }
+  const found: LostRows<LostPayout> = { rows: [], told: [], undecided: [] }
   const taken = new Map<string, { authorization: SignedTransfer; hash: string; at: number }>()
   for (const { hash, nonce, deeds } of lanes)
     for (const deed of deeds ?? [])

@@ -6,7 +6,7 @@ import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace } from '#infra/operations/place'
 import { readConfig } from '#platform/config'
 import { integer, natsServers, text, url } from '#platform/config-fields'
-import { type Asked, changeOf, decide, mustStop, type Places, tell } from './decide'
+import { type Asked, changeOf, decide, mustStop, type RestoreSources, tell } from './decide'
 import { readErased } from './erased'
 import { readKnown } from './known'
 import { putBack } from './put-back'
@@ -33,7 +33,7 @@ const fields = {
 }
 
 /** Bus and provider of the running local stack, or of the deployment if RPC_URL is set. */
-function otherPlaces(env: NodeJS.ProcessEnv): Pick<Places, 'bus' | 'provider'> {
+function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'provider'> {
   if (env.RPC_URL) {
     const config = readConfig('restore', fields)
     const { natsUrl, natsPasswordAdmin, providerUrl, providerRequestsPerMinute } = config

@@ -1,6 +1,6 @@
 import { contentHash } from '#platform/content-hash'
 import { idFor } from '#shared/ids'
-import type { Deed } from './deeds'
+import type { LaneAction } from './deeds'
 import type { Names } from './explain'
 import { keyOf } from './lost-payouts'
 
@@ -9,7 +9,7 @@ import { keyOf } from './lost-payouts'
  * transaction. Undefined for actions that are harmless to repeat and whose order cannot be read
  * from the chain: extensions, freezes, and a flag whose order the bus has lost.
  */
-export function operationOf(deed: Deed, names: Names, treasury: string) {
+export function operationOf(deed: LaneAction, names: Names, treasury: string) {
   switch (deed.does) {
     case 'credit':
     case 'repay': {
@@ -48,7 +48,7 @@ export function operationOf(deed: Deed, names: Names, treasury: string) {
 export type LostOperation = NonNullable<ReturnType<typeof operationOf>>
 
 function moveOperation(
-  authorization: Extract<Deed, { does: 'move' }>['authorization'],
+  authorization: Extract<LaneAction, { does: 'move' }>['authorization'],
   names: Names,
   treasury: string,
 ) {

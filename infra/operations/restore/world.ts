@@ -1,8 +1,8 @@
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount } from '#shared/provider/amount'
-import type { Bus } from './bus'
-import type { Known } from './known'
+import type { RetainedMessages } from './bus'
+import type { KnownRows } from './known'
 import type { LaneTransaction } from './lane'
 import type { ListedMoney, Provider } from './provider'
 
@@ -42,15 +42,15 @@ export type LostPayout = {
   createdAt: Date
 }
 /** Rows to restore, lines about them, and open decisions. */
-export type Found<Row> = { rows: Row[]; told: string[]; undecided: string[] }
+export type LostRows<Row> = { rows: Row[]; told: string[]; undecided: string[] }
 
 /** Lost payments, and present rows that are older than their effect on the chain. */
-export type FoundPayments = Found<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
+export type FoundPayments = LostRows<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
 /** Everything that the comparison reads. */
 export type World = {
-  known: Known
-  bus: Bus
+  known: KnownRows
+  bus: RetainedMessages
   provider: Provider
   listed: readonly ListedMoney[]
   lanes: readonly LaneTransaction[]

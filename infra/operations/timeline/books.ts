@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
-import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
 /** Reads postings, observed movements on the chain and at the provider, and differences. */
-export async function readBooks(sql: Sql, roots: Roots): Promise<Part> {
+export async function readBooks(sql: Sql, roots: Roots): Promise<TimelinePart> {
   const items = [...roots.payments, ...roots.cashouts, ...roots.operations, ...roots.others]
   if (items.length === 0) return {}
   const found = await Promise.all([
@@ -25,7 +25,7 @@ async function postingsOf(
   sql: Sql,
   schema: (typeof journals)[number],
   items: readonly string[],
-): Promise<Entry[]> {
+): Promise<TimelineEntry[]> {
   const rows = await sql<
     { posting: string; event: string; at: Date; lines: Line[]; isReversal: boolean }[]
   >`
@@ -47,7 +47,7 @@ const lineOf = ({ account, asset, amount }: Line) => {
 }
 
 /** Reads chain transfers, as the books job has recorded them. */
-async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]
   >`
@@ -64,7 +64,7 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
 }
 
 /** Reads rows of the provider's transaction list, as last recorded. */
-async function listedOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+async function listedOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     {
       id: string
@@ -85,7 +85,7 @@ async function listedOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
   }))
 }
 
-async function breaksOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; rule: string; about: string; foundAt: Date; closedAt: Date | null }[]
   >`
@@ -98,7 +98,7 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
 }
 
 /** Reads operator commands on these items. */
-async function deedsOf(sql: Sql, items: readonly string[]): Promise<Entry[]> {
+async function deedsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]
   >`

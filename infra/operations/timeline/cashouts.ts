@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Entry, Item, Part } from '#infra/operations/timeline/entry'
+import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { takenOf } from '#infra/operations/timeline/payments'
 import { counted, factsOf, rateText, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
@@ -43,13 +43,13 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   where p.id = any(${[...ids]})`
 
 /** Reads cash-outs. */
-export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<Part> {
+export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
   return { items: rows.map(itemOf), entries: rows.flatMap(entriesOf) }
 }
 
-const itemOf = (row: Row): Item => ({
+const itemOf = (row: Row): TracedItem => ({
   ...{ kind: 'cashout', id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
   createdAt: row.createdAt,
   facts: factsOf({
@@ -67,9 +67,9 @@ const itemOf = (row: Row): Item => ({
   }),
 })
 
-function entriesOf(row: Row): Entry[] {
+function entriesOf(row: Row): TimelineEntry[] {
   const { id, attemptedAt, paidAt } = row
-  const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
+  const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
     ...{ at, where: 'payouts', what, id, says, isOdd },
   })
   const promise = `cash-out of ${moneyText(row.ausd, 'AUSD')} for ${moneyText(row.fiat, 'IDR')}`

@@ -1,5 +1,10 @@
 import type { Sql } from 'postgres'
-import type { Entry, Item, Part, Roots } from '#infra/operations/timeline/entry'
+import type {
+  Roots,
+  TimelineEntry,
+  TimelinePart,
+  TracedItem,
+} from '#infra/operations/timeline/entry'
 import { counted, factsOf, sentence } from '#infra/operations/words'
 import { relayKinds } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
@@ -38,7 +43,7 @@ export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
   where id = any(${[...roots.operations]}) or ${causes(sql, roots)} order by created_at`
 
 /** Reads relayer operations, their transactions, and every signed attempt. */
-export async function readOperations(sql: Sql, roots: Roots): Promise<Part> {
+export async function readOperations(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (isEmpty(roots)) return {}
   const operations = await findOperations(sql, roots)
   const carried = operations.filter(({ lane }) => lane !== null)
@@ -57,7 +62,7 @@ export async function readOperations(sql: Sql, roots: Roots): Promise<Part> {
 const isEmpty = ({ payments, cashouts, operations }: Roots) =>
   payments.length + cashouts.length + operations.length === 0
 
-const itemOf = (one: Operation): Item => ({
+const itemOf = (one: Operation): TracedItem => ({
   ...{ kind: one.kind, id: one.id, wallet: one.wallet, state: one.state, reason: one.reason },
   createdAt: one.createdAt,
   facts: factsOf({
@@ -68,8 +73,8 @@ const itemOf = (one: Operation): Item => ({
   }),
 })
 
-function entriesOf(one: Operation): Entry[] {
-  const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
+function entriesOf(one: Operation): TimelineEntry[] {
+  const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
     ...{ at, where: 'chain-relayer', what, id: one.id, says, isOdd },
   })
   const of = one.ausd && moneyText(one.ausd, 'AUSD')
@@ -110,7 +115,7 @@ async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readon
       created_at as "createdAt", updated_at as "updatedAt"
     from chain_relayer.transaction where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
   return rows.flatMap(
-    ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): Entry[] => {
+    ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): TimelineEntry[] => {
       const id = `${lane}:${nonce}`
       const together = carries > 1 && `with ${counted(carries - 1, 'other operation')}`
       return [
@@ -145,7 +150,7 @@ async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly n
       created_at as "createdAt", broadcast_at as "broadcastAt"
     from chain_relayer.attempt where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
   return rows.map(
-    (row): Entry => ({
+    (row): TimelineEntry => ({
       ...{ at: row.broadcastAt ?? row.createdAt, where: 'chain-relayer', what: 'attempt' },
       id: row.hash,
       says: sentence(

@@ -1,7 +1,7 @@
 import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
 import pMap from 'p-map'
 import type { Sql } from 'postgres'
-import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { deadAmong, handledAmong, handlingIn } from '#infra/operations/timeline/messages'
 import { sentence } from '#infra/operations/words'
 import type { Bus } from '#platform/bus/open'
@@ -55,7 +55,7 @@ async function messageAt(
 }
 
 /** Reads the deliveries that name one of these items, and how each consumer handled them. */
-export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<Part> {
+export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<TimelinePart> {
   const spans = await spansOf(sql, roots)
   if (spans.length === 0) return {}
   const manager = await managerOf(bus)
@@ -77,7 +77,7 @@ export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Prom
 const entryOf = (
   { deliveryId, receivedAt, body }: Delivery,
   handled: Parameters<typeof handlingIn>[0],
-): Entry => ({
+): TimelineEntry => ({
   ...{ at: new Date(receivedAt), where: 'provider', what: 'delivery', id: deliveryId },
   says: sentence(eventIn(body), handlingIn(handled) || 'not handled yet'),
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),

@@ -12,7 +12,7 @@ export type Where =
   | 'operators'
 
 /** One event, past or expected. */
-export type Entry = {
+export type TimelineEntry = {
   /** Null: time not recorded. */
   readonly at: Date | null
   readonly where: Where
@@ -25,7 +25,7 @@ export type Entry = {
 }
 
 /** A traced item or wallet in its current state. */
-export type Item = {
+export type TracedItem = {
   readonly kind: string
   readonly id: string
   readonly wallet: string
@@ -39,17 +39,17 @@ export type Item = {
 /** Everything known about an id. */
 export type Trace = {
   readonly id: string
-  readonly items: readonly Item[]
+  readonly items: readonly TracedItem[]
   /** Oldest first; entries without a time come last. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly TimelineEntry[]
   /** Sources that could not be read, and why. */
   readonly unseen: readonly { readonly what: string; readonly why: string }[]
 }
 
 /** Result of one reader. `unseen`: why it is incomplete. */
-export type Part = {
-  readonly items?: readonly Item[]
-  readonly entries?: readonly Entry[]
+export type TimelinePart = {
+  readonly items?: readonly TracedItem[]
+  readonly entries?: readonly TimelineEntry[]
   readonly unseen?: string | undefined
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Entry, Item, Part } from '#infra/operations/timeline/entry'
+import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { counted, factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
@@ -16,7 +16,7 @@ type Row = {
 }
 
 /** Reads a lane of the relayer, if the address is one, with its latest transactions. */
-export async function readLane(sql: Sql, [address]: readonly string[]): Promise<Part> {
+export async function readLane(sql: Sql, [address]: readonly string[]): Promise<TimelinePart> {
   if (!address) return {}
   const [lane] = await sql<Row[]>`
     select next_nonce as "nextNonce", fault, holder, l.created_at as "createdAt",
@@ -28,7 +28,7 @@ export async function readLane(sql: Sql, [address]: readonly string[]): Promise<
   return { items: [itemOf(address, lane)], entries: await transactionsOf(sql, address) }
 }
 
-const itemOf = (address: string, lane: Row): Item => ({
+const itemOf = (address: string, lane: Row): TracedItem => ({
   ...{ kind: 'lane', id: address, wallet: address, createdAt: lane.createdAt },
   ...{ state: lane.fault ? 'blocked' : 'sends', reason: lane.fault },
   facts: factsOf({
@@ -39,7 +39,7 @@ const itemOf = (address: string, lane: Row): Item => ({
   }),
 })
 
-async function transactionsOf(sql: Sql, lane: string): Promise<Entry[]> {
+async function transactionsOf(sql: Sql, lane: string): Promise<TimelineEntry[]> {
   const rows = await sql<
     {
       nonce: number

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { findOperations } from '#infra/operations/timeline/chain'
-import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { counted, sentence } from '#infra/operations/words'
 import { endOfTurn } from '#platform/bus/queue'
 import { messageIdFor } from '#shared/ids'
@@ -19,7 +19,7 @@ const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
  * Reads the messages about these items, and how each was handled. Message ids are derived from
  * causes, so they are computed and looked up: an outbox has no index on payloads.
  */
-export async function readMessages(sql: Sql, roots: Roots): Promise<Part> {
+export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
   const operations = await findOperations(sql, roots)
   const causes = new Set([
@@ -105,7 +105,7 @@ export const handlingIn = (handled: readonly Handled[]): string | false =>
     )
     .join('; ')
 
-const entryOf = (message: Message, handled: readonly Handled[]): Entry => ({
+const entryOf = (message: Message, handled: readonly Handled[]): TimelineEntry => ({
   ...{ at: message.createdAt, where: 'bus', what: 'message', id: message.id },
   says: sentence(
     `${message.sender} sent ${message.subject}`,
@@ -144,7 +144,7 @@ const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[
   handled.length === 0 && (readSubjects.has(subject) || publishedAt === null)
 
 /** Reads the dead letters among these messages. */
-export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
+export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await Promise.all(
     senders.map(
       (schema) => sql<

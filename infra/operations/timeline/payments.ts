@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Entry, Item, Part } from '#infra/operations/timeline/entry'
+import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { counted, factsOf, rateText, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
@@ -52,7 +52,7 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   where p.id = any(${[...ids]})`
 
 /** Reads payments with their refunds, losses and anomalies. */
-export async function readPayments(sql: Sql, ids: readonly string[]): Promise<Part> {
+export async function readPayments(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
   const providerIds = rows.flatMap(({ providerPaymentId }) => providerPaymentId ?? [])
@@ -67,7 +67,7 @@ export async function readPayments(sql: Sql, ids: readonly string[]): Promise<Pa
   }
 }
 
-const itemOf = (row: Row): Item => ({
+const itemOf = (row: Row): TracedItem => ({
   ...{ kind: row.kind, id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
   createdAt: row.createdAt,
   facts: factsOf({
@@ -85,9 +85,9 @@ const itemOf = (row: Row): Item => ({
   }),
 })
 
-function entriesOf(row: Row): Entry[] {
+function entriesOf(row: Row): TimelineEntry[] {
   const { id, currency, expiresAt, paidAt, creditedAt, holdEndedAt } = row
-  const entry = (at: Date, what: string, says: string, isOdd = false): Entry => ({
+  const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
     ...{ at, where: 'payments', what, id, says, isOdd },
   })
   const name = row.kind === 'topup' ? 'top-up' : 'settlement'
@@ -127,13 +127,13 @@ function entriesOf(row: Row): Entry[] {
 }
 
 /** Returns the entry for a taken quote. */
-export const takenOf = (id: string, at: Date, rate: string): Entry => ({
+export const takenOf = (id: string, at: Date, rate: string): TimelineEntry => ({
   ...{ at, where: 'pricing', what: 'quote', id, says: `taken at ${rate}` },
 })
 
 type Refund = { id: string; refunded: string; status: string; origin: string; at: Date }
 
-async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<Entry[]> {
+async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<(Refund & { currency: string })[]>`
     select r.id, r.refunded_minor::text as refunded, r.status, r.origin, r.updated_at as at,
       coalesce(p.currency, '') as currency
@@ -145,7 +145,7 @@ async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<Entr
   }))
 }
 
-async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
+async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; lost: string; good: string; cleared: Date | null }[]>`
     select payment_id as id, lost_micro::text as lost, made_good_micro::text as good,
       cleared_at as cleared
@@ -160,7 +160,7 @@ async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
   }))
 }
 
-async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<Entry[]> {
+async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<{ kind: string; object: string; at: Date }[]>`
     select kind, object, noticed_at as at from payments.anomalies
     where payment_id = any(${[...ids]})`

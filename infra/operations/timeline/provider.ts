@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import { openProvider } from '#infra/operations/restore/provider'
-import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
 
 type Asked = {
@@ -16,7 +16,7 @@ async function readProvider(
   sql: Sql,
   place: Place['provider'],
   { payments, cashouts }: Roots,
-): Promise<Part> {
+): Promise<TimelinePart> {
   if (payments.length + cashouts.length === 0) return {}
   if (!place) throw new Error('no provider key is set')
   const provider = openProvider(place)
@@ -24,7 +24,7 @@ async function readProvider(
   const rows = await sql<Asked[]>`
     select id, account, checkout_id as "checkoutId", provider_payment_id as "paidAs"
     from payments.payments where id = any(${[...payments]})`
-  const entry = (what: string, id: string, says: string, isOdd = false): Entry => ({
+  const entry = (what: string, id: string, says: string, isOdd = false): TimelineEntry => ({
     ...{ at, where: 'provider', what, id, says, isOdd },
   })
   const ofPayments = rows.map(async ({ account, checkoutId, paidAs }) => [

@@ -1,4 +1,4 @@
-import type { Entry, Item, Trace } from '#infra/operations/timeline/entry'
+import type { TimelineEntry, Trace, TracedItem } from '#infra/operations/timeline/entry'
 
 /** Text of a trace: items, events in order, and sources that could not be read. */
 export function traceText({ id, items, entries, unseen }: Trace): string {
@@ -18,14 +18,17 @@ export function traceText({ id, items, entries, unseen }: Trace): string {
 const unknownText = (id: string, isSeen: boolean) =>
   isSeen ? `no item has the id ${id}; related events:` : `nothing found for ${id}`
 
-function itemLines({ kind, id, wallet, state, reason, facts }: Item): string[] {
+function itemLines({ kind, id, wallet, state, reason, facts }: TracedItem): string[] {
   const head = `${kind} ${id}  ${state}${reason ? ` (${reason})` : ''}`
   const named = Object.entries({ ...(wallet === id ? {} : { wallet }), ...facts })
   return [head, ...named.map(([name, value]) => `  ${name.padEnd(12)} ${value}`)]
 }
 
 /** One event. The date is printed when it changes; `!` marks events that need a look. */
-function entryLine({ at, where, what, id, says, isOdd }: Entry, before: Entry | undefined) {
+function entryLine(
+  { at, where, what, id, says, isOdd }: TimelineEntry,
+  before: TimelineEntry | undefined,
+) {
   const stamp = at?.toISOString()
   const isSameDay = stamp?.slice(0, 10) === before?.at?.toISOString().slice(0, 10)
   const day = stamp && !isSameDay ? `${stamp.slice(0, 10)}\n` : ''

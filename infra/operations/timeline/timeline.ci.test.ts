@@ -5,7 +5,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { consumers } from '#infra/nats/topology'
 import { accessOf, type Operator, openOperator } from '#infra/operations/cli/operator'
 import { type Place, placeOf } from '#infra/operations/place'
-import type { Item, Trace } from '#infra/operations/timeline/entry'
+import type { Trace, TracedItem } from '#infra/operations/timeline/entry'
 import { readSubjects } from '#infra/operations/timeline/messages'
 import { readTrace } from '#infra/operations/timeline/trace'
 import { okOf } from '#shared/client/client'
@@ -147,7 +147,7 @@ test('trace shows a send from its order to the chain, and finds it by its transa
   expect(trace.items).toMatchObject([{ kind: 'send', state: 'settled', facts: { cause: sendId } }])
   expect(seenIn(trace)).toContain('chain-relayer attempt')
   const { transaction } = trace.items[0]!.facts
-  expect((await traceOf(transaction!)).items).toEqual(trace.items as Item[])
+  expect((await traceOf(transaction!)).items).toEqual(trace.items as TracedItem[])
 })
 
 test('trace shows a wallet with its newest items, in upper or lower case', async () => {
@@ -160,7 +160,7 @@ test('trace shows a wallet with its newest items, in upper or lower case', async
     `select provider_ref as ref from gateway.identities
       where wallet = '${person.wallet.toLowerCase()}'`,
   )
-  expect((await traceOf(ref)).items).toEqual(items as Item[])
+  expect((await traceOf(ref)).items).toEqual(items as TracedItem[])
 })
 
 describe('trace also finds', () => {

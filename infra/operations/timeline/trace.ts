@@ -3,7 +3,7 @@ import { readBooks } from '#infra/operations/timeline/books'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
 import { readOperations } from '#infra/operations/timeline/chain'
 import { type OpenBus, readDeliveries } from '#infra/operations/timeline/deliveries'
-import type { Entry, Part, Roots, Trace } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart, Trace } from '#infra/operations/timeline/entry'
 import { findRoots } from '#infra/operations/timeline/find'
 import { readLane } from '#infra/operations/timeline/lanes'
 import { readMessages } from '#infra/operations/timeline/messages'
@@ -16,7 +16,7 @@ export type Places = {
   readonly bus: OpenBus
   readonly others?: readonly {
     readonly what: string
-    readonly read: (roots: Roots) => Promise<Part>
+    readonly read: (roots: Roots) => Promise<TimelinePart>
   }[]
 }
 
@@ -48,7 +48,10 @@ export async function readTrace({ sql, bus, others = [] }: Places, id: string): 
 }
 
 /** Runs a reader and returns its result, or why it failed. */
-async function look(what: string, work: () => Promise<Part>): Promise<Part & { what: string }> {
+async function look(
+  what: string,
+  work: () => Promise<TimelinePart>,
+): Promise<TimelinePart & { what: string }> {
   try {
     return { what, ...(await work()) }
   } catch (error) {
@@ -56,10 +59,10 @@ async function look(what: string, work: () => Promise<Part>): Promise<Part & { w
   }
 }
 
-const sorted = (entries: readonly Entry[]): Entry[] =>
+const sorted = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
   entries.toSorted((left, right) => timeOf(left) - timeOf(right))
 
-const timeOf = ({ at }: Entry) => at?.getTime() ?? Number.MAX_SAFE_INTEGER
+const timeOf = ({ at }: TimelineEntry) => at?.getTime() ?? Number.MAX_SAFE_INTEGER
 
 /** Formats an error with its cause. */
 function wordsOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Entry, Part, Roots } from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { factsOf } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
@@ -7,7 +7,7 @@ import { moneyText } from '#shared/money/text'
 const shownMax = 20
 
 /** Reads the treasury's balance and latest transfers if the trace is about its address. */
-async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Promise<Part> {
+async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Promise<TimelinePart> {
   const treasury = address.toLowerCase()
   if (!wallets.includes(treasury)) return {}
   const [held] = await sql<{ amount: string; block: string | null; readAt: Date }[]>`
@@ -26,7 +26,7 @@ async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Prom
   }
 }
 
-async function movesOf(sql: Sql): Promise<Entry[]> {
+async function movesOf(sql: Sql): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; kind: string; wallet: string; ausd: string; at: Date; isNamed: boolean }[]
   >`

@@ -20,7 +20,7 @@ export type Wait = {
   readonly reason: string
 }
 
-export type Line<E extends Entry> = { readonly entry: E } | { readonly wait: Wait }
+export type TimelineLine<E extends Entry> = { readonly entry: E } | { readonly wait: Wait }
 
 /** Shorter gaps are processing time, not waits. */
 const shownFromMs = 400
@@ -62,8 +62,8 @@ const endedBy: ReadonlyMap<string, string> = new Map([
 export function withWaits<E extends Entry>(
   { items, entries }: Told & { readonly entries: readonly E[] },
   now: Date,
-): Line<E>[] {
-  const lines: Line<E>[] = []
+): TimelineLine<E>[] {
+  const lines: TimelineLine<E>[] = []
   let last: Date | undefined
   for (const entry of entries) {
     if (last && entry.at) {

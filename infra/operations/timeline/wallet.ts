@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Entry, Item, Part } from '#infra/operations/timeline/entry'
+import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
@@ -7,14 +7,14 @@ import { moneyText } from '#shared/money/text'
 const itemsMax = 20
 
 /** Reads a wallet: user, verification, freeze, and a summary of its latest items. */
-export async function readWallet(sql: Sql, wallets: readonly string[]): Promise<Part> {
+export async function readWallet(sql: Sql, wallets: readonly string[]): Promise<TimelinePart> {
   const [wallet] = wallets
   if (!wallet) return {}
   const [items, entries] = await Promise.all([itemsOf(sql, wallet), entriesOf(sql, wallet)])
   return { items: [...(await personOf(sql, wallet)), ...items], entries }
 }
 
-async function personOf(sql: Sql, wallet: string): Promise<Item[]> {
+async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   const [found] = await sql<
     {
       createdAt: Date | null
@@ -49,9 +49,13 @@ async function personOf(sql: Sql, wallet: string): Promise<Item[]> {
   ]
 }
 
-type Row = Omit<Item, 'facts'> & { fiat: string | null; currency: string | null; ausd: string }
+type Row = Omit<TracedItem, 'facts'> & {
+  fiat: string | null
+  currency: string | null
+  ausd: string
+}
 
-async function itemsOf(sql: Sql, wallet: string): Promise<Item[]> {
+async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   const rows = await sql<Row[]>`
     select * from (
       (select kind, id, wallet, state, reason, created_at as "createdAt", fiat_minor::text as fiat,
@@ -77,7 +81,7 @@ async function itemsOf(sql: Sql, wallet: string): Promise<Item[]> {
 }
 
 /** Reads relayer orders for the wallet itself. */
-async function entriesOf(sql: Sql, wallet: string): Promise<Entry[]> {
+async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]
   >`

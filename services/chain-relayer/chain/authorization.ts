@@ -95,14 +95,14 @@ export async function isSignedByOwner(
 type Chain = { readonly node: Node; readonly contracts: Contracts }
 
 /** Location of an event on the chain. */
-export type Place = {
+export type PlaceOnChain = {
   readonly txHash: Hex
   readonly blockNumber: bigint
   readonly blockHash: Hex
 }
 
 /** How a used authorization was used; `used`: it moved its own amount. */
-export type Use = { used: Place } | 'cancelled' | 'used_elsewhere' | 'unknown'
+export type Use = { used: PlaceOnChain } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
 /** Maximum blocks per log query on public Monad endpoints. */
 export const chunkBlocks = 100n
@@ -204,7 +204,7 @@ export async function placeOfMove(
   { node, contracts }: Chain,
   terms: AuthorizationTerms,
   txHash: Hex,
-): Promise<Place | 'unknown' | undefined> {
+): Promise<PlaceOnChain | 'unknown' | undefined> {
   const receipt = await node.receiptOf(txHash)
   if (!receipt) return 'unknown'
   const { blockNumber, blockHash } = receipt
@@ -222,7 +222,7 @@ export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
 export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
 /** Transaction that may have moved AUSD of a wallet to the treasury. */
-export type Move = { readonly from: Hex; readonly txHash: Hex }
+export type PossibleMove = { readonly from: Hex; readonly txHash: Hex }
 
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 
@@ -232,7 +232,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
  * and if a single block has too many, the authorizations used in it are read instead: each of those
  * needs its owner's signature.
  */
-export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<Move[]> {
+export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
   const logs = await readLogs(
     chain,

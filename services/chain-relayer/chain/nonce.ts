@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Place } from './authorization'
+import type { PlaceOnChain } from './authorization'
 import type { Head, Node } from './node'
 
 /** How far back a nonce is searched: about nine hours of Monad blocks. */
@@ -14,7 +14,7 @@ export async function findNonceUse(
   address: Hex,
   nonce: number,
   head: Head,
-): Promise<Place | undefined> {
+): Promise<PlaceOnChain | undefined> {
   const isUsedAt = async (blockNumber: bigint) =>
     (await node.reader.getTransactionCount({ address, blockNumber })) > nonce
   let unused = head.number > blocksMax ? head.number - blocksMax : 0n

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Tx } from '#platform/db/open'
 import { typedTransfer } from '#shared/chain/erc3009'
 import {
-  type Deed,
+  type CallContent,
   overLimit,
   type Policy,
   type Spend,
@@ -18,7 +18,7 @@ import { countSpent } from './signing-limits.store'
 // counts them against its limits in the database transaction of the signature.
 
 /** Content of a transaction and its gas limit. */
-export type Call = Deed & { readonly gas: bigint }
+export type Call = CallContent & { readonly gas: bigint }
 
 /** Fees of a type-2 transaction, in wei per gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }

@@ -25,13 +25,13 @@ export const spendings = ['credit', 'repay', 'return', 'drip'] as const
 export type Spending = (typeof spendings)[number]
 
 /** Limits of each key: `most` per operation, `day` per UTC day. */
-export type Limit = { readonly most: bigint; readonly day: bigint }
+export type KeyLimit = { readonly most: bigint; readonly day: bigint }
 
 export type Policy = {
   readonly chainId: number
   readonly ausd: Hex
   readonly creditLine: Hex
-  readonly limits: { readonly [S in Spending]: Limit }
+  readonly limits: { readonly [S in Spending]: KeyLimit }
 }
 
 type Settings = {
@@ -48,7 +48,7 @@ type Settings = {
 
 /** Builds the policy from a configuration, whose limits are in whole AUSD. */
 export function policyOf(config: Settings): Policy {
-  const limit = (mostAusd: bigint, dayAusd: bigint): Limit => ({
+  const limit = (mostAusd: bigint, dayAusd: bigint): KeyLimit => ({
     most: mostAusd * 1_000_000n,
     day: dayAusd * 1_000_000n,
   })
@@ -75,12 +75,12 @@ export type Spend = {
 }
 
 /** A refusal by the policy. `limit`: it may pass once the limit is raised or on the next day. */
-export type Refusal = { readonly why: string; readonly by: 'never' | 'limit' }
+export type PolicyRefusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
 /** Thrown if the policy refuses a signature. */
 export class PolicyRefused extends Error {
   override name = 'PolicyRefused'
-  constructor(readonly refusal: Refusal) {
+  constructor(readonly refusal: PolicyRefusal) {
     super(refusal.why)
   }
 }
@@ -90,10 +90,14 @@ const never = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'neve
 export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'limit' })
 
 /** Content of a transaction, without sender and fees. */
-export type Deed = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
+export type CallContent = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
 
 /** Returns the spendings of a lane's transaction. Throws `PolicyRefused` if it is not allowed. */
-export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei }: Deed): Spend[] {
+export function spendsOfCall(
+  policy: Policy,
+  nonce: number,
+  { to, data, valueWei }: CallContent,
+): Spend[] {
   const isOf = (contract: Hex) => to.toLowerCase() === contract.toLowerCase()
   const isContract = isOf(policy.creditLine) || isOf(policy.ausd) || isOf(multicall3)
   if (isContract && valueWei !== 0n) throw never('native coin sent to a contract')

@@ -6,7 +6,7 @@ import { announceAll, announcement } from '#platform/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import * as relay from '#shared/messages/relay'
 import type { Message, Topic } from '#shared/messages/topic'
-import type { Place } from '../chain/authorization'
+import type { PlaceOnChain } from '../chain/authorization'
 import type { Context } from '../context'
 import { bookOperation } from '../ledger/book'
 import { outbox } from '../schema.store'
@@ -76,26 +76,29 @@ async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> 
 type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
   readonly requestId?: string | null
 }
-type Where = Pick<Place, 'txHash' | 'blockNumber'>
+type Where = Pick<PlaceOnChain, 'txHash' | 'blockNumber'>
 
 /**
  * Settles a waiting operation that a third party executed, or that needs no transaction (`place` is
  * null), and announces it in the same commit. Returns false if it no longer waits.
  */
-export const settle = async (tx: Tx, operation: Operation, place: Place | null): Promise<boolean> =>
-  (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
+export const settle = async (
+  tx: Tx,
+  operation: Operation,
+  place: PlaceOnChain | null,
+): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
 /** Settles the operations of a final transaction; returns those that had not ended before. */
 export const settleAll = (
   tx: Tx,
   operations: readonly Operation[],
-  place: Place,
+  place: PlaceOnChain,
 ): Promise<Operation[]> => settleFrom(tx, operations, place, ['waiting', 'assigned'])
 
 async function settleFrom(
   tx: Tx,
   operations: readonly Operation[],
-  place: Place | null,
+  place: PlaceOnChain | null,
   from: readonly OperationState[],
 ): Promise<Operation[]> {
   if (operations.length === 0) return []
@@ -118,7 +121,7 @@ async function settleFrom(
  * Settles an operation that was announced as failed, after a third party used its authorization.
  * The failure reason stays on the row. Returns false if it was already settled.
  */
-export async function settleLate(tx: Tx, operation: Ended, place: Place): Promise<boolean> {
+export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain): Promise<boolean> {
   const set = { ...place, watchAt: null }
   if (!(await moveOperation(tx, operation.id, 'settled', set, ['failed']))) return false
   await announceSettled(tx, operation, place)

@@ -1,4 +1,4 @@
-import { chunkBlocks, findMoves, type Move, placeOfMove } from '../chain/authorization'
+import { chunkBlocks, findMoves, type PossibleMove, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
 import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
@@ -41,7 +41,11 @@ export async function followTransfers(context: Context): Promise<boolean> {
   return to < head
 }
 
-async function settleIfMoved(context: Context, take: Watched, { txHash }: Move): Promise<void> {
+async function settleIfMoved(
+  context: Context,
+  take: Watched,
+  { txHash }: PossibleMove,
+): Promise<void> {
   const { authorization } = take.payload
   const place = await placeOfMove(context, authorization, txHash)
   if (place === 'unknown') throw new Error(`receipt of ${txHash} is not final`)

@@ -11,7 +11,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { multicall3, multicallAbi } from '../chain/multicall'
-import { decodeReads, encodeReads, type Line } from './account-call'
+import { decodeReads, encodeReads, type LineState } from './account-call'
 
 const contracts = { ausd: `0x${'a5'.repeat(20)}`, creditLine: `0x${'c1'.repeat(20)}` } as const
 const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
@@ -21,19 +21,19 @@ const fields = (
 ).components
 
 /** A line whose fields are all different; of the largest numbers that there are when `largest`. */
-const lineOf = (seed: number, largest = false): Line =>
+const lineOf = (seed: number, largest = false): LineState =>
   Object.fromEntries(
     fields.map(({ name, type }, at) => {
       if (type === 'bool') return [name, (seed + at) % 2 === 0]
       const bits = BigInt(type.slice('uint'.length))
       return [name, largest ? 2n ** bits - 1n : BigInt(seed * 100 + at)]
     }),
-  ) as unknown as Line
+  ) as unknown as LineState
 
-const answerOf = (lines: readonly Line[], blockNumber: bigint, failed = -1): Hex => {
+const answerOf = (lines: readonly LineState[], blockNumber: bigint, failed = -1): Hex => {
   const word = (value: bigint) =>
     encodeFunctionResult({ abi: multicallAbi, functionName: 'getBlockNumber', result: value })
-  const line = (result: Line) =>
+  const line = (result: LineState) =>
     encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
   const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
   results.push(word(blockNumber), word(1_795_244_400n), word(31n), word(41n), word(1n))

@@ -15,9 +15,13 @@ import { multicall3 } from '../chain/multicall'
 // compares the two.
 
 /** State of a wallet in the credit line. */
-export type Line = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
+export type LineState = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
 /** Everything read about a wallet. */
-export type Read = { readonly line: Line; readonly ausdMicro: bigint; readonly nativeWei: bigint }
+export type Read = {
+  readonly line: LineState
+  readonly ausdMicro: bigint
+  readonly nativeWei: bigint
+}
 /** Collateral of all accounts, which determines the value of a share. */
 export type Pool = { readonly collateralMicro: bigint; readonly shares: bigint }
 
@@ -110,7 +114,7 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
         name,
         type === 'bool' ? uint(at + field) === 1n : uint(at + field),
       ]),
-    ) as unknown as Line
+    ) as unknown as LineState
   const reads = Array.from({ length: wallets }, (_, wallet): Read | undefined => {
     const first = wallet * callsPerWallet
     if ([0, 1, 2].some((call) => hasFailed(first + call))) return undefined

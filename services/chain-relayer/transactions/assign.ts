@@ -4,7 +4,7 @@ import { bundledTransferGas } from '#shared/chain/gas'
 import { lookAt } from '../chain/chain-snapshot'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
-import { PolicyRefused, type Refusal, spendsOfCall } from '../keys/policy'
+import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
 import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { type BatchableTask, isBatchable, isRacing, isVerdict } from '../operations/operation'
@@ -192,7 +192,7 @@ async function postpone(context: Context, operation: Operation, cover: Cover): P
 }
 
 /** Holds a refused operation; those of a batch are retried alone, so that the others pass. */
-async function holdAll(context: Context, operations: readonly Operation[], refusal: Refusal) {
+async function holdAll(context: Context, operations: readonly Operation[], refusal: PolicyRefusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)
   for (const { id } of operations)

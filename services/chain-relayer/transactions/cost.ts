@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Place } from '../chain/authorization'
+import type { PlaceOnChain } from '../chain/authorization'
 import type { Node, Receipt } from '../chain/node'
 
 // Cost of a mined transaction. Monad charges the gas limit and reports it as `gasUsed`; if a
@@ -31,7 +31,7 @@ async function priceOf({ reader }: Node, { blockNumber }: Receipt, bid: Bid): Pr
 export async function costOf(
   node: Node,
   lane: Hex,
-  { txHash: hash, blockHash }: Place,
+  { txHash: hash, blockHash }: PlaceOnChain,
 ): Promise<{ paidWei: bigint; valueWei: bigint } | undefined> {
   const receipt = await node.receiptOf(hash)
   if (receipt?.blockHash !== blockHash) return undefined

@@ -6,7 +6,7 @@ import { failpoint } from '#platform/failpoint'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { withRequestId } from '#platform/request-id'
 import { spanSince } from '#platform/tracing/spans'
-import type { Place } from '../chain/authorization'
+import type { PlaceOnChain } from '../chain/authorization'
 import { lookAt } from '../chain/chain-snapshot'
 import { doubtsMax } from '../chain/errors'
 import type { Head, Receipt } from '../chain/node'
@@ -144,7 +144,7 @@ async function isUsedByAnother(
   tx: Tx,
   { holder }: Context,
   { transaction: { lane, nonce }, epoch }: Mined,
-  { txHash }: Place,
+  { txHash }: PlaceOnChain,
 ): Promise<boolean> {
   if (!(await stillHeld(tx, { address: lane, epoch }, holder))) return false
   const [now] = (await findOpen(tx, [lane])).filter((one) => one.nonce === nonce)
@@ -253,7 +253,7 @@ async function conclude(
 
 type Closing = {
   readonly concluded: Concluded
-  readonly place: Place
+  readonly place: PlaceOnChain
   readonly isDone?: ReturnType<typeof doneIn> | undefined
   /** Checked in the closing transaction; if false, nothing is closed. */
   readonly isProven?: (tx: Tx) => Promise<boolean>

@@ -6,7 +6,7 @@ import type { Look } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import type { Context } from '../context'
 import type { Call, Fees } from '../keys/keys'
-import { type Refusal, spendsOfCall } from '../keys/policy'
+import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/authorization-search'
 import {
   isUpToWallet,
@@ -204,7 +204,7 @@ const heldMs = 5 * 60_000
 export async function holdRefused(
   context: Context,
   operation: Operation,
-  { why, by }: Refusal,
+  { why, by }: PolicyRefusal,
 ): Promise<undefined> {
   const { id, kind } = operation
   if (by === 'never') {

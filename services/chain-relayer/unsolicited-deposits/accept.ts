@@ -12,7 +12,7 @@ import { findOperation, insertOperation } from '../operations/operation.store'
 import { findTakesBy, lockWallet } from '../operations/wallet.store'
 import { readArrival } from './deposit'
 import { decideRequest, findAsked, type GivebackRequest, noteRequest } from './request.store'
-import { type Arrival, type Facts, givebackNonce, refusalOf } from './return'
+import { type Arrival, type ArrivalFacts, givebackNonce, refusalOf } from './return'
 
 const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
   orderOf({
@@ -21,7 +21,7 @@ const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
   })
 
 /** Reads the facts about an arrival from our rows. */
-async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<Facts, 'isSpent'>> {
+async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'isSpent'>> {
   const takes = await findTakesBy(db, arrival)
   return {
     takes: takes.map(({ state, payload: { payoutId, authorization } }) => ({

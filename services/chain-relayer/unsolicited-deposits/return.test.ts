@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { type Facts, refusalOf, type TakeFacts } from './return'
+import { type ArrivalFacts, refusalOf, type TakeFacts } from './return'
 
-const nothing: Facts = { takes: [], isOurs: false, giveback: undefined, isSpent: false }
-const take = (state: TakeFacts['state'], valueMicro = 5n): Partial<Facts> => ({
+const nothing: ArrivalFacts = { takes: [], isOurs: false, giveback: undefined, isSpent: false }
+const take = (state: TakeFacts['state'], valueMicro = 5n): Partial<ArrivalFacts> => ({
   takes: [{ payoutId: 'p1', state, valueMicro }],
 })
-const given = (state: TakeFacts['state'], txHash: string | null = null): Partial<Facts> => ({
+const given = (state: TakeFacts['state'], txHash: string | null = null): Partial<ArrivalFacts> => ({
   giveback: { state, txHash },
 })
 

@@ -26,7 +26,7 @@ export type TakeFacts = {
 }
 
 /** Facts about an arrival from our rows and the token. */
-export type Facts = {
+export type ArrivalFacts = {
   readonly takes: readonly TakeFacts[]
   /** One of our lanes signed the transaction. */
   readonly isOurs: boolean
@@ -38,7 +38,7 @@ export type Facts = {
 
 /** Returns why an arrival is not given back, for the operator; undefined if it may be. */
 export function refusalOf(
-  { takes, isOurs, giveback, isSpent }: Facts,
+  { takes, isOurs, giveback, isSpent }: ArrivalFacts,
   ausdMicro: bigint,
 ): string | undefined {
   if (giveback?.state === 'settled') return `it was already given back in ${giveback.txHash}`

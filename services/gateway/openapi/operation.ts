@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 
 /** Description of an operation in the document; the route itself validates requests. */
-export type Operation = {
+export type OperationDoc = {
   summary: string
   description?: string
   tag: 'quotes' | 'account' | 'money' | 'record' | 'webhooks' | 'operations'
@@ -26,7 +26,7 @@ const json = (schema: TSchema, example: unknown) => ({
   content: { 'application/json': { schema, example } },
 })
 
-function contentOf({ schema, example, text = {} }: Operation['ok']) {
+function contentOf({ schema, example, text = {} }: OperationDoc['ok']) {
   const others = Object.entries(text).map(([type, shown]) => [
     type,
     { schema: { type: 'string' }, example: shown },
@@ -54,7 +54,7 @@ const unchanged = {
 }
 
 /** Returns the route options for an operation: its documentation, and no parsing by the router. */
-export function operation(words: Operation) {
+export function operation(words: OperationDoc) {
   const { summary, description, tag, security, body, ok, errors } = words
   const parameters = [...(words.parameters ?? []), ...(words.tagged ? [ifNoneMatch] : [])]
   const refused = [...errors, 431, 500].map((status) => [

@@ -4,7 +4,7 @@ import { Unavailable } from '#platform/bus/ask'
 import { listen } from '../listen'
 import { askOf, okay, type Replies } from '../test-support/fixture'
 import { openConsole } from './console'
-import type { Feed } from './feed'
+import type { PageFeed } from './feed'
 
 const token = 'token-of-this-start-0001'
 const bearer = { authorization: `Bearer ${token}` }
@@ -12,7 +12,7 @@ const log = pino({ level: 'silent' })
 const leaving = new AbortController()
 const operators = async () => Response.json({ status: 'alive' })
 /** A feed that is not live and tells every page. */
-const deaf: Feed = {
+const deaf: PageFeed = {
   watch: (_, push) => {
     push('deaf', { reason: 'no operations here' })
     return () => {}

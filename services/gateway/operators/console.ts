@@ -4,7 +4,7 @@ import { tokenMatcher } from '#shared/api/console-token'
 import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
 import type { App } from '../app'
 import { hostFault, readTarget } from '../http/target'
-import type { Feed } from './feed'
+import type { PageFeed } from './feed'
 import { pageFiles, securityHeaders } from './files'
 import { strangeIn, tokenIn } from './origin-check'
 import { type Read, shownTo } from './questions'
@@ -18,7 +18,7 @@ export type ConsoleParts = {
   /** Host names accepted in addition to IP addresses and `localhost`. */
   hosts: readonly string[]
   ask: Ask
-  feed: Feed
+  feed: PageFeed
   log: Log
   /** Aborted when this instance shuts down; pages reconnect to another. */
   leaving: AbortSignal

@@ -7,7 +7,7 @@ import { shownTo } from './questions'
 import type { Push } from './sse'
 
 /** The live feed of `operations`, for one page. */
-export type Feed = {
+export type PageFeed = {
   /** Passes the feed on until the returned function is called, with a `deaf` event while it is not live. */
   readonly watch: (token: string, push: Push) => () => void
 }
@@ -23,7 +23,7 @@ export function openFeed(options: {
   readonly ask: Ask
   readonly log: Log
   readonly renewMs?: number
-}): Feed {
+}): PageFeed {
   const { bus, ask, log } = options
   return {
     watch: (token, push) => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
-import { type Debt, decideReminder, isDay, nextDay, zonesOf } from './reminder'
+import { type CycleDates, decideReminder, isDay, nextDay, zonesOf } from './reminder'
 
 const day = 86_400
 const hour = 3_600
 /** Noon in Jakarta. */
 const dueAt = Date.UTC(2026, 11, 24, 5) / 1_000
-const debt: Debt = { openedAt: dueAt - 30 * day, dueAt, defaultsAt: dueAt + day }
+const debt: CycleDates = { openedAt: dueAt - 30 * day, dueAt, defaultsAt: dueAt + day }
 const jakarta = ['Asia/Jakarta']
 const none: ReadonlySet<ReminderKind> = new Set()
 
@@ -75,7 +75,7 @@ test('each kind is sent at most once, in order, by day, and only while it is tru
       for (const { seconds, pause, country } of steps) {
         now += seconds
         due += pause ?? 0
-        const at: Debt = { openedAt, dueAt: due, defaultsAt: due + graceDays * day }
+        const at: CycleDates = { openedAt, dueAt: due, defaultsAt: due + graceDays * day }
         const zones = zonesOf(country)
         const { send, lookAt } = decideReminder(at, now, sent, zones)
         if (lookAt !== null) expect(lookAt).toBeGreaterThan(now)
@@ -96,7 +96,7 @@ test('each kind is sent at most once, in order, by day, and only while it is tru
 test('looking again only when told sends the same kinds as looking every quarter of an hour', () => {
   const run = (openedAt: number, due: number, country: string | null, isPatient: boolean) => {
     const sent = new Map<ReminderKind, number>()
-    const at: Debt = { openedAt, dueAt: due, defaultsAt: due + day }
+    const at: CycleDates = { openedAt, dueAt: due, defaultsAt: due + day }
     let next = openedAt
     for (let now = openedAt; now < due + 9 * day; now += 900) {
       if (isPatient && now < next) continue

@@ -1,14 +1,17 @@
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 
 /** An open cycle: its opening, its due date, and the end of its grace period, in unix seconds of the chain. */
-export type Debt = {
+export type CycleDates = {
   readonly openedAt: number
   readonly dueAt: number
   readonly defaultsAt: number
 }
 
 /** The reminder to send now, if any, and when to look again; null if none will follow. */
-export type Decision = { readonly send: ReminderKind | null; readonly lookAt: number | null }
+export type ReminderDecision = {
+  readonly send: ReminderKind | null
+  readonly lookAt: number | null
+}
 
 const daySeconds = 86_400
 /** First and last moment of reminders: seconds before the due date, and after the grace period. */
@@ -21,11 +24,11 @@ export const behindSeconds = 7 * daySeconds
  * A kind whose time came before the debt existed is left out.
  */
 export function decideReminder(
-  debt: Debt,
+  debt: CycleDates,
   now: number,
   sent: ReadonlySet<ReminderKind>,
   zones: readonly string[],
-): Decision {
+): ReminderDecision {
   const { openedAt, dueAt, defaultsAt } = debt
   const starts = [dueAt - aheadSeconds, dueAt - daySeconds, dueAt, defaultsAt]
   const spans = reminderKinds

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock'
-import { type Head, type Known, readHead } from './head'
-import { type ChainIdentity, identify } from './identity'
+import { type FinalizedHead, type KnownBlock, readHead } from './head'
+import { type ExpectedChain, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
 import { readSpan, type Span } from './span'
 
@@ -17,9 +17,9 @@ export type Endpoint = {
   /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
   /** Reads the finalized block and the number of events; null if it is still the known block. */
-  readonly readHead: (known: Known) => Promise<Head | null>
+  readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
   /** Reads a span and adapts the range to the result. */
-  readonly readSpan: (from: number, to: number, head: Head) => Promise<Span>
+  readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<Span>
 }
 
 const deadlineMs = 4_000
@@ -28,7 +28,7 @@ const spanDeadlineMs = 8_000
 
 export function openEndpoint(
   rpc: Rpc,
-  identity: ChainIdentity,
+  identity: ExpectedChain,
   rangeMax: number,
   clock: Clock,
 ): Endpoint {

@@ -3,7 +3,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** A finalized block, and the number of events that the contract has emitted up to it. */
-export type Head = {
+export type FinalizedHead = {
   readonly block: number
   readonly hash: Hex
   readonly atSeconds: number
@@ -11,7 +11,7 @@ export type Head = {
 }
 
 /** A block that must be on the endpoint's chain; `hash` is null before the first. */
-export type Known = { readonly blockNumber: number; readonly blockHash: string | null }
+export type KnownBlock = { readonly blockNumber: number; readonly blockHash: string | null }
 
 export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 
@@ -31,9 +31,9 @@ const sequenceData = encodeFunctionData({ abi: creditLineAbi, functionName: 'seq
  */
 export async function readHead(
   endpoint: Rpc & { contract: Address },
-  known: Known,
+  known: KnownBlock,
   deadlineMs: number,
-): Promise<Head | null> {
+): Promise<FinalizedHead | null> {
   const [answer] = await rpcBatch(endpoint, [headerCall('finalized')], deadlineMs)
   const header = answer as Header | null
   if (!header?.number) throw new RpcFault('broken', 'the endpoint has no finalized block')
@@ -74,7 +74,7 @@ export async function readHead(
 }
 
 /** Throws if the known block is another one: at finality that means another chain. */
-function checkSame({ blockNumber, blockHash }: Known, hash: string | undefined): void {
+function checkSame({ blockNumber, blockHash }: KnownBlock, hash: string | undefined): void {
   if (blockHash === null || hash === blockHash) return
   throw new OtherBlocks(`the endpoint's chain does not continue our block ${blockNumber}`)
 }

@@ -8,7 +8,7 @@ import { versionFault } from '#shared/chain/line-version'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** Expected chain and contract; an `unchecked` genesis hash accepts the first one reported. */
-export type ChainIdentity = { chainId: number; genesisHash: string; contract: Address }
+export type ExpectedChain = { chainId: number; genesisHash: string; contract: Address }
 
 /** Thrown if an endpoint is on another chain; none of its answers is used. */
 class AnotherChain extends RpcFault {
@@ -21,7 +21,7 @@ class AnotherChain extends RpcFault {
 const deadlineMs = 4_000
 
 /** Returns an endpoint's genesis hash; throws `AnotherChain`, or `RpcFault` if it is down. */
-export async function identify(rpc: Rpc, identity: ChainIdentity): Promise<string> {
+export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['0x0', false] },
@@ -53,7 +53,7 @@ const sayEveryMs = 60_000
  */
 export async function awaitChain(
   endpoints: RpcEndpoints,
-  identity: ChainIdentity,
+  identity: ExpectedChain,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
   const warn = openLogThrottled(log, systemClock, sayEveryMs)
@@ -79,7 +79,7 @@ const advice =
   'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun run deploy prints them)'
 
 /** Returns why an endpoint does not match, if so. Throws `RpcFault` if it does not respond. */
-async function whyUnreadable(rpc: Rpc, identity: ChainIdentity): Promise<string | undefined> {
+async function whyUnreadable(rpc: Rpc, identity: ExpectedChain): Promise<string | undefined> {
   try {
     await identify(rpc, identity)
   } catch (fault) {

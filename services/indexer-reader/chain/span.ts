@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { batchMax } from '#shared/chain/batches'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
-import { type Head, type Header, headerCall, hex } from './head'
+import { type FinalizedHead, type Header, headerCall, hex } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** Consecutive blocks, and the followed events that one endpoint has of them. */
@@ -30,7 +30,7 @@ type RawLog = {
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
-  { from, to, head }: { from: number; to: number; head: Head },
+  { from, to, head }: { from: number; to: number; head: FinalizedHead },
   deadlineMs: number,
 ): Promise<Span> {
   const { contract } = endpoint
@@ -53,7 +53,7 @@ export async function readSpan(
 function checkedLogs(
   logs: unknown,
   contract: Address,
-  { from, to, head }: { from: number; to: number; head: Head },
+  { from, to, head }: { from: number; to: number; head: FinalizedHead },
 ): RawLog[] {
   if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs returned no list')
   let before = { block: from, index: -1 }
@@ -74,7 +74,7 @@ function checkedLogs(
 }
 
 /** Returns block times, from the logs or, for nodes that omit them there, from the headers. */
-async function blockTimes(rpc: Rpc, logs: RawLog[], head: Head, deadlineMs: number) {
+async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
   for (const log of logs) {
     if (log.blockTimestamp) times.set(Number(log.blockNumber), Number(log.blockTimestamp))

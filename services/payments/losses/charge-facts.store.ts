@@ -7,7 +7,7 @@ import { isMissing, refunds, reversals } from './refund.store'
 import type { Report } from './report'
 
 /** Facts about a charge from other tables than the payment's own. */
-export type Beside = {
+export type ChargeFacts = {
   /** Everything reported about money that left the charge again. */
   readonly reports: readonly Report[]
   /** True if the charge was booked as unmatched money before. */
@@ -23,7 +23,7 @@ export async function findBeside(
   tx: Tx,
   { wallet }: Pick<PaymentRow, 'wallet'>,
   { paymentId }: Pick<Charge, 'paymentId'>,
-): Promise<Beside> {
+): Promise<ChargeFacts> {
   const { id, origin, status, refundedMinor, objectId } = refunds
   const report = sql`json_build_object('id', ${id}, 'origin', ${origin}, 'status', ${status},
     'refundedMinor', ${refundedMinor}::text, 'objectId', ${objectId})`

@@ -1,5 +1,5 @@
 import { maxUint256, parseEther } from 'viem'
-import type { Facts, LineFacts, TokenFacts } from '#infra/deploy/facts'
+import type { DeployFacts, LineFacts, TokenFacts } from '#infra/deploy/facts'
 import type { Wanted } from '#infra/deploy/wanted'
 
 /** A made-up address. */
@@ -29,7 +29,7 @@ export const line: LineFacts = {
 }
 export const rich = parseEther('100')
 /** A chain with everything in place. */
-export const complete: Facts = {
+export const complete: DeployFacts = {
   ...{ chainId: 10_143, genesisHash: '0xaa', isAnvil: false, hasMulticall: true },
   ...{ maxFeeWei: 100_000_000_000n, token, line },
   admin: { address: admin, wei: rich, ausdMicro: 0n },

@@ -2,9 +2,9 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '#platform/db/open'
 import { balances } from '../schema.store'
 
-export type Balance = typeof balances.$inferSelect
+export type BalanceRow = typeof balances.$inferSelect
 
-export const findBalance = async (db: Db, place: string): Promise<Balance | undefined> =>
+export const findBalance = async (db: Db, place: string): Promise<BalanceRow | undefined> =>
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
 /** Stores the current balance of a place; of concurrent instances the later reading wins. */

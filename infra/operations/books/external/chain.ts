@@ -2,7 +2,7 @@ import { type Hex, pad, type RpcLog } from 'viem'
 import type { Place } from '#infra/operations/place'
 import {
   finalizedBlock,
-  type Node,
+  type LogNode,
   openNode,
   readLogs,
   type Span,
@@ -10,7 +10,7 @@ import {
 import type { BooksContext } from '../context'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'
-import { lineTopics, type Move, movementsOf, named, transferTopic } from './moves'
+import { type AusdMove, lineTopics, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
 /** Number of ranges of `logsRangeMax` blocks that are committed together with the checkpoint. */
@@ -46,7 +46,7 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
 /** Throws if the chain was reset or replaced; otherwise reading would continue unnoticed. */
 async function refuseOtherChain(
   database: BooksContext['database'],
-  node: Node,
+  node: LogNode,
   head: bigint,
 ): Promise<void> {
   const noted = await database.read((db) => findCheckpoint(db, source))
@@ -68,13 +68,13 @@ async function refuseOtherChain(
     )
 }
 
-const timeOf = async (node: Node, blockNumber: bigint): Promise<Date> => {
+const timeOf = async (node: LogNode, blockNumber: bigint): Promise<Date> => {
   const { timestamp } = await node.getBlock({ blockNumber })
   return new Date(Number(timestamp) * 1_000)
 }
 
 /** Reads all movements of a range of blocks, each with its time. */
-async function readMoves(node: Node, place: Place, span: Span) {
+async function readMoves(node: LogNode, place: Place, span: Span) {
   const { ausd, creditLine, treasury, logsRangeMax } = place
   const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
     readLogs(node, { address, topics }, span, logsRangeMax)
@@ -83,7 +83,7 @@ async function readMoves(node: Node, place: Place, span: Span) {
   const into = await read(ausd, [transferTopic, null, pad(treasury)])
   const moves = movementsOf(line, [...out, ...into], place)
   const times = await timesOf(node, [...line, ...out, ...into], moves)
-  const rows: (Move & { movedAt: Date })[] = []
+  const rows: (AusdMove & { movedAt: Date })[] = []
   for (let start = 0; start < moves.length; start += receiptsAtOnce) {
     const some = moves.slice(start, start + receiptsAtOnce)
     const all = await Promise.all(some.map((move) => explained(node, place, move)))
@@ -93,7 +93,7 @@ async function readMoves(node: Node, place: Place, span: Span) {
 }
 
 /** Adds the key of a transfer, which only the preceding log in its receipt contains. */
-async function explained(node: Node, place: Place, move: Move): Promise<Move> {
+async function explained(node: LogNode, place: Place, move: AusdMove): Promise<AusdMove> {
   if (move.kind !== 'in' && move.kind !== 'out') return move
   const hash = move.txHash as Hex
   const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
@@ -103,9 +103,9 @@ async function explained(node: Node, place: Place, move: Move): Promise<Move> {
 
 /** Returns the times of the movements' blocks, from the logs if the node includes them. */
 async function timesOf(
-  node: Node,
+  node: LogNode,
   logs: readonly RpcLog[],
-  moves: readonly Move[],
+  moves: readonly AusdMove[],
 ): Promise<Map<bigint, Date>> {
   const times = new Map<bigint, Date>()
   for (const { blockNumber, blockTimestamp } of logs)

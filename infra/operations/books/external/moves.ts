@@ -4,7 +4,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { chainMoveKinds } from '../schema.store'
 
 /** Movement of our AUSD, parsed from a log. Addresses and hashes are in lower case. */
-export type Move = {
+export type AusdMove = {
   readonly txHash: string
   readonly logIndex: number
   readonly block: bigint
@@ -52,7 +52,7 @@ export function movementsOf(
   lineLogs: readonly RpcLog[],
   transferLogs: readonly RpcLog[],
   places: Places,
-): Move[] {
+): AusdMove[] {
   const all = new Map([...lineLogs, ...transferLogs].map((log) => [`${idOf(log)}`, log]))
   const byTransaction = Map.groupBy(all.values(), ({ transactionHash }) => transactionHash)
   return [...byTransaction.values()].flatMap((logs) =>
@@ -65,7 +65,7 @@ export function movementsOf(
 
 const idOf = (log: RpcLog) => `${log.transactionHash}:${placeIn(log)}`
 
-function movesOfOne(logs: readonly RpcLog[], places: Places): Move[] {
+function movesOfOne(logs: readonly RpcLog[], places: Places): AusdMove[] {
   const line = lower(places.creditLine)
   const heldRefs = new Set(
     parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(
@@ -74,7 +74,7 @@ function movesOfOne(logs: readonly RpcLog[], places: Places): Move[] {
   )
   let toLine = 0n
   let fromLine = 0n
-  return logs.flatMap((log): Move[] => {
+  return logs.flatMap((log): AusdMove[] => {
     if (lower(log.address) === line) {
       const move = refMoveOf(log, heldRefs)
       if (move?.kind === 'revoke') fromLine += move.ausdMicro
@@ -97,7 +97,7 @@ const commonOf = (log: RpcLog) => ({
 })
 
 /** Parses an event with a ref; repayments by the account itself have none and are ignored. */
-function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): Move | undefined {
+function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefined {
   const [event] = parseEventLogs({
     abi: creditLineAbi,
     eventName: refEvents,
@@ -118,7 +118,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): Move | undefined {
 }
 
 /** Parses a transfer; undefined if its amount is 0 or both sides are the treasury. */
-function transferMoveOf(log: RpcLog, { treasury }: Places): Move | undefined {
+function transferMoveOf(log: RpcLog, { treasury }: Places): AusdMove | undefined {
   const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
   const ausdMicro = BigInt(log.data)
   if (from === to || ausdMicro === 0n) return undefined
@@ -140,7 +140,11 @@ export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint
  * Adds to a transfer the data of the log right before it: its key, if it was signed, or the user who
  * sent AUSD from the credit line to the treasury.
  */
-export function named(move: Move, logs: readonly RpcLog[], { ausd, creditLine }: Contracts): Move {
+export function named(
+  move: AusdMove,
+  logs: readonly RpcLog[],
+  { ausd, creditLine }: Contracts,
+): AusdMove {
   const before = logs.find((log) => placeIn(log) === move.logIndex - 1)
   const topic = before?.topics[0]
   if (!before || !topic) return move

@@ -7,7 +7,7 @@ import type { ChainMove } from './chain-move.store'
 import type { ProviderMove } from './provider-move.store'
 
 /** Facts about a movement that its log does not contain. */
-export type Known = {
+export type MoveFacts = {
   /** A service's row names it, so that service books it. */
   readonly isNamed: boolean
   /** An operator accepted it as capital. */
@@ -46,7 +46,7 @@ export function openingOf(account: ProviderAccount, minor: bigint): Position {
 export function booksOfMove(
   move: Pick<ChainMove, 'kind' | 'wallet' | 'key' | 'ausdMicro'>,
   creditLine: string,
-  { isNamed, isAccepted, isRipe }: Known,
+  { isNamed, isAccepted, isRipe }: MoveFacts,
 ): { event: string; lines: Position } | undefined {
   const { kind, wallet, ausdMicro } = move
   if (kind === 'mint')

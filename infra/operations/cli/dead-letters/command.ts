@@ -5,7 +5,7 @@ import { counted } from '#infra/operations/words'
 import { pause } from '#platform/deadline'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import {
-  type DeadLetter,
+  type DeadLetterSummary,
   type Group,
   groupIdOf,
   groupsOf,
@@ -95,7 +95,7 @@ export const deadLetters = among('dead letters: list, show, redrive, dismiss', {
   dismiss,
 })
 
-type Decided = { letter: DeadLetter; performed: Performed }
+type Decided = { letter: DeadLetterSummary; performed: Performed }
 
 /** Sends the decision to the service of each selected message, one at a time. */
 async function decide(
@@ -126,7 +126,7 @@ async function decide(
 /** Waits for the outcome of a redrive. */
 async function awaited(
   { sql }: Operator,
-  letter: DeadLetter,
+  letter: DeadLetterSummary,
   performed: Performed,
   endsAt: number,
 ): Promise<Performed> {

@@ -3,9 +3,9 @@ import postgres, { type Sql } from 'postgres'
 import type { RunningStack } from '#infra/local/stack'
 import { query } from '#test/support/database'
 import { operate, sharedStack } from '#test/support/stack'
-import { type DeadLetter, groupsOf, lettersNamed, listDeadLetters } from './letters'
+import { type DeadLetterSummary, groupsOf, lettersNamed, listDeadLetters } from './letters'
 
-const letter = (messageId: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
+const letter = (messageId: string, more: Partial<DeadLetterSummary> = {}): DeadLetterSummary => ({
   ...{ service: 'payments', messageId, subject: 'relay.credit.settled', reason: 'r' },
   ...{ diedAt: new Date('2026-11-22T01:00:00Z'), redriveRequestedAt: null },
   firstDiedAt: more.diedAt ?? new Date('2026-11-22T01:00:00Z'),

@@ -3,7 +3,7 @@ import { fieldRemover } from '#platform/redaction'
 import { deadLetterDecisions, type Reader } from '#shared/messages/dead-letters'
 
 /** A dead-lettered message, without its payload, which may contain personal data. */
-export type DeadLetter = {
+export type DeadLetterSummary = {
   service: Reader
   messageId: string
   subject: string
@@ -31,10 +31,10 @@ export type Group = {
 const readers = Object.keys(deadLetterDecisions) as Reader[]
 
 /** Lists open dead letters, oldest first. */
-export async function listDeadLetters(sql: Sql): Promise<DeadLetter[]> {
+export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   const found = await Promise.all(
     readers.map(
-      (service) => sql<DeadLetter[]>`
+      (service) => sql<DeadLetterSummary[]>`
         select ${service} as service, message_id as "messageId", subject, reason,
           died_at as "diedAt", redrive_requested_at as "redriveRequestedAt",
           least(died_at, (select min(cause)::timestamptz from ops.deeds
@@ -51,13 +51,16 @@ const schemaOf = (service: Reader): string => service.replaceAll('-', '_')
 /**
  * Selects by message id, group id or `all`. Two services may have dead-lettered the same message.
  */
-export const lettersNamed = (letters: readonly DeadLetter[], word: string): DeadLetter[] =>
+export const lettersNamed = (
+  letters: readonly DeadLetterSummary[],
+  word: string,
+): DeadLetterSummary[] =>
   letters.filter(
     (letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word,
   )
 
 /** Groups dead letters, largest group first. */
-export function groupsOf(letters: readonly DeadLetter[]): Group[] {
+export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
   const groups = [...Map.groupBy(letters, groupIdOf)].map(([id, same]): Group => {
     const [oldest] = same
     const { service, messageId, subject } = oldest!
@@ -74,10 +77,10 @@ export function groupsOf(letters: readonly DeadLetter[]): Group[] {
   return groups.sort((left, right) => right.count - left.count)
 }
 
-const firstMs = ({ firstDiedAt }: DeadLetter): number => firstDiedAt.getTime()
+const firstMs = ({ firstDiedAt }: DeadLetterSummary): number => firstDiedAt.getTime()
 
 /** Eight hex digits: short to type, and unique among few groups. */
-export const groupIdOf = ({ service, subject, reason }: DeadLetter): string =>
+export const groupIdOf = ({ service, subject, reason }: DeadLetterSummary): string =>
   new Bun.CryptoHasher('sha256')
     .update([service, kindOf(subject), sameIn(reason)].join('\n'))
     .digest('hex')
@@ -95,7 +98,7 @@ const sameIn = (reason: string): string =>
     .replace(/[0-9]+/g, '#')
 
 /** Reads attempts and payload, without personal and provider data. */
-export async function readLetter(sql: Sql, { service, messageId }: DeadLetter) {
+export async function readLetter(sql: Sql, { service, messageId }: DeadLetterSummary) {
   const [row] = await sql<{ payload: unknown; attempts: number | null }[]>`
     select d.payload, i.attempts from ${sql(schemaOf(service))}.dead_letter d
     left join ${sql(schemaOf(service))}.inbox i
@@ -107,7 +110,7 @@ export async function readLetter(sql: Sql, { service, messageId }: DeadLetter) {
 const withoutPrivate = fieldRemover(new Set(['body', 'authorization', 'signature', 'bank']))
 
 /** Reads the state of a dead letter since `diedAt`: closed, dead-lettered again, or pending. */
-export async function outcomeOf(sql: Sql, { service, messageId, diedAt }: DeadLetter) {
+export async function outcomeOf(sql: Sql, { service, messageId, diedAt }: DeadLetterSummary) {
   const [row] = await sql<{ ended: boolean; again: boolean; reason: string }[]>`
     select redriven_at is not null as ended, died_at <> ${diedAt} as again, reason
     from ${sql(schemaOf(service))}.dead_letter

@@ -1,5 +1,5 @@
 import { holds, personalData } from '#infra/documents/personal-data'
-import { among, type Found, reading } from '#infra/operations/cli/command'
+import { among, type CommandResult, reading } from '#infra/operations/cli/command'
 import { erase, erased } from '#infra/operations/cli/person/erase'
 import { readPerson, type Stored } from '#infra/operations/cli/person/read'
 import { walletFault } from '#infra/operations/cli/person/wallet'
@@ -10,7 +10,7 @@ const form = (name: string) => ({
 
 const exported = reading({
   ...{ does: 'everything stored about a wallet, as JSON', ...form('export') },
-  read: async ({ words: [wallet = ''] }, { sql }): Promise<Found> => {
+  read: async ({ words: [wallet = ''] }, { sql }): Promise<CommandResult> => {
     const stored = await readPerson(sql, wallet.toLowerCase())
     const tables = Object.fromEntries(stored.map(({ table, rows }) => [table, rows]))
     return { text: JSON.stringify(tables, null, 2), data: { wallet, tables }, ok: true }
@@ -33,7 +33,7 @@ const exposure = reading({
     does: 'which personal data of a wallet is stored where, for a breach notice',
     ...form('exposure'),
   },
-  read: async ({ words: [wallet = ''] }, { sql }): Promise<Found> => {
+  read: async ({ words: [wallet = ''] }, { sql }): Promise<CommandResult> => {
     const exposed = (await readPerson(sql, wallet.toLowerCase())).map(exposureOf)
     const lines = exposed.map(({ table, rows, first, last, kinds }) =>
       [`${table}: ${rows}`, first && `${first} to ${last}`, kinds.join('; ')]

@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
 import {
   askOutcome,
-  type Outcome,
+  type CommandOutcome,
   type Performed,
   perform,
 } from '#infra/operations/audit-log/audit-log.store'
-import { changing, type Found, reading } from '#infra/operations/cli/command'
+import { type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { personErasures } from '#shared/messages/person'
@@ -16,7 +16,7 @@ type Wallet = `0x${string}`
 type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
 /** Asks every service, one after the other. Stops at the first refusal, unless it only checks. */
-async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<Outcome> {
+async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<CommandOutcome> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
     const outcome = await askOutcome(operator, question, asked)
@@ -91,7 +91,7 @@ export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
 export const erased = reading({
   ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
   usage: 'person erased [--json]',
-  read: async (_, { sql }): Promise<Found> => {
+  read: async (_, { sql }): Promise<CommandResult> => {
     const wallets = await listErased(sql)
     const text = wallets.map(({ wallet, at }) => `${wallet}@${at.toISOString()}`).join('\n')
     return { text, data: { erased: wallets }, ok: true }
