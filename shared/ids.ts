@@ -9,8 +9,8 @@ const prefixes = {
   message: 'msg',
 } as const
 
-export type Kind = keyof typeof prefixes
-export type Id<K extends Kind = Kind> = `${(typeof prefixes)[K]}_${string}`
+export type IdKind = keyof typeof prefixes
+export type Id<K extends IdKind = IdKind> = `${(typeof prefixes)[K]}_${string}`
 
 const digestOf = (kind: string, cause: string) =>
   createHash('sha256').update(`${kind}:${cause}`).digest()
@@ -18,7 +18,7 @@ const digestOf = (kind: string, cause: string) =>
 /**
  * Derives an id from a cause. The same cause gives the same id, so a retry finds its first attempt.
  */
-export const idFor = <K extends Kind>(kind: K, cause: string): Id<K> =>
+export const idFor = <K extends IdKind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
 /**

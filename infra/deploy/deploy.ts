@@ -11,12 +11,12 @@ import { type DeployNode, openNode, withMulticall } from './node'
 import { observe } from './observe'
 import { givenWei, type Plan, planFrom } from './plan'
 import { chainRefusals, mayBeginAnew } from './refusal'
-import { prepare, type SendOutcome, untilFinal } from './send'
-import { callOf, type KnownAddresses, type SentStep, type Step } from './step'
-import type { Signers, Wanted } from './wanted'
+import { type FinalOutcome, prepare, untilFinal } from './send'
+import { callOf, type DeployStep, type KnownAddresses, type SentStep } from './step'
+import type { Signers, WantedDeployment } from './wanted'
 
 export type Job = {
-  readonly wanted: Wanted
+  readonly wanted: WantedDeployment
   readonly signers: Signers
   readonly rpcUrls: readonly string[]
   readonly addressesFile: string
@@ -139,7 +139,7 @@ async function deployBlockOf(run: Run, creditLine: Address | undefined): Promise
   return wanted.deployBlock === 'find' ? findDeployBlock(run.node, creditLine) : wanted.deployBlock
 }
 
-async function act(run: Run, step: Step): Promise<void> {
+async function act(run: Run, step: DeployStep): Promise<void> {
   const { node, job } = run
   if (step.do === 'give_native')
     await node.tell('anvil_setBalance', [step.to, numberToHex(givenWei)])
@@ -182,7 +182,7 @@ async function finish(run: Run, pending: Pending): Promise<void> {
  * Returns the addresses a final deployment step adds. If another transaction of ours took the nonce
  * and created a contract there (two runs at once bid different fees for the same bytes), uses it.
  */
-async function placesFrom({ node }: Run, pending: Pending, outcome: SendOutcome) {
+async function placesFrom({ node }: Run, pending: Pending, outcome: FinalOutcome) {
   const { step, from, nonce } = pending
   if (outcome.final === 'reverted' || !step.startsWith('deploy_')) return {}
   const at = getContractAddress({ from, nonce: BigInt(nonce) })
@@ -211,5 +211,5 @@ function keep(run: Run, book: AddressBook): void {
 }
 
 /** Returns a unique, readable name of a step. */
-export const nameOf = ({ do: action, ...rest }: Step): string =>
+export const nameOf = ({ do: action, ...rest }: DeployStep): string =>
   [action, ...Object.values(rest).map(String)].join(' ')

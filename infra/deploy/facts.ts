@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Terms } from './wanted'
+import type { DeployedTerms } from './wanted'
 
 /** Identity of the chain behind the endpoints. */
 export type ChainFacts = {
@@ -31,7 +31,7 @@ export type LineFacts = {
   readonly version: bigint | null
   readonly token: Address | null
   readonly treasury: Address | null
-  readonly terms: Terms | null
+  readonly terms: DeployedTerms | null
   readonly deployBlock: number | null
   readonly adminHasRole: boolean
   readonly isPaused: boolean

@@ -5,7 +5,7 @@ import { typedTransfer } from '#shared/chain/erc3009'
 import { gasLimits } from '#shared/chain/gas'
 import type { DeployFacts } from './facts'
 import { type DeployNode, textOf } from './node'
-import type { Signers, Wanted } from './wanted'
+import type { Signers, WantedDeployment } from './wanted'
 
 // The relayer sends with fixed gas limits, measured on an anvil with a stand-in token. Before the
 // services rely on them, they are compared with `eth_estimateGas` of the real chain, for accounts
@@ -37,7 +37,7 @@ const validSeconds = 60
 export async function estimateGas(
   { reader }: DeployNode,
   { token, line, treasury, lanes }: DeployFacts,
-  wanted: Wanted,
+  wanted: WantedDeployment,
   signers: Signers,
 ): Promise<Estimates> {
   const lane = lanes[0]?.address

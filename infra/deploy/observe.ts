@@ -11,14 +11,14 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type DeployFacts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
 import type { DeployNode } from './node'
 import { type KnownAddresses, roleHash } from './step'
-import { type Terms, termNames, type Wanted } from './wanted'
+import { type DeployedTerms, termNames, type WantedDeployment } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
 
 /** Reads the plan's input at the latest block. Throws if no endpoint answers. */
 export async function observe(
   { chain, reader }: DeployNode,
-  wanted: Wanted,
+  wanted: WantedDeployment,
   places: KnownAddresses,
   deployBlock: number | null,
 ): Promise<DeployFacts> {
@@ -60,7 +60,11 @@ const balanceOf = (reader: Reader, token: Address, account: Address) =>
     }),
   )
 
-async function tokenFacts(reader: Reader, address: Address, wanted: Wanted): Promise<TokenFacts> {
+async function tokenFacts(
+  reader: Reader,
+  address: Address,
+  wanted: WantedDeployment,
+): Promise<TokenFacts> {
   const at = { address, abi: ausdAbi } as const
   const [code, domain, separator, mintable] = await Promise.all([
     reader.getCode({ address }),
@@ -89,7 +93,7 @@ async function lineFacts(
   reader: Reader,
   address: Address,
   { ausd }: KnownAddresses,
-  { admin, treasury, lanes }: Wanted,
+  { admin, treasury, lanes }: WantedDeployment,
 ): Promise<Omit<LineFacts, 'deployBlock'>> {
   const at = { address, abi: creditLineAbi } as const
   const hasRole = (role: `0x${string}`, account: Address) =>
@@ -142,14 +146,14 @@ async function lineFacts(
   }
 }
 
-async function termsOf(reader: Reader, address: Address): Promise<Terms | null> {
+async function termsOf(reader: Reader, address: Address): Promise<DeployedTerms | null> {
   const values = await Promise.all(
     termNames.map((functionName) =>
       answered(reader.readContract({ address, abi: creditLineAbi, functionName })),
     ),
   )
   if (values.includes(null)) return null
-  return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as Terms
+  return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as DeployedTerms
 }
 
 /** Returns null if the contract has no such function; rethrows every other error. */

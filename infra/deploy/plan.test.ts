@@ -14,7 +14,7 @@ import { realAusd } from './config'
 import type { DeployFacts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'
 import { wordsOf } from './todo'
-import type { Wanted } from './wanted'
+import type { WantedDeployment } from './wanted'
 
 const adminWith = (ausdMicro: bigint, wei = rich) => ({ ...complete.admin, ausdMicro, wei })
 const lineWith = (more: Partial<LineFacts>) => ({ line: { ...line, ...more } })
@@ -31,7 +31,7 @@ const stepsOf = (plan: Plan) => plan.steps.map((step) => step.do).join(' ')
 const todosOf = (plan: Plan) => plan.todos.map((todo) => wordsOf(todo, ausd)).join('\n')
 
 describe('the planned steps are', () => {
-  test.each<[string, Partial<DeployFacts>, Partial<Wanted>, string]>([
+  test.each<[string, Partial<DeployFacts>, Partial<WantedDeployment>, string]>([
     ['none if the deployment is complete', {}, {}, ''],
     ['none if the wanted test funds exist', onAnvil, testFunds, ''],
     ['roles of a new lane', lineWith({ rolesMissing: bothRoles }), {}, 'grant grant'],

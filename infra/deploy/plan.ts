@@ -1,14 +1,14 @@
 import { type Address, maxUint128, parseEther } from 'viem'
 import { type DeployFacts, roles } from './facts'
 import { contractRefusals } from './refusal'
-import { gasReckoned, type SentStep, type Step, senderOf } from './step'
+import { type DeployStep, gasReckoned, type SentStep, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
-import { termNames, type Wanted } from './wanted'
+import { termNames, type WantedDeployment } from './wanted'
 
 /** Steps in order, and manual tasks. With refusals, nothing is sent. */
 export type Plan = {
   readonly refusals: readonly string[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly DeployStep[]
   readonly todos: readonly Todo[]
   readonly notes: readonly string[]
 }
@@ -17,7 +17,7 @@ export type Plan = {
 export const givenWei = parseEther('1000')
 
 /** Derives the plan from actual and desired state. Steps whose sender lacks gas wait. */
-export function planFrom(facts: DeployFacts, wanted: Wanted): Plan {
+export function planFrom(facts: DeployFacts, wanted: WantedDeployment): Plan {
   const refusals = contractRefusals(facts, wanted)
   if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }
   const givings = givingsOf(facts, wanted)
@@ -33,8 +33,8 @@ export function planFrom(facts: DeployFacts, wanted: Wanted): Plan {
 
 function givingsOf(
   { isAnvil, hasMulticall, ...facts }: DeployFacts,
-  { testFunds }: Wanted,
-): Step[] {
+  { testFunds }: WantedDeployment,
+): DeployStep[] {
   if (!isAnvil || !testFunds) return []
   const poor = [facts.admin, facts.treasury, ...facts.lanes].filter(
     ({ wei }) => wei < givenWei / 10n,
@@ -45,7 +45,7 @@ function givingsOf(
   ]
 }
 
-function sendsOf(facts: DeployFacts, wanted: Wanted): SentStep[] {
+function sendsOf(facts: DeployFacts, wanted: WantedDeployment): SentStep[] {
   const { token, line } = facts
   const missing =
     line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
@@ -62,7 +62,10 @@ function sendsOf(facts: DeployFacts, wanted: Wanted): SentStep[] {
   ]
 }
 
-function fundingOf({ token, line, admin, treasury }: DeployFacts, wanted: Wanted): SentStep[] {
+function fundingOf(
+  { token, line, admin, treasury }: DeployFacts,
+  wanted: WantedDeployment,
+): SentStep[] {
   const mints = wanted.testFunds && (!token || token.mintable)
   const steps: SentStep[] = []
   const mint = (to: Address, amountMicro: bigint) => {
@@ -82,7 +85,7 @@ function fundingOf({ token, line, admin, treasury }: DeployFacts, wanted: Wanted
 function payable(
   wantedSteps: readonly SentStep[],
   { admin, treasury, maxFeeWei }: DeployFacts,
-  wanted: Wanted,
+  wanted: WantedDeployment,
   given: readonly Address[],
 ) {
   const todos: Todo[] = []
@@ -105,7 +108,7 @@ function payable(
   }
 }
 
-function notesOf({ line }: DeployFacts, wanted: Wanted): string[] {
+function notesOf({ line }: DeployFacts, wanted: WantedDeployment): string[] {
   const terms = line?.terms
   if (!terms) return []
   return termNames

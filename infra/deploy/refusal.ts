@@ -2,12 +2,12 @@ import { domainSeparator } from 'viem'
 import { lineVersion } from '#shared/chain/line-version'
 import type { AddressBook } from './addresses'
 import type { ChainFacts, DeployFacts, LineFacts, TokenFacts } from './facts'
-import type { Wanted } from './wanted'
+import type { WantedDeployment } from './wanted'
 
 /** Reports why this chain must not be used, each reason with its fix; empty if it is right. */
 export function chainRefusals(
   chain: ChainFacts,
-  wanted: Wanted,
+  wanted: WantedDeployment,
   book: Pick<AddressBook, 'chainId' | 'genesisHash' | 'creditLine'> | null,
 ): string[] {
   if (chain.chainId !== wanted.chainId)
@@ -35,11 +35,14 @@ export function chainRefusals(
 }
 
 /** True for a disposable test chain, which loses its state at each start. */
-export const mayBeginAnew = (chain: ChainFacts, wanted: Wanted): boolean =>
+export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean =>
   chain.isAnvil && wanted.testFunds
 
 /** Reports why the existing contracts must not be used; empty if they are right. */
-export const contractRefusals = ({ token, line }: DeployFacts, wanted: Wanted): string[] => {
+export const contractRefusals = (
+  { token, line }: DeployFacts,
+  wanted: WantedDeployment,
+): string[] => {
   const faults = token ? tokenRefusals(token, wanted) : []
   return faults.length > 0 || !line ? faults : lineRefusals(line, token, wanted)
 }
@@ -47,7 +50,10 @@ export const contractRefusals = ({ token, line }: DeployFacts, wanted: Wanted): 
 /** AUSD's EIP-712 domain as read from the chain; published source code names another. */
 const rightDomain = { name: 'Agora Dollar', version: '1' } as const
 
-function tokenRefusals({ address, hasCode, domain, separator }: TokenFacts, wanted: Wanted) {
+function tokenRefusals(
+  { address, hasCode, domain, separator }: TokenFacts,
+  wanted: WantedDeployment,
+) {
   if (!hasCode)
     return [`no contract at AUSD_ADDRESS ${address}: correct it, or set it to deploy (stand-in)`]
   if (!domain)
@@ -68,7 +74,11 @@ function tokenRefusals({ address, hasCode, domain, separator }: TokenFacts, want
   return faults
 }
 
-function lineRefusals(line: LineFacts, token: TokenFacts | null, wanted: Wanted): string[] {
+function lineRefusals(
+  line: LineFacts,
+  token: TokenFacts | null,
+  wanted: WantedDeployment,
+): string[] {
   const { address } = line
   if (!line.hasCode)
     return [

@@ -2,14 +2,14 @@ import { formatEther, formatUnits } from 'viem'
 import type { Deployment } from './deploy'
 import type { DeployFacts } from './facts'
 import { wordsOf } from './todo'
-import type { Wanted } from './wanted'
+import type { WantedDeployment } from './wanted'
 
 /** 0: complete; 1: work remains; 2: refused. */
 export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
   plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
 
 /** Formats the summary of a run. Contains no key and no endpoint, whose path may be a key. */
-export function report(deployment: Deployment, wanted: Wanted): string {
+export function report(deployment: Deployment, wanted: WantedDeployment): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)
     return [
@@ -40,7 +40,7 @@ function holdings({ admin, treasury, lanes, line }: DeployFacts): string {
 }
 
 /** Variables to copy into the services' environment. */
-function environmentOf({ book, facts }: Deployment, wanted: Wanted): string[] {
+function environmentOf({ book, facts }: Deployment, wanted: WantedDeployment): string[] {
   const { line, token } = facts ?? {}
   if (!line || !token) return []
   return [
@@ -55,7 +55,7 @@ function environmentOf({ book, facts }: Deployment, wanted: Wanted): string[] {
   ]
 }
 
-function todoList({ plan }: Deployment, wanted: Wanted): string[] {
+function todoList({ plan }: Deployment, wanted: WantedDeployment): string[] {
   if (plan.todos.length === 0)
     return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
   return [

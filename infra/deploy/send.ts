@@ -65,7 +65,7 @@ const sign = (signers: Signers, from: Address, fields: TransactionSerializableEI
  * Outcome of a pending transaction. `superseded`: another transaction of the account used its nonce
  * and is final, so this one can never be mined.
  */
-export type SendOutcome =
+export type FinalOutcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
   | { readonly final: 'superseded' }
 
@@ -84,7 +84,7 @@ export async function untilFinal(
   signers: Signers,
   start: Pending,
   { withinMs, keep, pace = usualPace }: Options,
-): Promise<SendOutcome> {
+): Promise<FinalOutcome> {
   const beganAt = Date.now()
   let pending = start
   let [sentAt, bumpedAt, absences] = [0, beganAt, 0]
@@ -134,7 +134,7 @@ async function bumped(node: DeployNode, signers: Signers, pending: Pending): Pro
 async function outcomeNow(
   { reader }: DeployNode,
   { from, nonce, attempts }: Pending,
-): Promise<SendOutcome | null> {
+): Promise<FinalOutcome | null> {
   const [finalized, count] = await Promise.all([
     reader.getBlock({ blockTag: 'finalized' }),
     reader.getTransactionCount({ address: from, blockTag: 'finalized' }),

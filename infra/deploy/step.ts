@@ -11,10 +11,10 @@ import { ausdBytecode, creditLineBytecode } from '#infra/contracts/artifacts.gen
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Role } from './facts'
-import type { Wanted } from './wanted'
+import type { WantedDeployment } from './wanted'
 
 /** One action on the chain. The first two are anvil methods, not transactions. */
-export type Step =
+export type DeployStep =
   | { readonly do: 'give_native'; readonly to: Address }
   | { readonly do: 'install_multicall3' }
   | SentStep
@@ -44,11 +44,15 @@ export const gasReckoned = (step: SentStep): bigint => {
   return step.do === 'deploy_credit_line' ? 12_000_000n : 200_000n
 }
 
-export const senderOf = (step: SentStep, wanted: Wanted): Address =>
+export const senderOf = (step: SentStep, wanted: WantedDeployment): Address =>
   step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
 
 /** Builds a step's transaction. Throws if its contract is not deployed, which no plan allows. */
-export function callOf(step: SentStep, places: KnownAddresses, wanted: Wanted): DeployCall {
+export function callOf(
+  step: SentStep,
+  places: KnownAddresses,
+  wanted: WantedDeployment,
+): DeployCall {
   const from = senderOf(step, wanted)
   switch (step.do) {
     case 'deploy_ausd':
@@ -91,7 +95,7 @@ function approval(from: Address, places: KnownAddresses, amountMicro: bigint): D
   return { from, to: there(places.ausd), data }
 }
 
-const creditLineCode = ({ admin, treasury, terms }: Wanted, token: Address): Hex =>
+const creditLineCode = ({ admin, treasury, terms }: WantedDeployment, token: Address): Hex =>
   encodeDeployData({
     abi: creditLineAbi,
     bytecode: creditLineBytecode,

@@ -3,7 +3,7 @@ import { multicall3Address } from '#infra/contracts/deploy'
 import { realAusd } from './config'
 import type { DeployFacts } from './facts'
 import { grantData } from './step'
-import type { Wanted } from './wanted'
+import type { WantedDeployment } from './wanted'
 
 /** A manual task. `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
 export type Todo =
@@ -17,7 +17,11 @@ export type Todo =
   | { readonly say: string }
 
 /** Lists manual tasks. `given` are accounts that anvil is about to fund. */
-export function todosOf(facts: DeployFacts, wanted: Wanted, given: readonly Address[]): Todo[] {
+export function todosOf(
+  facts: DeployFacts,
+  wanted: WantedDeployment,
+  given: readonly Address[],
+): Todo[] {
   const { line } = facts
   const says: string[] = []
   if (!facts.hasMulticall && !(facts.isAnvil && wanted.testFunds))
@@ -35,7 +39,11 @@ export function todosOf(facts: DeployFacts, wanted: Wanted, given: readonly Addr
   return [...sendTodos(facts, wanted, given), ...says.map((say) => ({ say }))]
 }
 
-function sendTodos(facts: DeployFacts, wanted: Wanted, given: readonly Address[]): Todo[] {
+function sendTodos(
+  facts: DeployFacts,
+  wanted: WantedDeployment,
+  given: readonly Address[],
+): Todo[] {
   const mints = wanted.testFunds && (!facts.token || facts.token.mintable)
   const lanes = facts.lanes
     .filter(({ address, wei }) => wei < wanted.laneWei && !given.includes(address))

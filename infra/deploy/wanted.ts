@@ -4,7 +4,7 @@ import type { ConfigOf } from '#platform/config'
 import type { fields } from './config'
 
 /** Immutable terms of the contract: times in seconds, debt in micro-AUSD, ratio in basis points. */
-export type Terms = Readonly<Record<TermName, bigint>>
+export type DeployedTerms = Readonly<Record<TermName, bigint>>
 export const termNames = [
   'holdSeconds',
   'minCycleSeconds',
@@ -16,7 +16,7 @@ export const termNames = [
 export type TermName = (typeof termNames)[number]
 
 /** Desired state. Addresses are checksummed; contains no key. */
-export type Wanted = {
+export type WantedDeployment = {
   readonly chainId: number
   readonly genesisHash: string
   readonly ausd: Address | 'deploy'
@@ -25,7 +25,7 @@ export type Wanted = {
   readonly admin: Address
   readonly treasury: Address
   readonly lanes: readonly Address[]
-  readonly terms: Terms
+  readonly terms: DeployedTerms
   readonly laneWei: bigint
   readonly treasuryAusdMicro: bigint
   readonly liquidityMicro: bigint
@@ -34,10 +34,13 @@ export type Wanted = {
 export type Signers = ReadonlyMap<Address, PrivateKeyAccount>
 
 /** Splits the configuration into the desired state, which may be printed, and the signers. */
-export function wantedOf(config: ConfigOf<typeof fields>): { wanted: Wanted; signers: Signers } {
+export function wantedOf(config: ConfigOf<typeof fields>): {
+  wanted: WantedDeployment
+  signers: Signers
+} {
   const account = (key: Hex) => privateKeyToAccount(key)
   const [admin, treasury] = [account(config.adminKey), account(config.treasuryKey)]
-  const wanted: Wanted = {
+  const wanted: WantedDeployment = {
     chainId: config.chainId,
     genesisHash: config.genesisHash,
     ausd: placed(config.ausdAddress),

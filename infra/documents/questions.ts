@@ -1,8 +1,8 @@
 /** A question that an operator asks during an incident, and the words after `bun run ops`. */
-export type Question = { readonly question: string; readonly words: readonly string[] }
+export type ListedQuestion = { readonly question: string; readonly words: readonly string[] }
 
 /** `<id>` stands for any id that `trace` understands. */
-export const questions: readonly Question[] = [
+export const questions: readonly ListedQuestion[] = [
   { question: 'Is money moving, and does anything need attention?', words: ['status'] },
   { question: 'Where is the money of this payment or cash-out?', words: ['trace', '<id>'] },
   { question: 'Which items are late?', words: ['in-flight'] },

@@ -15,10 +15,10 @@ export function withBlock(text: string, { page, name, lines }: Block): string {
 }
 
 /** A page's path, its text on disk, and the text it should have. */
-export type Page = { readonly path: string; readonly found: string; readonly wanted: string }
+export type WrittenPage = { readonly path: string; readonly found: string; readonly wanted: string }
 
 /** Returns every page that has one of these blocks. */
-export const pagesOf = (some: readonly Block[]): Page[] =>
+export const pagesOf = (some: readonly Block[]): WrittenPage[] =>
   [...Map.groupBy(some, ({ page }) => page)].map(([path, own]) => {
     const found = readFileSync(join(repositoryDir, path), 'utf8')
     return { path, found, wanted: own.reduce(withBlock, found) }

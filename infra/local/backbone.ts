@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import {
   chainAnswers,
   hasContracts,
+  type LocalChainTerms,
   layChain,
   localChainId,
   planChain,
-  type Terms,
 } from '#infra/local/chain'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
@@ -22,7 +22,7 @@ import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
 import { assertOwnChain, untilOwnAnswers } from '#infra/local/start/own'
-import { noProgress, type Progress } from '#infra/local/start/progress'
+import { noProgress, type StartProgress } from '#infra/local/start/progress'
 import { unlessStopped } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
@@ -48,7 +48,7 @@ export type BackboneOptions = {
   choosePort: ChoosePort<'nats' | 'monitor' | 'postgres' | 'chain'>
   durable: boolean
   secrets: Secrets
-  terms: Terms
+  terms: LocalChainTerms
   wallets: readonly DevAccount[]
   /** The user's environment: servers it names are used instead of starting our own. */
   own: Readonly<Record<string, string | undefined>>
@@ -60,7 +60,7 @@ export type BackboneOptions = {
   leaves?: boolean
   /** Cancels the start without waiting for running steps. */
   signal?: AbortSignal | undefined
-  progress?: Progress
+  progress?: StartProgress
   /** Ack wait of the durable consumers, in place of the topology's. */
   ackWaitMs?: number | undefined
 }

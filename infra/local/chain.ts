@@ -62,7 +62,7 @@ function own(): string {
 }
 
 /** Terms of the credit line; times in seconds. The hold is one minute, as on the test chain. */
-export type Terms = {
+export type LocalChainTerms = {
   holdSeconds: number
   minCycleSeconds: number
   /** In 10⁻⁶ AUSD. */
@@ -70,7 +70,7 @@ export type Terms = {
   termSeconds: number
   graceSeconds: number
 }
-export const localTerms: Terms = {
+export const localTerms: LocalChainTerms = {
   holdSeconds: 60,
   minCycleSeconds: 2,
   minDebtMicro: 1_000_000n,
@@ -98,7 +98,7 @@ export async function layChain(options: {
   rpcUrl: string
   laneKeys: readonly Hex[]
   wallets: readonly DevAccount[]
-  terms: Terms
+  terms: LocalChainTerms
 }): Promise<Deployment> {
   const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
   const deployment = await deployContracts({

@@ -45,7 +45,7 @@ import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 export type { StackOptions }
-export type ProcessName = OwnProcess | 'postgres' | 'nats-server' | 'chain'
+export type StackProcess = OwnProcess | 'postgres' | 'nats-server' | 'chain'
 
 /** Everything another process needs to use a stack. */
 export type RunningStack = {
@@ -68,7 +68,7 @@ export type Stack = AsyncDisposable &
     /** URL of each gateway instance's operator listener. */
     readonly consoles: readonly string[]
     /** Returns the process of the given instance, by default the first. */
-    readonly process: (name: ProcessName, copy?: number) => Supervised
+    readonly process: (name: StackProcess, copy?: number) => Supervised
     /** Waits until every service has all its instances on the bus. */
     readonly allCopies: () => Promise<void>
     /** Recreates streams and consumers, as an operator does after JetStream lost its store. */

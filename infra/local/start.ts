@@ -10,7 +10,7 @@ import { bootStack } from '#infra/local/stack'
 import { adviceOn, assertPrograms, usableDir } from '#infra/local/start/faults'
 import { assertFree, FolderTaken } from '#infra/local/start/folder-owner'
 import { type DataPlan, readKept } from '#infra/local/start/kept'
-import { openProgress, type Progress } from '#infra/local/start/progress'
+import { openProgress, type StartProgress } from '#infra/local/start/progress'
 import { describeRunning } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { secretsOf } from '#platform/config'
@@ -51,7 +51,7 @@ const programs = () => {
   ]
 }
 
-const boot = (dir: string, progress: Progress) =>
+const boot = (dir: string, progress: StartProgress) =>
   bootStack({
     dir,
     data,

@@ -19,7 +19,7 @@ export type Supervised = {
   readonly start: () => void
 }
 
-export type Watcher = {
+export type ProcessWatcher = {
   onDeath: (death: ProcessDeath) => void
   onStart: (name: string, pid: number) => void
 }
@@ -32,7 +32,7 @@ const backoffMaxMs = 5_000
 const recoveredMs = 10_000
 
 /** Keeps a program running: reports each death and restarts the program with backoff. */
-export function supervise(command: Command, watcher: Watcher): Supervised {
+export function supervise(command: Command, watcher: ProcessWatcher): Supervised {
   let child: Child | undefined
   let wanted = false
   let backoffMs = backoffMinMs

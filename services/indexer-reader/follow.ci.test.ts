@@ -9,7 +9,7 @@ import { waitUntil } from '#test/support/wait'
 import type { Context } from './context'
 import { liveCursors } from './cursor.store'
 import { sequenceOf } from './event'
-import { fold, type Standing } from './projection'
+import { fold, type WalletStanding } from './projection'
 import { historyOf } from './record'
 import {
   ana,
@@ -70,7 +70,7 @@ const historyNow = async (context: Context, wallet: Address) => {
   return 'ok' in answer ? answer.ok.history : answer
 }
 
-const historyOfAll = (standing: Standing) =>
+const historyOfAll = (standing: WalletStanding) =>
   historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
 
 /** The history straight from the node, by viem's decoder. */

@@ -31,7 +31,7 @@ export type HeldRepayment = {
 }
 
 /** State of one wallet, folded from its events. */
-export type Standing = {
+export type WalletStanding = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly defaulted: boolean
@@ -51,7 +51,7 @@ export type Standing = {
 }
 
 /** A wallet without events. */
-export const unseen: Standing = {
+export const unseen: WalletStanding = {
   verified: false,
   frozen: false,
   defaulted: false,
@@ -77,10 +77,10 @@ export class Incomplete extends Error {
  * Applies one event. Events contain their resulting state (`drawnAfter`, cycle number, peak); throws
  * `Incomplete` if it does not follow from the standing.
  */
-export function evolve(before: Standing, event: ChainEvent): Standing {
+export function evolve(before: WalletStanding, event: ChainEvent): WalletStanding {
   if (event.wallet === null)
     return event.name === 'TermsExtended' ? extendTerm(before, event) : before
-  const standing: Standing = {
+  const standing: WalletStanding = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
@@ -121,15 +121,15 @@ export function evolve(before: Standing, event: ChainEvent): Standing {
 }
 
 /** Folds all events of a wallet, and those that concern all wallets, oldest first. */
-export const fold = (events: readonly ChainEvent[]): Standing => events.reduce(evolve, unseen)
+export const fold = (events: readonly ChainEvent[]): WalletStanding => events.reduce(evolve, unseen)
 
-function verify(standing: Standing, event: ChainEvent, verified: boolean): Standing {
+function verify(standing: WalletStanding, event: ChainEvent, verified: boolean): WalletStanding {
   demand(verified !== standing.verified, event, `verified was ${verified} before`)
   const since = standing.verifiedAtSeconds ?? (verified ? event.atSeconds : null)
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleOpened']) {
+function openCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
   demand(args.number === String(number), event, `cycle ${number} was expected`)
@@ -148,7 +148,7 @@ function openCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycle
 }
 
 /** Restored debt gives the open cycle older dates. */
-function redate(standing: Standing, event: ChainEvent, args: EventArgs['CycleRedated']) {
+function redate(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleRedated']) {
   const open = openIn(standing, event)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
   return { ...standing, open: { ...open, ...datesOf(args) } }
@@ -160,14 +160,18 @@ const datesOf = (args: { openedAt: string; dueAt: string }) => ({
 })
 
 /** Moves the due date of an open cycle by a pause that has ended. */
-function extendTerm(standing: Standing, { args }: ChainEvent<'TermsExtended'>) {
+function extendTerm(standing: WalletStanding, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
   const dueAtSeconds = open.dueAtSeconds + Number(args.seconds_)
   return { ...standing, open: { ...open, dueAtSeconds } }
 }
 
-function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): Standing {
+function draw(
+  standing: WalletStanding,
+  event: ChainEvent,
+  args: EventArgs['Drawn'],
+): WalletStanding {
   const open = openIn(standing, event)
   const drawnMicro = raised(standing, event, args)
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
@@ -175,10 +179,10 @@ function draw(standing: Standing, event: ChainEvent, args: EventArgs['Drawn']): 
 
 /** Lowers the debt by a repayment or seized collateral; after a default no cycle counts it. */
 function lower(
-  standing: Standing,
+  standing: WalletStanding,
   event: ChainEvent,
   { amount, drawnAfter }: { amount: string; drawnAfter: string },
-): Standing {
+): WalletStanding {
   const amountMicro = BigInt(amount)
   const drawnMicro = standing.drawnMicro - amountMicro
   demand(drawnMicro === BigInt(drawnAfter), event, `${drawnMicro} was expected to be drawn`)
@@ -188,7 +192,11 @@ function lower(
 }
 
 /** Records a hold; the event precedes the `Repaid` of the same ref and moves no debt. */
-function hold(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentHeld']): Standing {
+function hold(
+  standing: WalletStanding,
+  event: ChainEvent,
+  args: EventArgs['RepaymentHeld'],
+): WalletStanding {
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
@@ -199,7 +207,7 @@ function hold(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentH
 }
 
 /** Extends a hold; a ref without a held repayment belongs to a top-up. */
-function extend(standing: Standing, args: EventArgs['HoldExtended']): Standing {
+function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): WalletStanding {
   const untilSeconds = Number(args.heldUntil)
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
   return { ...standing, held }
@@ -210,14 +218,14 @@ function extend(standing: Standing, args: EventArgs['HoldExtended']): Standing {
  * open, else in the currently open one. If it counted in a closed cycle, `CycleReversed` has lowered
  * the total there, unless that cycle defaulted.
  */
-function revoke(standing: Standing, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
+function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)
   if (!held) throw impossible(event, 'nothing was held under its ref')
   const amountMicro = BigInt(args.amount)
   const left = { ...held, amountMicro: held.amountMicro - amountMicro }
   demand(left.amountMicro >= 0n, event, `${held.amountMicro} was held`)
   const isWhole = left.amountMicro === 0n
-  const back: Standing = {
+  const back: WalletStanding = {
     ...standing,
     drawnMicro: raised(standing, event, args),
     repayCount: standing.repayCount - (isWhole ? 1 : 0),
@@ -233,7 +241,7 @@ function revoke(standing: Standing, event: ChainEvent, args: EventArgs['Repaymen
 }
 
 /** Reverses a closed cycle and removes its reward from the score. */
-function reverse(standing: Standing, event: ChainEvent, args: EventArgs['CycleReversed']) {
+function reverse(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleReversed']) {
   const cycle = closedCycle(standing, Number(args.number))
   if (!cycle) throw impossible(event, 'no closed cycle with a held repayment has this number')
   const score = BigInt(args.scoreAfter)
@@ -242,13 +250,17 @@ function reverse(standing: Standing, event: ChainEvent, args: EventArgs['CycleRe
   return { ...change(standing, reversed), score }
 }
 
-function markDefault(standing: Standing, event: ChainEvent, args: EventArgs['DefaultMarked']) {
+function markDefault(
+  standing: WalletStanding,
+  event: ChainEvent,
+  args: EventArgs['DefaultMarked'],
+) {
   demand(args.number === String(standing.open?.number), event, 'that cycle was not open')
   const moved = { amount: args.seized, drawnAfter: args.stillOwed }
   return { ...lower(standing, event, moved), defaulted: true }
 }
 
-function closeCycle(standing: Standing, event: ChainEvent, args: EventArgs['CycleClosed']) {
+function closeCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleClosed']) {
   const open = openIn(standing, event)
   const outcome = outcomes[Number(args.outcome)]
   if (!outcome) throw impossible(event, `outcome ${args.outcome} is not known`)
@@ -277,10 +289,10 @@ function closeCycle(standing: Standing, event: ChainEvent, args: EventArgs['Cycl
   }
 }
 
-const closedCycle = ({ closed }: Standing, number: number) =>
+const closedCycle = ({ closed }: WalletStanding, number: number) =>
   closed.find((cycle) => cycle.number === number)
 
-const change = (standing: Standing, changed: Cycle): Standing => ({
+const change = (standing: WalletStanding, changed: Cycle): WalletStanding => ({
   ...standing,
   closed: standing.closed.map((cycle) => (cycle.number === changed.number ? changed : cycle)),
 })
@@ -295,7 +307,7 @@ const peak = (open: Cycle, drawnMicro: bigint): bigint =>
 
 /** Returns the increased debt, which must match the event. */
 function raised(
-  standing: Standing,
+  standing: WalletStanding,
   event: ChainEvent,
   { amount, drawnAfter }: { amount: string; drawnAfter: string },
 ): bigint {
@@ -304,7 +316,7 @@ function raised(
   return drawnMicro
 }
 
-function openIn({ open }: Standing, event: ChainEvent): Cycle {
+function openIn({ open }: WalletStanding, event: ChainEvent): Cycle {
   if (!open) throw impossible(event, 'no cycle was open')
   return open
 }

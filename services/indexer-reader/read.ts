@@ -2,7 +2,7 @@ import type { Database } from '#platform/db/open'
 import type { Endpoint } from './chain/endpoints'
 import type { FinalizedHead } from './chain/head'
 import { RpcFault } from './chain/rpc'
-import type { Span } from './chain/span'
+import type { LogSpan } from './chain/span'
 import { type GenerationCursor, rememberGenesis } from './cursor.store'
 import { type ChainEvent, sequenceOf } from './event'
 import { Incomplete } from './projection'
@@ -29,7 +29,7 @@ export async function readSpans(
   endpoint: Endpoint,
   from: number,
   head: FinalizedHead,
-): Promise<Span> {
+): Promise<LogSpan> {
   const tries = await Promise.allSettled(
     plan(from, head.block, endpoint.range().blocks).map(([first, last]) =>
       endpoint.readSpan(first, last, head),

@@ -5,7 +5,7 @@ import { addressColumn, amountColumn, isOneOf } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent } from './event'
-import { type Cycle, type HeldRepayment, outcomes, type Standing, unseen } from './projection'
+import { type Cycle, type HeldRepayment, outcomes, unseen, type WalletStanding } from './projection'
 import { schema } from './schema.store'
 
 type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
@@ -58,7 +58,7 @@ export const cycles = schema.table(
   ],
 )
 
-export type Standings = Map<Address, Standing>
+export type Standings = Map<Address, WalletStanding>
 
 /** Passes a list of any length as one text parameter. */
 const oneOf = (wallets: Iterable<Address>) =>
@@ -91,20 +91,20 @@ export async function loadStandings(
     .where(and(eq(records.generation, generation), isOneOf(records.wallet, wallets)))
   for (const { records: record, cycles: cycle } of rows) {
     const seen = standings.get(record.wallet)!
-    const before: Standing = seen === unseen ? standingOf(record) : seen
+    const before: WalletStanding = seen === unseen ? standingOf(record) : seen
     standings.set(record.wallet, cycle ? withCycle(before, cycle) : before)
   }
   return standings
 }
 
-const standingOf = ({ held, ...record }: typeof records.$inferSelect): Standing => ({
+const standingOf = ({ held, ...record }: typeof records.$inferSelect): WalletStanding => ({
   ...record,
   held: held.map((one) => ({ ...one, amountMicro: BigInt(one.amountMicro) })),
   open: null,
   closed: [],
 })
 
-const withCycle = (standing: Standing, cycle: Cycle): Standing =>
+const withCycle = (standing: WalletStanding, cycle: Cycle): WalletStanding =>
   cycle.outcome === null
     ? { ...standing, open: cycle }
     : { ...standing, closed: [...standing.closed, cycle] }

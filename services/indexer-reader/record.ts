@@ -7,7 +7,7 @@ import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import { findCursor, type GenerationCursor } from './cursor.store'
 import { openMemoryBound } from './memory'
-import { type Cycle, type Standing, unseen } from './projection'
+import { type Cycle, unseen, type WalletStanding } from './projection'
 import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
@@ -46,7 +46,7 @@ export const mayAnswer = (
 
 /** Builds the public history: times are unix seconds as decimal strings, oldest cycle first. */
 export const historyOf = (
-  standing: Omit<Standing, 'open' | 'closed' | 'held'>,
+  standing: Omit<WalletStanding, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],
 ): Static<typeof RecordHistory> => ({
   score: standing.score.toString(),

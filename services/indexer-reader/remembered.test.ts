@@ -3,7 +3,7 @@ import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratc
 import { beginGeneration } from './cursor.store'
 import type { ChainEvent } from './event'
 import { commitEvents } from './follow'
-import { fold, Incomplete, type Standing } from './projection'
+import { fold, Incomplete, type WalletStanding } from './projection'
 import { loadStandings } from './record.store'
 import { openRemembered } from './remembered'
 import { ana, openTestChain, openTestDatabase, playStory, type TestChain } from './test-support'
@@ -53,11 +53,11 @@ async function writeAll(generation: number, readers: number) {
   }
 }
 
-const standingIn = async (generation: number): Promise<Standing> =>
+const standingIn = async (generation: number): Promise<WalletStanding> =>
   (await store.database.read((db) => loadStandings(db, generation, wallets))).get(wallet)!
 
 /** The standing that the rows of a wallet can hold. */
-const stored = ({ closed: _, ...standing }: Standing) => standing
+const stored = ({ closed: _, ...standing }: WalletStanding) => standing
 
 test.each([1, 2, 3])(
   'rows written by %d readers, each with a memory, are exact',

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { Tx } from '#platform/db/open'
-import type { Standing } from './projection'
+import type { WalletStanding } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
 /** Maximum wallets in memory, about 10 MB; beyond that it is cleared. */
@@ -46,8 +46,8 @@ export function openRemembered(): Remembered {
 }
 
 /** Drops closed cycles that can no longer change. */
-const asLoaded = (standing: Standing): Standing =>
+const asLoaded = (standing: WalletStanding): WalletStanding =>
   standing.closed.length === 0 ? standing : { ...standing, closed: reversible(standing) }
 
-const reversible = ({ closed, held }: Standing) =>
+const reversible = ({ closed, held }: WalletStanding) =>
   closed.filter(({ number }) => held.some(({ cycle }) => cycle === number))

@@ -26,4 +26,4 @@ export const deadLetterDecisions = {
 } as const satisfies Partial<Record<ServiceName, Question>>
 export type DeadLetterDecision = ReturnType<typeof deciding>
 /** A service that reads messages. */
-export type Reader = keyof typeof deadLetterDecisions
+export type LetterReader = keyof typeof deadLetterDecisions

@@ -15,7 +15,7 @@ import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
 import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
-import type { ProcessName, Stack } from '#infra/local/stack'
+import type { Stack, StackProcess } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
@@ -59,13 +59,13 @@ function repeat(ask: () => Promise<unknown>, everyMs = 250): End {
 
 const quote = ({ person }: Scene) => person.post('/quote', { pair: 'USD/IDR' })
 
-async function hang({ stack }: Scene, name: ProcessName): Promise<End> {
+async function hang({ stack }: Scene, name: StackProcess): Promise<End> {
   const pid = stack.process(name).pid()
   await suspend(pid)
   return () => process.kill(pid, 'SIGCONT')
 }
 
-async function stop({ stack }: Scene, name: ProcessName): Promise<End> {
+async function stop({ stack }: Scene, name: StackProcess): Promise<End> {
   await stack.process(name).stop('SIGKILL')
   return () => stack.process(name).start()
 }

@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
-import type { ProcessName, Stack } from '#infra/local/stack'
+import type { Stack, StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
 import {
@@ -204,7 +204,7 @@ describe('a dependency of the service hangs', () => {
     await suspend(...pids)
     return () => pids.toReversed().map((pid) => process.kill(pid, 'SIGCONT'))
   }
-  const hang = (name: ProcessName) => async () => {
+  const hang = (name: StackProcess) => async () => {
     await suspend(stack.process(name).pid())
     return () => stack.process(name).kill('SIGCONT')
   }

@@ -1,4 +1,4 @@
-import type { ProcessName } from '#infra/local/stack'
+import type { StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { noFaults } from '#infra/sandbox/faults'
 import type { Chance } from '#infra/sandbox/random'
@@ -27,9 +27,9 @@ export type Fault = {
 const moment = [0, 0] as const
 
 /** Returns the target of a fault of one instance of a process. */
-export const targetOf = (name: ProcessName, copy: number): string => `${name} ${copy}`
+export const targetOf = (name: StackProcess, copy: number): string => `${name} ${copy}`
 
-const killed = (name: ProcessName, copy?: number): Fault => ({
+const killed = (name: StackProcess, copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second instance)' : ''} is killed`,
   kind: 'kill',
   target: targetOf(name, copy ?? 1),
@@ -41,7 +41,7 @@ const killed = (name: ProcessName, copy?: number): Fault => ({
   isOver: isReady,
 })
 
-const paused = (name: ProcessName, lastsMs: readonly [number, number], copy?: number): Fault => ({
+const paused = (name: StackProcess, lastsMs: readonly [number, number], copy?: number): Fault => ({
   name: `${name}${copy === 2 ? ' (second instance)' : ''} is paused`,
   kind: 'pause',
   target: targetOf(name, copy ?? 1),

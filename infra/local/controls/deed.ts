@@ -29,8 +29,8 @@ export type Given = Readonly<Record<string, string>>
 export type Done = { readonly said: string; readonly item?: string }
 
 /** The input is invalid; the message is shown to the user. */
-export class Unfit extends Error {
-  override name = 'Unfit'
+export class UnfitField extends Error {
+  override name = 'UnfitField'
 }
 
 /** Validates the body against the fields, all of which are required; throws `Unfit`. */
@@ -39,11 +39,11 @@ export function readGiven({ fields }: Pick<ControlAction, 'fields'>, body: unkno
   return Object.fromEntries(
     fields.map(({ name, label, choices, pattern }) => {
       const value = given[name]
-      if (typeof value !== 'string' || value === '') throw new Unfit(`${label} is missing`)
+      if (typeof value !== 'string' || value === '') throw new UnfitField(`${label} is missing`)
       const fits = choices
         ? choices.some((choice) => choice.value === value)
         : new RegExp(`^(?:${pattern ?? '.{1,100}'})$`).test(value)
-      if (!fits) throw new Unfit(`${label} is invalid`)
+      if (!fits) throw new UnfitField(`${label} is invalid`)
       return [name, value]
     }),
   )

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type ControlAction, readGiven, Unfit } from '#infra/local/controls/deed'
+import { type ControlAction, readGiven, UnfitField } from '#infra/local/controls/deed'
 import { freshSecret } from '#infra/local/keys'
 
 /**
@@ -59,6 +59,6 @@ async function answer(request: Request, deeds: readonly ControlAction[]): Promis
     const given = readGiven(deed, await request.json().catch(() => undefined))
     return Response.json(await deed.act(given))
   } catch (error) {
-    return refusal(error instanceof Unfit ? 400 : 502, (error as Error).message)
+    return refusal(error instanceof UnfitField ? 400 : 502, (error as Error).message)
   }
 }

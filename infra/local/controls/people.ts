@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
-import { type ControlAction, type FormField, Unfit } from '#infra/local/controls/deed'
+import { type ControlAction, type FormField, UnfitField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 import { moneyText } from '#shared/money/text'
 
@@ -12,7 +12,7 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
     const known = people.get(wallet)
     if (known) return known
     const account = stack.accounts.find(({ address }) => address.toLowerCase() === wallet)
-    if (!account) throw new Unfit('This wallet does not belong to this stack')
+    if (!account) throw new UnfitField('This wallet does not belong to this stack')
     const person = personOf(stack, account.privateKey)
     people.set(wallet, person)
     return person
@@ -126,6 +126,6 @@ const bankField: FormField = {
 
 /** Returns the gateway's response, or throws its refusal for the user to read. */
 function taken({ status, body }: Reply): Readonly<Record<string, unknown>> {
-  if (status !== 200) throw new Unfit(`The gateway returned ${status}: ${body.error}`)
+  if (status !== 200) throw new UnfitField(`The gateway returned ${status}: ${body.error}`)
   return body
 }

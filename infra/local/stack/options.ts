@@ -1,9 +1,9 @@
-import type { Terms } from '#infra/local/chain'
+import type { LocalChainTerms } from '#infra/local/chain'
 import type { Env, OwnProcess } from '#infra/local/environment'
 import type { Cluster } from '#infra/local/postgres'
 import type { StackPart } from '#infra/local/stack-file'
 import type { DataPlan } from '#infra/local/start/kept'
-import type { Progress } from '#infra/local/start/progress'
+import type { StartProgress } from '#infra/local/start/progress'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import type { ServiceName } from '#shared/messages/topic'
 
@@ -52,7 +52,7 @@ export type StackOptions = {
   codeDir?: (copy: number) => string | undefined
   /** Whether the operators' process runs too; the start does not wait for it. */
   operations?: boolean
-  terms?: Partial<Terms>
+  terms?: Partial<LocalChainTerms>
   /** The user's own Postgres, NATS or chain, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>
   /**
@@ -74,7 +74,7 @@ export type StackOptions = {
   /** Called once this stack owns the folder, before anything in it changes. */
   onOwned?: () => void
   /** Shows the steps of the start. */
-  progress?: Progress
+  progress?: StartProgress
   /** Chooses the port of a part; suites use it to return one that is taken. */
   choosePort?: (part: StackPart, wanted: number) => Promise<number>
   onDeath?: (death: ProcessDeath) => void

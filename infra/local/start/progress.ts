@@ -1,5 +1,5 @@
 /** Shows the steps that are still running and the time elapsed, once that exceeds two seconds. */
-export type Progress = {
+export type StartProgress = {
   /** Shows `what` while `work` runs. */
   readonly during: <T>(what: string, work: Promise<T>) => Promise<T>
 }
@@ -16,7 +16,7 @@ type Out = { readonly isTTY?: boolean; readonly write: (text: string) => unknown
 export function openProgress(
   out: Out = process.stderr,
   now: () => number = Date.now,
-): Progress & Disposable {
+): StartProgress & Disposable {
   const begunAt = now()
   const running = new Set<string>()
   const isTerminal = out.isTTY === true
@@ -53,4 +53,4 @@ export function openProgress(
 }
 
 /** Progress without output, for suites. */
-export const noProgress: Progress = { during: (_, work) => work }
+export const noProgress: StartProgress = { during: (_, work) => work }

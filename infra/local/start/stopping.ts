@@ -1,5 +1,5 @@
 import { watchStarter } from '#infra/local/starter'
-import { openProgress, type Progress } from './progress'
+import { openProgress, type StartProgress } from './progress'
 
 /** Request to stop, by a signal or because the parent process exited. */
 export type Stopping = {
@@ -44,7 +44,7 @@ export function openStopping(): Stopping {
 /** Shows the progress of a start and, once it is asked to stop, of the shutdown. */
 export async function whileStarting<T>(
   { signal, asked }: Pick<Stopping, 'signal' | 'asked'>,
-  start: (progress: Progress) => Promise<T>,
+  start: (progress: StartProgress) => Promise<T>,
 ): Promise<T> {
   const progress = openProgress()
   const started = start(progress)

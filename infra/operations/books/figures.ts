@@ -1,4 +1,4 @@
-import { moment, type Span } from './span'
+import { type BookSpan, moment } from './span'
 
 // Three independent figures per item: from its row, computed here without the code that books it;
 // from the journal; and from the chain or the provider. They cover the AUSD of the treasury and the
@@ -83,7 +83,7 @@ const sums = `
 /** Returns SQL that is true if the row has not changed since its source was last read. */
 const isKnown = (readAt: string | null) => `c.updated_at <= ${moment(readAt)}`
 
-const figures = ({ chainReadAt, providerReadAt }: Span) => `
+const figures = ({ chainReadAt, providerReadAt }: BookSpan) => `
   create temporary table figures on commit drop as ${sums}
     select c.item, c.what, 'AUSD'::text as asset, 'treasury'::text as place, -c.on_chain as by_row,
       -c.or_on_chain as or_row, coalesce(j.treasury, 0) as by_journal,
@@ -155,7 +155,7 @@ const rowLines = `
   create index on row_lines (item);
   analyze row_lines;`
 
-export const figureTables = (span: Span): string[] => [
+export const figureTables = (span: BookSpan): string[] => [
   paymentClaims,
   payoutClaims,
   figures(span),

@@ -1,4 +1,4 @@
-import { moment, type Span } from './span'
+import { type BookSpan, moment } from './span'
 
 // Input of a reconciliation as temporary tables of its transaction: the items to compare, their
 // journal lines, and their movements on the chain and at the provider.
@@ -41,7 +41,7 @@ const onTheirWay = {
  * the relayer gave up has no next check, so it is included for an hour, until `overdue` opens a
  * break.
  */
-const touched = ({ since, block }: Span) => `
+const touched = ({ since, block }: BookSpan) => `
   create temporary table touched on commit drop as
     select id as item from payments.payments where changed_at >= ${moment(since)}
     union select id from payouts.payouts where changed_at >= ${moment(since)}
@@ -69,7 +69,7 @@ const booked = `
   create index on booked (item);
   analyze booked;`
 
-const moves = ({ block }: Span) => `
+const moves = ({ block }: BookSpan) => `
   create temporary table moves on commit drop as
     select n.item, n.ref_sequence, n.kind as named, m.*, ${signed} as signed
       from touched t join books.names n on n.item = t.item
@@ -86,7 +86,7 @@ const moves = ({ block }: Span) => `
   analyze moves;`
 
 /** Provider transactions of an item, by our reference or by a provider id in our rows. */
-const money = ({ since }: Span) => `
+const money = ({ since }: BookSpan) => `
   create temporary table money on commit drop as
     select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,
       coalesce(m.currency, '-') as asset, amount_minor as amount, m.changed_at, m.read_at,
@@ -133,7 +133,7 @@ const money = ({ since }: Span) => `
   analyze stray_money;`
 
 /** Returns the statements that create the tables which the rules read, apart from the rows. */
-export const itemTables = (span: Span): string[] => [
+export const itemTables = (span: BookSpan): string[] => [
   linesView,
   touched(span),
   booked,

@@ -2,8 +2,8 @@ import type { Sql, TransactionSql } from 'postgres'
 import { figureTables } from './figures'
 import { itemTables } from './items'
 import { rules } from './rules/catalogue'
-import type { Rule } from './rules/rule'
-import { checkpoint, moment, readSpan, type Span } from './span'
+import type { BookRule } from './rules/rule'
+import { type BookSpan, checkpoint, moment, readSpan } from './span'
 
 /** Difference between the books and a row or source. Amounts in the asset's minor unit. */
 export type Break = {
@@ -77,7 +77,7 @@ export async function judge(
 }
 
 /** Creates the temporary tables that the rules read, and the one for their results. */
-async function prepare(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
+async function prepare(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)])
     await tx.unsafe(statement)
   for (const statement of figureTables(span)) await tx.unsafe(statement)
@@ -85,7 +85,7 @@ async function prepare(tx: TransactionSql, span: Span, whole: boolean): Promise<
     about text) on commit drop`)
 }
 
-const findingOf = ({ name, sql }: Rule, span: Span): string =>
+const findingOf = ({ name, sql }: BookRule, span: BookSpan): string =>
   `insert into finding select '${name}', item, asset, amount, about from (${sql(span)}) found`
 
 const totalsBefore = (whole: boolean) => `
@@ -103,7 +103,7 @@ const lineSums = (from: string, to: string) => `
   select journal, account, asset, sum(amount) from lines
   where booked_at >= ${from} and booked_at < ${to} group by journal, account, asset`
 
-const standing = ({ since, block }: Span) => `
+const standing = ({ since, block }: BookSpan) => `
   create temporary table standing on commit drop as
     select source, account, asset, sum(amount) as amount from (
       select * from totals_before
@@ -141,7 +141,7 @@ const judgedAfter = (source: 'chain' | 'provider'): string[] =>
   rules.filter(({ after }) => after === source).map(({ name }) => name)
 
 /** Stores totals and checkpoint for the next comparison; a whole one recomputes the totals. */
-async function noteTotals(tx: TransactionSql, span: Span, whole: boolean): Promise<void> {
+async function noteTotals(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   if (whole) await tx`update books.totals set amount = 0`
   await tx.unsafe(`
     insert into books.totals (source, account, asset, amount)

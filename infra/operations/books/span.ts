@@ -4,7 +4,7 @@ import type { TransactionSql } from 'postgres'
  * Range of one reconciliation. Queries contain the times as literals: only then does PostgreSQL see
  * how small the range is, and use the index.
  */
-export type Span = {
+export type BookSpan = {
   /** Start time for rows, journal lines and provider data; `-infinity`: everything. */
   readonly since: string
   /** Chain movements after this block are compared; earlier ones are in the totals. */
@@ -26,8 +26,10 @@ export const checkpoint = 'rows'
  * `whole`. Rows carry the time of their statement but become visible at commit, at most ten minutes
  * later.
  */
-export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Span> {
-  const [found] = await tx<(Omit<Span, 'since' | 'block'> & { since: string; block: string })[]>`
+export async function readSpan(tx: TransactionSql, whole: boolean): Promise<BookSpan> {
+  const [found] = await tx<
+    (Omit<BookSpan, 'since' | 'block'> & { since: string; block: string })[]
+  >`
     with source as (
       select min(read_to) filter (where source = 'chain') as chain,
         min(read_to) filter (where source <> 'chain') as provider, min(read_to) as earliest,

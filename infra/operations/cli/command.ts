@@ -50,7 +50,7 @@ export const reading = (
 })
 
 /** Arguments of a change. Reason and operator are recorded and sent to the service. */
-export type Asked = Told & { readonly reason: string; readonly by: string }
+export type CommandWords = Told & { readonly reason: string; readonly by: string }
 
 /**
  * Makes a command that changes something, by asking the owning service, never by writing its rows.
@@ -58,7 +58,9 @@ export type Asked = Told & { readonly reason: string; readonly by: string }
  * if all of them are done.
  */
 export const changing = (
-  form: Form & { change: (asked: Asked, operator: Operator) => Promise<readonly Performed[]> },
+  form: Form & {
+    change: (asked: CommandWords, operator: Operator) => Promise<readonly Performed[]>
+  },
 ): Verb => ({
   does: form.does,
   run: async (words, say) => {

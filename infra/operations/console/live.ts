@@ -9,7 +9,7 @@ import { type Motion, motionOf } from './event-feed'
 /** A message with its sequence number in this process and its time of arrival. */
 export type Heard = Motion & { readonly number: number; readonly at: string }
 
-export type Watcher = (heard: Heard) => void
+export type PageWatcher = (heard: Heard) => void
 
 /** Live messages from the bus, received only while a page watches. */
 export type Live = AsyncDisposable & {
@@ -17,7 +17,7 @@ export type Live = AsyncDisposable & {
    * Passes messages to `watcher` until `end`; `lately` returns the recent ones, oldest first.
    * `listening` resolves once the subscriptions are active.
    */
-  readonly watch: (watcher: Watcher) => {
+  readonly watch: (watcher: PageWatcher) => {
     lately: () => readonly Heard[]
     listening: Promise<unknown>
     end: () => void
@@ -45,7 +45,7 @@ export type LiveOptions = {
  * not affect the services. Without a watcher there is no connection.
  */
 export function openLive(options: LiveOptions): Live {
-  const watchers = new Set<Watcher>()
+  const watchers = new Set<PageWatcher>()
   let lately: Heard[] = []
   let listening: Promise<AsyncDisposable> | undefined
   let number = 0

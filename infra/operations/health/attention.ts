@@ -7,7 +7,7 @@ import { fields as relayerFields } from '../../../services/chain-relayer/config'
 import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
 import { limits as paymentLimits } from '../../../services/payments/payment'
 import { limits as cashoutLimits } from '../../../services/payouts/cashout'
-import type { Lag, OnBus, Rate } from './bus'
+import type { Lag, OnBus, RateReading } from './bus'
 import type { Asked } from './external'
 import type { SystemFacts, Unread } from './facts'
 import { pausedText } from './pauses'
@@ -208,7 +208,7 @@ const listNeeds = (lists: readonly ListAge[]): string[] =>
         `provider transaction list (${service}, ${account}, ${window}) failed ${counted(failures, 'time')} in a row`,
     )
 
-const unpricedNeeds = (rates: readonly Rate[]): string[] =>
+const unpricedNeeds = (rates: readonly RateReading[]): string[] =>
   rates.flatMap(({ pair, unavailable }) =>
     unavailable ? [`no rate for ${pair}: ${unavailable}`] : [],
   )

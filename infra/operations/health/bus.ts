@@ -16,7 +16,7 @@ export type Lag = {
 }
 
 /** Pricing's rate of a pair, or the reason it has none. */
-export type Rate = {
+export type RateReading = {
   readonly pair: string
   readonly rate?: string
   readonly source?: string
@@ -34,7 +34,7 @@ export type OnBus = {
   /** Instances that were up, did not shut down, and do not respond; only a lasting process knows them. */
   readonly down: readonly DownCopy[]
   readonly lags: readonly Lag[]
-  readonly rates: readonly Rate[]
+  readonly rates: readonly RateReading[]
   /** Figures of one instance of each service. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
 }
@@ -86,9 +86,9 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
  * Rates from one pricing instance: they are the same at every endpoint and nearly so at every
  * instance.
  */
-function ratesIn(stats: readonly Stats[]): Rate[] {
+function ratesIn(stats: readonly Stats[]): RateReading[] {
   const pricing = figuresIn(stats.find(({ name }) => name === 'pricing'))
-  return Object.entries(pricing as Record<string, Omit<Rate, 'pair'>>)
+  return Object.entries(pricing as Record<string, Omit<RateReading, 'pair'>>)
     .filter(([pair]) => pair.includes('/'))
     .map(([pair, figures]) => ({ pair, ...figures }))
 }

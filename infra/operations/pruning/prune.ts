@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { pause } from '#platform/deadline'
-import { batchText, nameOf, type Rule } from './rule'
+import { batchText, nameOf, type RetentionRule } from './rule'
 import { bankDetails, rules } from './rules'
 
 /** Result of a round: removed and spared rows, and errors, by rule. */
@@ -55,7 +55,7 @@ type Outcome = { removed: number; spared: number; fault?: unknown; isTaken?: boo
 
 async function pruneTable(
   sql: Sql,
-  rule: Rule,
+  rule: RetentionRule,
   { rowsMax = rowsUsually, signal }: PruneSettings,
 ): Promise<Outcome> {
   const sum = { removed: 0, spared: 0 }
@@ -85,7 +85,7 @@ async function pruneTable(
  */
 async function pruneBatch(
   sql: Sql,
-  rule: Rule,
+  rule: RetentionRule,
   rowsMax: number,
   last: string[] | null,
 ): Promise<Batch | undefined> {

@@ -1,5 +1,5 @@
 /** Rows of a table that may be removed. SQL refers to the table as `t`. */
-export type Rule = {
+export type RetentionRule = {
   /** `schema.table`. */
   readonly table: string
   /** Name of this rule's rows, if the table has several rules. */
@@ -21,17 +21,17 @@ export type Rule = {
 }
 
 /** Name of a rule in log lines. */
-export const nameOf = ({ table, of }: Rule): string => (of ? `${table} of ${of}` : table)
+export const nameOf = ({ table, of }: RetentionRule): string => (of ? `${table} of ${of}` : table)
 
 /** Condition for old rows, by the database clock. */
-const agedOf = ({ since, keptDays, which }: Rule): string =>
+const agedOf = ({ since, keptDays, which }: RetentionRule): string =>
   [which, since && `t.${since} < now() - interval '${keptDays} days'`].filter(Boolean).join(' and ')
 
 /**
  * Statement that reads the next rows after the last one and deletes or empties those that no condition
  * keeps. It checks the age again, because a row may have changed since it was read.
  */
-export function batchText(rule: Rule, rowsMax: number, goesOn: boolean): string {
+export function batchText(rule: RetentionRule, rowsMax: number, goesOn: boolean): string {
   const { table, key, since, spared, empties } = rule
   const walk = { ...(since && { [since]: 'timestamptz' }), ...key }
   const columns = Object.keys(walk)

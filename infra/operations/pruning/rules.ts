@@ -1,6 +1,6 @@
 import { consumers, streams } from '#infra/nats/topology'
 import type { ServiceName } from '#shared/messages/topic'
-import type { Rule } from './rule'
+import type { RetentionRule } from './rule'
 import { endedStates, subjectEnded } from './subjects'
 
 // A row is removed once nothing can refer to it. services/README.md lists the guards that replace
@@ -42,7 +42,7 @@ const inboxOf = (schema: Mover, consumer: string, keptDays: number) => ({
   ...{ key: { message_id: 'text' }, since: 'done_at', keptDays },
 })
 
-const inbox = (schema: Mover): Rule => ({
+const inbox = (schema: Mover): RetentionRule => ({
   ...inboxOf(schema, movers[schema], inboxDays(movers[schema])),
   spared: `exists (select from ${schema}.dead_letter d where d.consumer = t.consumer
     and d.message_id = t.message_id and d.redriven_at is null)`,
@@ -50,16 +50,16 @@ const inbox = (schema: Mover): Rule => ({
 })
 
 /** Received rows of the provider list. Rows of other consumers, such as `books`, are permanent. */
-const list: Rule = inboxOf('payouts', 'payouts-list', listDays)
+const list: RetentionRule = inboxOf('payouts', 'payouts-list', listDays)
 
 /** Dead letters that were closed. Open ones are permanent. */
-const deadLetter = (schema: Mover): Rule => ({
+const deadLetter = (schema: Mover): RetentionRule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
   ...{ since: 'redriven_at', keptDays: inboxDays(movers[schema]) },
 })
 
-const outbox = (schema: Mover): Rule => ({
+const outbox = (schema: Mover): RetentionRule => ({
   ...{ table: `${schema}.outbox`, key: { id: 'text' } },
   ...{ since: 'published_at', keptDays: outboxDays },
   spared: `not (${subjectEnded[schema].ended})`,
@@ -67,7 +67,7 @@ const outbox = (schema: Mover): Rule => ({
 })
 
 /** Rows of a retired generation of the public record. Its cursor stays. */
-const generation = (table: string, place: Rule['key']): Rule => ({
+const generation = (table: string, place: RetentionRule['key']): RetentionRule => ({
   ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
   which: `t.generation = any(array(select generation from indexer_reader.cursors
     where state = 'retired' and moved_at < now() - interval '1 day'))`,
@@ -75,7 +75,7 @@ const generation = (table: string, place: Rule['key']): Rule => ({
 })
 
 /** Every rule. */
-export const rules: readonly Rule[] = [
+export const rules: readonly RetentionRule[] = [
   ...(Object.keys(movers) as Mover[]).flatMap((schema) => [
     inbox(schema),
     deadLetter(schema),
@@ -113,7 +113,7 @@ const emptied = 'erased'
  * Bank details of cash-outs, a number of days after their end. Those that are open, watched for a
  * reversal, or have a newer anomaly for manual review keep them.
  */
-export const bankDetails = (keptDays: number): Rule => ({
+export const bankDetails = (keptDays: number): RetentionRule => ({
   ...{ table: 'payouts.payouts', of: 'bank details', key: { id: 'text' }, since: 'updated_at' },
   keptDays,
   which: `t.bank_details_key_id <> '${emptied}'`,

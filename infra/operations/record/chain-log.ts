@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 
 type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 export type LogFilter = { address: Address; topics: LogTopics }
-export type Span = { from: bigint; to: bigint }
+export type BlockRange = { from: bigint; to: bigint }
 
 const timeoutMs = 10_000
 const spansAtOnce = 8
@@ -24,7 +24,7 @@ export type LogNode = ReturnType<typeof openNode>
 export async function readLogs(
   node: LogNode,
   filter: LogFilter,
-  { from, to }: Span,
+  { from, to }: BlockRange,
   rangeMax: bigint,
 ): Promise<RpcLog[]> {
   const logs: RpcLog[] = []
@@ -34,7 +34,7 @@ export async function readLogs(
   }
   let next = from
   while (next <= to) {
-    const spans: Span[] = []
+    const spans: BlockRange[] = []
     for (; next <= to && spans.length < spansAtOnce; next += range) {
       const last = next + range - 1n
       spans.push({ from: next, to: last < to ? last : to })
@@ -51,7 +51,7 @@ export async function readLogs(
 async function readSpan(
   node: LogNode,
   filter: LogFilter,
-  span: Span,
+  span: BlockRange,
   learn: (refused: bigint) => void,
   tries = 1,
 ): Promise<RpcLog[]> {

@@ -13,7 +13,7 @@ import type { PutBack } from './put-back'
 import type { FoundPayments, LostPayout, LostRows, World } from './world'
 
 /** Arguments: the time of the backup, and the operator's decisions. */
-export type Asked = {
+export type RestoreOptions = {
   since: Date
   accept: readonly string[]
   checkouts: readonly string[]
@@ -40,7 +40,8 @@ export type RestoreDecision = {
 
 /** Items open at the backup may have finished shortly before it, and clocks differ. */
 const marginMs = 600_000
-export const readFrom = ({ since }: Pick<Asked, 'since'>) => new Date(since.getTime() - marginMs)
+export const readFrom = ({ since }: Pick<RestoreOptions, 'since'>) =>
+  new Date(since.getTime() - marginMs)
 
 /** Fault while lanes may still send transactions. */
 export const mustStop =
@@ -50,7 +51,7 @@ export const mustStop =
 export async function decide(
   places: RestoreSources,
   known: KnownRows,
-  asked: Asked,
+  asked: RestoreOptions,
 ): Promise<RestoreDecision> {
   const from = readFrom(asked)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)

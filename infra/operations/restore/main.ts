@@ -6,7 +6,14 @@ import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace } from '#infra/operations/place'
 import { readConfig } from '#platform/config'
 import { integer, natsServers, text, url } from '#platform/config-fields'
-import { type Asked, changeOf, decide, mustStop, type RestoreSources, tell } from './decide'
+import {
+  changeOf,
+  decide,
+  mustStop,
+  type RestoreOptions,
+  type RestoreSources,
+  tell,
+} from './decide'
 import { readErased } from './erased'
 import { readKnown } from './known'
 import { putBack } from './put-back'
@@ -50,7 +57,7 @@ function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'prov
 }
 
 /** Prints the differences and restores them with `--apply`. Returns true if no decision is left. */
-async function restore(asked: Asked, apply: boolean): Promise<boolean> {
+async function restore(asked: RestoreOptions, apply: boolean): Promise<boolean> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)
   const places = { chain: operatorPlace(), ...otherPlaces(process.env) }

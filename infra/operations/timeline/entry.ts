@@ -1,5 +1,5 @@
 /** Source of an entry: a service's rows, the bus, or the chain or provider as last read. */
-export type Where =
+export type TimelineSource =
   | 'gateway'
   | 'pricing'
   | 'payments'
@@ -15,7 +15,7 @@ export type Where =
 export type TimelineEntry = {
   /** Null: time not recorded. */
   readonly at: Date | null
-  readonly where: Where
+  readonly where: TimelineSource
   /** Kind of entry: `row`, `order`, `attempt`, `delivery`. */
   readonly what: string
   readonly id: string

@@ -11,7 +11,7 @@ import { readPayments } from '#infra/operations/timeline/payments'
 import { readWallet } from '#infra/operations/timeline/wallet'
 
 /** Sources of a trace: the database, the bus, and any others the caller has. */
-export type Places = {
+export type TraceSources = {
   readonly sql: Sql
   readonly bus: OpenBus
   readonly others?: readonly {
@@ -24,7 +24,10 @@ export type Places = {
  * Traces an item through every service, by any id it has anywhere. Needs no running service;
  * sources that could not be read are listed.
  */
-export async function readTrace({ sql, bus, others = [] }: Places, id: string): Promise<Trace> {
+export async function readTrace(
+  { sql, bus, others = [] }: TraceSources,
+  id: string,
+): Promise<Trace> {
   const roots = await findRoots(sql, bus, id.trim()).catch(wordsOf)
   if (typeof roots === 'string')
     return { id, items: [], entries: [], unseen: [{ what: 'the database', why: roots }] }

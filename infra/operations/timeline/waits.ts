@@ -1,5 +1,5 @@
 /** History of an item as read from the rows and the bus. */
-export type Told = {
+export type ToldWaits = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
   readonly entries: readonly Entry[]
 }
@@ -60,7 +60,7 @@ const endedBy: ReadonlyMap<string, string> = new Map([
 
 /** Inserts the waits between entries, and the one still in progress. */
 export function withWaits<E extends Entry>(
-  { items, entries }: Told & { readonly entries: readonly E[] },
+  { items, entries }: ToldWaits & { readonly entries: readonly E[] },
   now: Date,
 ): TimelineLine<E>[] {
   const lines: TimelineLine<E>[] = []
@@ -83,7 +83,7 @@ export function withWaits<E extends Entry>(
 }
 
 /** Returns the reason for a wait. A delivery for a cash-out is about the bank, not about a payer. */
-function reasonOf({ where, what }: Entry, items: Told['items']): string {
+function reasonOf({ where, what }: Entry, items: ToldWaits['items']): string {
   const isDelivery = where === 'provider' && what === 'delivery'
   if (isDelivery && items.some(({ kind }) => kind === 'cashout'))
     return "the bank and the provider's webhook"

@@ -40,8 +40,8 @@ export const identityOf = (config: {
 })
 
 /** Thrown if the chain responds but does not match the configuration. */
-export class Unfit extends Error {
-  override name = 'Unfit'
+export class UnfitChain extends Error {
+  override name = 'UnfitChain'
 }
 
 /**
@@ -60,7 +60,7 @@ export async function inspectChain(node: Node, expected: Expected): Promise<Toke
     ),
   )
   faults.push(...lineFaults)
-  if (faults.length > 0) throw new Unfit(`the chain is not ready\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0) throw new UnfitChain(`the chain is not ready\n  ${faults.join('\n  ')}`)
   return domain
 }
 
@@ -74,7 +74,7 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
   for (const [name, address] of Object.entries(named)) {
     const code = await node.reader.getCode({ address })
     if (!code || code === '0x')
-      throw new Unfit(`no contract at ${name} ${address}: deploy it first (bun run deploy)`)
+      throw new UnfitChain(`no contract at ${name} ${address}: deploy it first (bun run deploy)`)
   }
 }
 
@@ -87,7 +87,7 @@ const isForeign = (error: unknown): boolean =>
   ) !== null
 
 const unlike = (words: string) => (error: unknown) => {
-  throw isForeign(error) ? new Unfit(words) : error
+  throw isForeign(error) ? new UnfitChain(words) : error
 }
 
 /** EIP-712 domain name of the token, which differs from its ERC-20 name. */
@@ -150,7 +150,7 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
   ])
   // The remaining checks depend on the version, so a wrong version is reported alone.
   const fault = versionFault(version)
-  if (fault) throw new Unfit(fault)
+  if (fault) throw new UnfitChain(fault)
   if (treasury !== expected.treasury.address)
     faults.push(`the credit line's treasury is ${treasury}: set TREASURY_KEY to its key`)
   if (token.toLowerCase() !== expected.ausd.toLowerCase())
@@ -187,7 +187,7 @@ export async function awaitChain(
       // Every endpoint serves another chain.
       const isForeign =
         error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
-      if (isForeign || error instanceof Unfit) {
+      if (isForeign || error instanceof UnfitChain) {
         log.fatal({ reason: textOf(error) }, 'chain does not match the configuration')
         fatal()
         return undefined

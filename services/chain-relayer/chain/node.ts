@@ -23,7 +23,7 @@ export type CallRequest = {
   /** Omitted: gas is free, which a contract can detect. */
   fees?: { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 }
-export type Receipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
+export type ChainReceipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
 
 /** Client for the chain. Every method throws if no endpoint responds: the outcome is unknown. */
 export type Node = {
@@ -33,7 +33,7 @@ export type Node = {
   /** Number of transactions of the account mined up to that block. */
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
   /** Undefined if the endpoint does not have the receipt, which proves nothing. */
-  readonly receiptOf: (hash: Hex) => Promise<Receipt | undefined>
+  readonly receiptOf: (hash: Hex) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts stored bytes. Returns null, or the error message of the last endpoint tried. */
@@ -93,7 +93,7 @@ function open(
   }
 }
 
-async function receiptOf(reader: PublicClient, hash: Hex): Promise<Receipt | undefined> {
+async function receiptOf(reader: PublicClient, hash: Hex): Promise<ChainReceipt | undefined> {
   try {
     return await reader.getTransactionReceipt({ hash })
   } catch (error) {

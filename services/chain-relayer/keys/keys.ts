@@ -18,7 +18,7 @@ import { countSpent } from './signing-limits.store'
 // counts them against its limits in the database transaction of the signature.
 
 /** Content of a transaction and its gas limit. */
-export type Call = CallContent & { readonly gas: bigint }
+export type CallToSign = CallContent & { readonly gas: bigint }
 
 /** Fees of a type-2 transaction, in wei per gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
@@ -32,7 +32,10 @@ export type LaneKey = {
    * Signs without calling a node; the same fields give the same bytes (RFC 6979). Throws
    * `PolicyRefused`, after which the database transaction must not commit.
    */
-  readonly sign: (tx: Tx, fields: { nonce: number; call: Call; fees: Fees }) => Promise<Signed>
+  readonly sign: (
+    tx: Tx,
+    fields: { nonce: number; call: CallToSign; fees: Fees },
+  ) => Promise<Signed>
 }
 
 /** The key that holds the treasury's AUSD. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { unbalanced } from '#shared/ledger/position'
 import { type TransactionOutcome, transactionOutcomes } from '../lanes/lane.store'
-import { guards, type Kind, type Task } from '../operations/operation'
+import { guards, type OperationKind, type Task } from '../operations/operation'
 import { eventOf, positionOf, positionOfDone } from './position'
 
 const paidWei = 9_180_000_000_000_000n
@@ -49,7 +49,7 @@ const giveback: Task = {
 }
 
 /** The service that books AUSD moved by other kinds, or the reason for no entry. */
-const elsewhere: Readonly<Record<Exclude<Kind, 'giveback'>, string>> = {
+const elsewhere: Readonly<Record<Exclude<OperationKind, 'giveback'>, string>> = {
   credit: 'payments, with the payment',
   repay: 'payments, with the payment',
   revoke: 'payments, with the payment',

@@ -1,6 +1,6 @@
 import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
-import type { Kind, Task } from '../operations/operation'
+import type { OperationKind, Task } from '../operations/operation'
 
 // This service books the native coin of the lanes per transaction, and unsolicited AUSD that is
 // returned to its sender. All other AUSD is booked by the service that ordered the transfer.
@@ -46,7 +46,7 @@ const endings: { readonly [O in TransactionOutcome]: string } = {
 }
 
 /** Describes a transaction for the journal: kinds of its operations, and the outcome unless ok. */
-export function eventOf(outcome: TransactionOutcome, kinds: readonly Kind[]): string {
+export function eventOf(outcome: TransactionOutcome, kinds: readonly OperationKind[]): string {
   const counts = [...Map.groupBy(kinds, (kind) => kind)]
   const several = counts.map(([kind, { length }]) => `${length} ${kind}`).join(', ')
   return `${kinds.length === 1 ? kinds[0] : several}${endings[outcome]}`

@@ -2,7 +2,7 @@ import { type SQLWrapper, sql } from 'drizzle-orm'
 import { index, integer, jsonb, text, unique } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#platform/db/columns'
 import { schema } from '../schema.store'
-import type { Kind, OperationState, Task } from './operation'
+import type { OperationKind, OperationState, Task } from './operation'
 
 /**
  * True for open operations. Literals, because a parameter would keep Postgres from using the index.
@@ -14,7 +14,7 @@ export const operations = schema.table(
   'operation',
   {
     id: text('id').primaryKey(),
-    kind: text('kind').$type<Kind>().notNull(),
+    kind: text('kind').$type<OperationKind>().notNull(),
     cause: text('cause').notNull(),
     wallet: addressColumn('wallet').notNull(),
     payload: jsonb('payload').$type<Task['payload']>().notNull(),

@@ -21,10 +21,10 @@ type Payloads = {
   giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
 }
-export type Kind = keyof Payloads
+export type OperationKind = keyof Payloads
 /** Kind and content of an order. */
-export type Task = { [K in Kind]: { kind: K; payload: Payloads[K] } }[Kind]
-export type PayloadOf<K extends Kind> = Payloads[K]
+export type Task = { [K in OperationKind]: { kind: K; payload: Payloads[K] } }[OperationKind]
+export type PayloadOf<K extends OperationKind> = Payloads[K]
 
 export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
 export type OperationState = (typeof operationStates)[number]
@@ -65,7 +65,7 @@ const closedReasons: ReadonlySet<string> = new Set([
  * payout.
  */
 export const mayHappenLate = (
-  failed: { readonly kind: Kind; readonly authorizationNonce: string | null },
+  failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
   reason: string,
 ): boolean =>
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
@@ -74,7 +74,9 @@ export const mayHappenLate = (
  * Guard against a second execution, per kind. Nothing guards against a second drip, so it keeps its
  * lane and nonce and is resent only if its transaction reverted at finality.
  */
-export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempotent' | 'none' } = {
+export const guards: {
+  readonly [K in OperationKind]: 'ref' | 'authorization' | 'idempotent' | 'none'
+} = {
   credit: 'ref',
   repay: 'ref',
   // A ref of which no more than `left` is left stays as it is.
@@ -91,18 +93,25 @@ export const guards: { readonly [K in Kind]: 'ref' | 'authorization' | 'idempote
 }
 
 /** Kinds accepted by `many` of the credit line. */
-export const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly Kind[]
+export const batchable = [
+  'credit',
+  'repay',
+  'revoke',
+  'extend',
+] as const satisfies readonly OperationKind[]
 export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
-export const isBatchable = (kind: Kind): boolean => (batchable as readonly Kind[]).includes(kind)
+export const isBatchable = (kind: OperationKind): boolean =>
+  (batchable as readonly OperationKind[]).includes(kind)
 
 /**
  * Kinds that race the end of a hold. They go first, and are examined even when sent in a batch,
  * because they may be too late.
  */
-export const racing = ['revoke', 'extend'] as const satisfies readonly Kind[]
+export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
 /** Returns true for decisions about a wallet, of which only the newest counts. */
-export const isVerdict = (kind: Kind): boolean => kind === 'verify' || kind === 'freeze'
-export const isRacing = (kind: Kind): boolean => (racing as readonly Kind[]).includes(kind)
+export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
+export const isRacing = (kind: OperationKind): boolean =>
+  (racing as readonly OperationKind[]).includes(kind)
 
 /**
  * Kinds that continue while relaying is paused: revocations, extensions and freezes, which protect
@@ -116,16 +125,17 @@ export const goesOn = [
   'return',
   'giveback',
   'repay',
-] as const satisfies readonly Kind[]
+] as const satisfies readonly OperationKind[]
 
 /**
  * Returns the payer of the AUSD: a treasury that is short is refilled; a user's wallet is refused.
  */
-export const payerOf = (kind: Kind): 'treasury' | 'user' =>
+export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
 /** Returns true if the wallet can make the operation revert, by its balance or its code. */
-export const isUpToWallet = (kind: Kind): boolean => payerOf(kind) === 'user' || kind === 'drip'
+export const isUpToWallet = (kind: OperationKind): boolean =>
+  payerOf(kind) === 'user' || kind === 'drip'
 
 /** Minimum time left until `validBefore` of a relayed transfer. */
 export const leftMinSeconds = 60n
@@ -226,4 +236,4 @@ function signedOrder(task: Extract<Task, { kind: 'take' | 'send' }>, cause: stri
   }
 }
 
-const operationId = (kind: Kind, cause: string) => idFor('operation', `${kind}:${cause}`)
+const operationId = (kind: OperationKind, cause: string) => idFor('operation', `${kind}:${cause}`)

@@ -17,7 +17,7 @@ import { multicall3 } from '../chain/multicall'
 /** State of a wallet in the credit line. */
 export type LineState = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
 /** Everything read about a wallet. */
-export type Read = {
+export type WalletRead = {
   readonly line: LineState
   readonly ausdMicro: bigint
   readonly nativeWei: bigint
@@ -115,7 +115,7 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
         type === 'bool' ? uint(at + field) === 1n : uint(at + field),
       ]),
     ) as unknown as LineState
-  const reads = Array.from({ length: wallets }, (_, wallet): Read | undefined => {
+  const reads = Array.from({ length: wallets }, (_, wallet): WalletRead | undefined => {
     const first = wallet * callsPerWallet
     if ([0, 1, 2].some((call) => hasFailed(first + call))) return undefined
     return {

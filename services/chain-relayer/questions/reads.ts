@@ -10,7 +10,7 @@ import type { ChainHold } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Account, Context } from '../context'
 import { blockOfRef, ordersOfRef } from '../operations/operation.store'
-import { decodeReads, encodeReads, type Pool, type Read } from './account-call'
+import { decodeReads, encodeReads, type Pool, type WalletRead } from './account-call'
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
@@ -79,7 +79,7 @@ export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
 
 const shown = (
   wallet: Hex,
-  { line, ausdMicro, nativeWei }: Read,
+  { line, ausdMicro, nativeWei }: WalletRead,
   { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
 ): Account => ({
   wallet,
@@ -109,7 +109,7 @@ const shown = (
 })
 
 /** Returns the open cycle, whose number follows those of the closed ones; null if none is open. */
-const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: Read['line']): Account['cycle'] =>
+const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): Account['cycle'] =>
   openedAt === 0n
     ? null
     : {

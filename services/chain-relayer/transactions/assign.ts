@@ -3,7 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { lookAt } from '../chain/chain-snapshot'
 import type { Context } from '../context'
-import type { Call, Fees } from '../keys/keys'
+import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
 import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
@@ -14,7 +14,7 @@ import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
-import { examine, type Fit, holdRefused, type Terms, unsettledMs } from './preflight'
+import { examine, type Fit, holdRefused, type RoundTerms, unsettledMs } from './preflight'
 import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
 /** Maximum operations examined per round. */
@@ -38,7 +38,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
   const { baseFeeWei } = finalized
   const fees = feesFor(baseFeeWei)
-  const bidOf = ({ gas }: Pick<Call, 'gas'>) => bidWei(gas, fees, baseFeeWei)
+  const bidOf = ({ gas }: Pick<CallToSign, 'gas'>) => bidWei(gas, fees, baseFeeWei)
   const lanes = usable.map((one) => roomOf(one, balancesWei.get(one.lane.address)!))
   const rowsMax = roomAmong(lanes, bidOf({ gas: bundledTransferGas }))
   if (rowsMax === 0) return 0
@@ -181,7 +181,11 @@ async function assign(
 }
 
 /** Returns the call for the operations that go, rebuilt if some were left out. */
-const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): Call =>
+const callFor = (
+  { contracts }: Context,
+  { operations, call }: Batch,
+  going: Operation[],
+): CallToSign =>
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
 /** Fails or postpones an operation that its wallet or its gas budget cannot cover. */
@@ -217,7 +221,7 @@ const examineAtOnce = 8
 async function batchesOf(
   context: Context,
   due: readonly Operation[],
-  terms: Terms,
+  terms: RoundTerms,
 ): Promise<Batch[]> {
   const fits = new Map<Operation, Fit>()
   const examineOne = async (operation: Operation) => {

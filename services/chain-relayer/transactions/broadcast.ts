@@ -5,7 +5,7 @@ import { afterSend, textOf, verdictOnSend } from '../chain/errors'
 import { paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
-import type { Call, Fees } from '../keys/keys'
+import type { CallToSign, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
 import {
   type Attempt,
@@ -197,7 +197,7 @@ async function renew(
   if (isHalted(context, head)) return
   const fees: Fees = bumped(last, head.baseFeeWei)
   const { nonce } = open
-  const original: Call = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
+  const original: CallToSign = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
   if (!(await canPay(context, held, open, costWei(call, fees)))) return
   const attempt = last.attempt + 1

@@ -6,7 +6,7 @@ import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import type { Operation } from '../operations/operation.table'
 import type { Funds } from './funding'
-import { runsOut, type Terms } from './preflight'
+import { type RoundTerms, runsOut } from './preflight'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
 // Any sender may submit an authorization, so transfers signed by plain accounts share a transaction
@@ -22,7 +22,7 @@ const examineAtOnce = 4
 export async function bundlesOf(
   context: Context,
   due: readonly Operation[],
-  terms: Terms,
+  terms: RoundTerms,
 ): Promise<Bundle[]> {
   const { batchMax } = context.settings
   if (batchMax < 2) return []
@@ -40,7 +40,7 @@ export async function bundlesOf(
 }
 
 /** Returns true for transfers that never failed and run no user-controlled code. */
-const mayShare = async (context: Context, operation: Operation, { newest }: Terms) =>
+const mayShare = async (context: Context, operation: Operation, { newest }: RoundTerms) =>
   isSigned(operation) &&
   operation.tries === 0 &&
   !runsOut(context, operation, newest) &&
@@ -53,7 +53,7 @@ const readGas = 60_000n
 async function simulate(
   context: Context,
   group: readonly SignedOperation[],
-  { from, fees }: Terms,
+  { from, fees }: RoundTerms,
 ): Promise<Bundle> {
   const { ausd } = context.contracts
   const wallets = [...new Set(group.map(({ wallet }) => wallet))]

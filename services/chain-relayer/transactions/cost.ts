@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { PlaceOnChain } from '../chain/authorization'
-import type { Node, Receipt } from '../chain/node'
+import type { ChainReceipt, Node } from '../chain/node'
 
 // Cost of a mined transaction. Monad charges the gas limit and reports it as `gasUsed`; if a
 // receipt lacks that field, the limit is used.
@@ -12,13 +12,13 @@ type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priority
 type Bare = { readonly gasUsed: bigint | null; readonly effectiveGasPrice: bigint | null }
 
 /** Returns the gas cost paid by the lane, in wei. */
-export async function paidFor(node: Node, receipt: Receipt, bid: Bid): Promise<bigint> {
+export async function paidFor(node: Node, receipt: ChainReceipt, bid: Bid): Promise<bigint> {
   const { gasUsed, effectiveGasPrice }: Bare = receipt
   const priceWei = effectiveGasPrice ?? (await priceOf(node, receipt, bid))
   return (gasUsed ?? bid.gas) * priceWei
 }
 
-async function priceOf({ reader }: Node, { blockNumber }: Receipt, bid: Bid): Promise<bigint> {
+async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid): Promise<bigint> {
   const { baseFeePerGas } = await reader.getBlock({ blockNumber })
   const askedWei = (baseFeePerGas ?? 0n) + bid.priorityWei
   return askedWei < bid.maxFeeWei ? askedWei : bid.maxFeeWei

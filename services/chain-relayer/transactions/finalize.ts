@@ -9,7 +9,7 @@ import { spanSince } from '#platform/tracing/spans'
 import type { PlaceOnChain } from '../chain/authorization'
 import { lookAt } from '../chain/chain-snapshot'
 import { doubtsMax } from '../chain/errors'
-import type { Head, Receipt } from '../chain/node'
+import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import type { Context } from '../context'
 import {
@@ -177,7 +177,7 @@ async function finalReceipt(
   context: Context,
   attempts: readonly Attempt[],
   head: Head,
-): Promise<{ attempt: Attempt; receipt: Receipt } | undefined> {
+): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
   for (const attempt of attempts.toReversed()) {
     const receipt = await context.node.receiptOf(attempt.hash)
     if (!receipt || receipt.blockNumber > head.number) continue
@@ -240,7 +240,7 @@ async function conclude(
   context: Context,
   transaction: OpenTransaction,
   attempt: Attempt,
-  receipt: Receipt,
+  receipt: ChainReceipt,
 ): Promise<void> {
   const { transactionHash: txHash, blockNumber, blockHash } = receipt
   const place = { txHash, blockNumber, blockHash }
@@ -309,7 +309,7 @@ async function close(
   return true
 }
 
-function outcomeOf(attempt: Attempt, receipt: Receipt): TransactionOutcome {
+function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome {
   if (attempt.purpose === 'noop') return 'noop'
   return receipt.status === 'success' ? 'ok' : 'reverted'
 }

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { Tx } from '#platform/db/open'
 import type { Context } from '../context'
-import type { Call, Fees } from '../keys/keys'
+import type { CallToSign, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'
 import { payerOf } from '../operations/operation'
 import type { Operation } from '../operations/operation.table'
@@ -130,7 +130,7 @@ export async function chargeGas(
 // must stay within its balance, even if that exceeds the current fees by far.
 
 /** Returns the maximum cost of a transaction, in wei: its value and its gas at the maximum fee. */
-export const costWei = (call: Pick<Call, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
+export const costWei = (call: Pick<CallToSign, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
 
 /** Sums the maximum cost of all open transactions, in wei, by their most expensive attempt. */

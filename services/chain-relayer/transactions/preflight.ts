@@ -5,7 +5,7 @@ import { isUsedAt } from '../chain/authorization'
 import type { Look } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import type { Context } from '../context'
-import type { Call, Fees } from '../keys/keys'
+import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/authorization-search'
 import {
@@ -24,7 +24,7 @@ import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
 
 /** An operation that may be sent. */
 export type Fit = {
-  readonly call: Call
+  readonly call: CallToSign
   /** Balances of the paying wallets, for takes and sends. */
   readonly funds?: Funds | undefined
   /** The lane that must send it; omitted: any lane. */
@@ -32,7 +32,7 @@ export type Fit = {
 }
 
 /** Sender, fees and newest block assumed by an examination. */
-export type Terms = {
+export type RoundTerms = {
   readonly from: `0x${string}`
   readonly fees: Fees
   readonly newest: Look['newest']
@@ -52,7 +52,7 @@ export const unsettledMs = 500
 export async function examine(
   context: Context,
   operation: Operation,
-  terms: Terms,
+  terms: RoundTerms,
 ): Promise<Fit | undefined> {
   const { from, newest } = terms
   if (await isNeedless(context, operation)) {
@@ -139,7 +139,7 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 async function foresee(
   context: Context,
   operation: Operation,
-  { call, from, fees, foreign }: Terms & { call: Call; foreign: boolean },
+  { call, from, fees, foreign }: RoundTerms & { call: CallToSign; foreign: boolean },
 ): Promise<AfterRevert | 'send' | 'unsettled'> {
   const { to, data, valueWei: value, gas } = call
   const request = { from, to, data, value, gas, fees }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, bigInt, property } from 'fast-check'
-import type { Kind } from '../operations/operation'
+import type { OperationKind } from '../operations/operation'
 import { batched, bumped, feesFor, gasMax, raisedGas } from './transaction'
 
 describe('a batch', () => {
-  const one = (kind: Kind, tries = 0) => ({ kind, tries })
+  const one = (kind: OperationKind, tries = 0) => ({ kind, tries })
   test.each([
     ['takes no single credit', [one('credit')], 16, [], 1],
     ['takes two credits', [one('credit'), one('credit')], 16, [2], 0],

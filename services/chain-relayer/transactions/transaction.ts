@@ -16,9 +16,14 @@ import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#
 import { refOf } from '#shared/chain/ref'
 import { movesIn, needsContract, placeOfMove } from '../chain/authorization'
 import type { Context } from '../context'
-import type { Call, Fees } from '../keys/keys'
+import type { CallToSign, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
-import { type BatchableTask, isBatchable, type Kind, type Task } from '../operations/operation'
+import {
+  type BatchableTask,
+  isBatchable,
+  type OperationKind,
+  type Task,
+} from '../operations/operation'
 import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
 import { givebackNonce } from '../unsolicited-deposits/return'
@@ -31,12 +36,12 @@ export async function callOf(
   context: Context,
   operation: Operation,
   foreign: boolean,
-): Promise<Call> {
+): Promise<CallToSign> {
   const { contracts, settings } = context
   const call = await plainCall()
   return { ...call, gas: raisedGas(call.gas, operation.tries) }
 
-  async function plainCall(): Promise<Call> {
+  async function plainCall(): Promise<CallToSign> {
     switch (operation.kind) {
       case 'take':
       case 'send': {
@@ -79,7 +84,7 @@ export const runsForeignCode = async (
 async function returnCall(
   context: Context,
   operation: Extract<Operation, { kind: Owed }>,
-): Promise<Call> {
+): Promise<CallToSign> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
   const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
@@ -138,7 +143,7 @@ export function transferTerms(
 }
 
 /** Builds the call for a signed transfer, by the overload that also accepts contract signatures. */
-const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): Call => ({
+const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallToSign => ({
   ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
 })
 
@@ -187,7 +192,7 @@ export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
  * Builds one call with several transfers. Only for plain accounts: the code of a contract signer
  * would run with the gas of the whole bundle.
  */
-export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): Call {
+export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): CallToSign {
   const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',
@@ -199,7 +204,7 @@ export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): C
 type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
 
 /** Builds the credit-line call of an operation sent alone. */
-export const lineCall = (task: Line, creditLine: Hex): Call => ({
+export const lineCall = (task: Line, creditLine: Hex): CallToSign => ({
   to: creditLine,
   data: lineData(task),
   valueWei: 0n,
@@ -245,7 +250,7 @@ function lineData(task: Line): Hex {
  * Divides operations into groups that share a transaction and those sent alone: operations that
  * failed once, and a single one left over.
  */
-export function batched<O extends { readonly kind: Kind; readonly tries: number }>(
+export function batched<O extends { readonly kind: OperationKind; readonly tries: number }>(
   operations: readonly O[],
   batchMax: number,
 ): { together: O[][]; alone: O[] } {
@@ -262,7 +267,7 @@ export function batched<O extends { readonly kind: Kind; readonly tries: number 
 }
 
 /** Builds one `many` call; an operation that reverts does not affect the others. */
-export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call {
+export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): CallToSign {
   const data = encodeLine('many', [tasks.map(opOf)])
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
@@ -328,7 +333,7 @@ const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax
 const timeMax = 2n ** 64n - 1n
 
 /** Builds a call that only uses the nonce: zero value from the lane to itself. */
-export const noopCall = (lane: `0x${string}`): Call => ({
+export const noopCall = (lane: `0x${string}`): CallToSign => ({
   to: lane,
   data: '0x',
   valueWei: 0n,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Abi, encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import type { Receipt } from '../chain/node'
+import type { ChainReceipt } from '../chain/node'
 import { arrivalIn } from './deposit'
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
@@ -37,7 +37,7 @@ const token = [places.ausd, ausdAbi] as const
 const transfer = (from: Hex) =>
   logOf(token, 'Transfer', { from, to: places.treasury, value: 5n }, 1)
 const judge = (...logs: ReturnType<typeof logOf>[]) =>
-  arrivalIn(logs as unknown as Receipt['logs'], places, name)
+  arrivalIn(logs as unknown as ChainReceipt['logs'], places, name)
 
 describe('AUSD sent by the credit line to the treasury', () => {
   test.each(['Drawn', 'CollateralWithdrawn'])('belongs to the user in the event %s', (event) => {

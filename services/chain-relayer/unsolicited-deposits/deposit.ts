@@ -2,14 +2,14 @@ import { type Hex, parseEventLogs, zeroAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TransferName } from '../chain/authorization'
-import type { Receipt } from '../chain/node'
+import type { ChainReceipt } from '../chain/node'
 import type { Context } from '../context'
 import type { Arrival } from './return'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 
 /** Result of reading an arrival; `unsettled`: its block is not final or has changed, so retry. */
-export type Read = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
+export type DepositRead = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
 
 const absent = 'no final block contains this AUSD transfer to the treasury'
 
@@ -17,7 +17,7 @@ const absent = 'no final block contains this AUSD transfer to the treasury'
  * Reads from the finalized chain which AUSD the treasury received by this log, or why it cannot be
  * given back.
  */
-export async function readArrival(chain: Chain, name: TransferName): Promise<Read> {
+export async function readArrival(chain: Chain, name: TransferName): Promise<DepositRead> {
   const { node, contracts, treasury } = chain
   const head = await node.finalizedHead()
   const receipt = await node.receiptOf(name.txHash)
@@ -29,10 +29,10 @@ export async function readArrival(chain: Chain, name: TransferName): Promise<Rea
 
 /** Judges an arrival by the logs of its transaction. */
 export function arrivalIn(
-  logs: Receipt['logs'],
+  logs: ChainReceipt['logs'],
   { ausd, creditLine, treasury }: Record<'ausd' | 'creditLine' | 'treasury', Hex>,
   name: TransferName,
-): Exclude<Read, 'unsettled'> {
+): Exclude<DepositRead, 'unsettled'> {
   const transfer = tokenEventAt(logs, ausd, name.logIndex)
   if (transfer?.eventName !== 'Transfer') return { refused: absent }
   const { from, to, value: ausdMicro } = transfer.args
@@ -61,7 +61,7 @@ const reasonOf = (eventName: string | undefined): string => {
   return 'the credit line sent it, and no event before it names a user'
 }
 
-type Logs = Receipt['logs']
+type Logs = ChainReceipt['logs']
 
 const logAt = (logs: Logs, emitter: Hex, logIndex: number) =>
   logs.filter((one) => Number(one.logIndex) === logIndex && same(one.address, emitter))

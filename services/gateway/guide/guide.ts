@@ -21,7 +21,7 @@ const pages = [
 ] as const
 
 /** A page; the functions render it. */
-export type Page = {
+export type GuidePage = {
   readonly path: string
   readonly title: string
   readonly about: string
@@ -39,7 +39,7 @@ const fileOf = (slug: string) => `${slug || 'guide'}.md`
 const fileToPath = new Map<string, string>(pages.map(({ slug }) => [fileOf(slug), pathOf(slug)]))
 
 /** Builds the guide from the pages and examples, with this service's address filled in. */
-export function openGuide(baseUrl: string): readonly Page[] {
+export function openGuide(baseUrl: string): readonly GuidePage[] {
   const written = pages.map(({ slug, about }) => {
     const text = readPage(fileOf(slug))
       .replace(/^<!-- example: (\S+) -->$/gm, (_, name) => exampleIn(name))
@@ -131,7 +131,7 @@ ${body}
 `
 
 /** Returns `/llms.txt`, an index of the guide for language models (https://llmstxt.org). */
-export function llmsText(guide: readonly Page[], baseUrl: string): string {
+export function llmsText(guide: readonly GuidePage[], baseUrl: string): string {
   const lines = guide.map(
     ({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`,
   )

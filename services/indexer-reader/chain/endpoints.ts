@@ -2,7 +2,7 @@ import type { Clock } from '#platform/clock'
 import { type FinalizedHead, type KnownBlock, readHead } from './head'
 import { type ExpectedChain, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
-import { readSpan, type Span } from './span'
+import { type LogSpan, readSpan } from './span'
 
 /** One JSON-RPC endpoint. Only `host` may be logged: the path may contain a key. */
 export type Endpoint = {
@@ -19,7 +19,7 @@ export type Endpoint = {
   /** Reads the finalized block and the number of events; null if it is still the known block. */
   readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
   /** Reads a span and adapts the range to the result. */
-  readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<Span>
+  readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<LogSpan>
 }
 
 const deadlineMs = 4_000

@@ -5,7 +5,7 @@ import { type FinalizedHead, type Header, headerCall, hex } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** Consecutive blocks, and the followed events that one endpoint has of them. */
-export type Span = {
+export type LogSpan = {
   readonly from: number
   readonly to: number
   readonly events: readonly ChainEvent[]
@@ -32,7 +32,7 @@ export async function readSpan(
   endpoint: Rpc & { contract: Address },
   { from, to, head }: { from: number; to: number; head: FinalizedHead },
   deadlineMs: number,
-): Promise<Span> {
+): Promise<LogSpan> {
   const { contract } = endpoint
   const filter = {
     address: contract,

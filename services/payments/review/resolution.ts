@@ -12,7 +12,7 @@ export const resolutions = ['credit', 'refund', 'accept'] as const
 export type Resolution = (typeof resolutions)[number]
 
 /** Reason a decision is refused. */
-export type Refused = { readonly not: string }
+export type ResolutionRefused = { readonly not: string }
 
 /** Input of a decision. */
 export type ReviewFacts = PaymentFacts & {
@@ -22,10 +22,10 @@ export type ReviewFacts = PaymentFacts & {
   readonly refSequence: number
 }
 
-const otherMoney: Refused = {
+const otherMoney: ResolutionRefused = {
   not: "paid in another currency: settle it in the provider's dashboard, then accept the payment",
 }
-const inexact: Refused = {
+const inexact: ResolutionRefused = {
   not: "exact amount unknown: settle it in the provider's dashboard, then accept the payment",
 }
 
@@ -39,7 +39,7 @@ export type Credit = {
 }
 
 /** Returns the credit for the amount actually paid, at the quote's rate, rounded down. */
-export function creditOf(payment: ReviewFacts): Credit | Refused {
+export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
   if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
@@ -55,7 +55,7 @@ export function creditOf(payment: ReviewFacts): Credit | Refused {
 }
 
 /** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
-export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
+export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefused {
   if (wasCredited(payment)) return 0n
   if (payment.reason === 'currency_differs') return otherMoney
   if (payment.paidMinor === null) return inexact
@@ -66,7 +66,7 @@ export function ownMinorToRefund(payment: ReviewFacts): bigint | Refused {
 }
 
 /** Returns why it cannot be accepted: our books still owe the payer part of it. */
-export function acceptanceOf(payment: ReviewFacts): Refused | undefined {
+export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefined {
   const isOwed = payment.onchainMicro > 0n && !wasCredited(payment) && payment.recoveredMicro > 0n
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Ask, askOr, Faulted, type Patience, Unavailable } from '#platform/bus/ask'
+import { type AnswerPatience, type Ask, askOr, Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
 import { QuoteFind } from '#shared/messages/pricing'
 
@@ -21,7 +21,7 @@ describe('a request without a response', () => {
   })
 
   test("a request returns the other side's response, including a refusal, within the deadline", async () => {
-    let waited: Patience | undefined
+    let waited: AnswerPatience | undefined
     const ask = (async (_question, _request, patience) => {
       waited = patience
       return { refused: 'quote_unknown' }

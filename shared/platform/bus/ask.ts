@@ -29,15 +29,15 @@ export class Faulted extends Error {
  * ends as soon as that time has passed without a response and no instance of the service reports
  * that it is present.
  */
-export type Patience = number | { readonly deadlineMs: number; readonly quietMs: number }
+export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
-const deadlineOf = (patience: Patience): number =>
+const deadlineOf = (patience: AnswerPatience): number =>
   typeof patience === 'number' ? patience : patience.deadlineMs
 
 export type Ask = <Q extends Question>(
   question: Q,
   request: RequestOf<Q>,
-  patience?: Patience,
+  patience?: AnswerPatience,
 ) => Promise<ReadAnswerOf<Q>>
 
 /** Slightly longer than the answering side allows itself, so that its own error arrives first. */
@@ -49,7 +49,11 @@ const hangsAfterMs = 1_800
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
 export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
   const asking = { bus, requests: openRequests(bus) }
-  return async <Q extends Question>(question: Q, request: RequestOf<Q>, patience?: Patience) => {
+  return async <Q extends Question>(
+    question: Q,
+    request: RequestOf<Q>,
+    patience?: AnswerPatience,
+  ) => {
     const startedMs = performance.now()
     const tell = (outcome: Outcome) =>
       questions.since(startedMs, { question: question.subject, outcome })
@@ -72,7 +76,7 @@ async function askOnce(
   asking: Asking,
   question: Question,
   request: unknown,
-  patience: Patience,
+  patience: AnswerPatience,
 ): Promise<object> {
   if (deadlineOf(patience) > hangsAfterMs) await reached(asking.bus, question)
   const reply = await send(asking, question, request, patience)
@@ -134,7 +138,7 @@ async function send(
   { bus, requests }: Asking,
   question: Question,
   asked: unknown,
-  patience: Patience,
+  patience: AnswerPatience,
 ): Promise<Msg> {
   const deadlineMs = deadlineOf(patience)
   const body = JSON.stringify(asked)
@@ -190,7 +194,7 @@ async function hedge(
   bus: Bus,
   { owner, subject }: Question,
   { first, again }: Sending,
-  patience: Patience,
+  patience: AnswerPatience,
 ): Promise<Msg> {
   const isHasty = typeof patience !== 'number'
   const { deadlineMs, quietMs } = isHasty

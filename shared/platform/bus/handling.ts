@@ -1,6 +1,6 @@
 import { type InTurn, openTurns } from '#platform/bus/queue'
 import { covers, type Reaction } from '#platform/bus/reaction'
-import { Malformed, type Verdict, verdictOn } from '#platform/bus/verdict'
+import { Malformed, type MessageVerdict, verdictOn } from '#platform/bus/verdict'
 import { storeDeadLetter } from '#platform/db/dead-letter.store'
 import { claim, countFailure, isDone } from '#platform/db/inbox.store'
 import { claimDelivered, type MessagingTables } from '#platform/db/messaging'
@@ -139,7 +139,7 @@ async function judge(
     messageId,
     error: text,
   })
-  const verdict: Verdict = verdictOn(error, attempts)
+  const verdict: MessageVerdict = verdictOn(error, attempts)
   if ('retryInMs' in verdict) {
     log.warn({ messageId, subject, attempts, err: error }, 'message failed, will retry')
     return verdict

@@ -11,7 +11,7 @@ import {
 import { claim } from '#platform/db/inbox.store'
 import { within } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
-import type { DeadLetterDecision, Reader } from '#shared/messages/dead-letters'
+import type { DeadLetterDecision, LetterReader } from '#shared/messages/dead-letters'
 import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
@@ -58,7 +58,7 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
  */
 export const decideDeadLetter =
   (
-    consumer: Reader,
+    consumer: LetterReader,
     { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>,
   ) =>
   async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {

@@ -4,7 +4,7 @@ export class Malformed extends Error {
 }
 
 /** Outcome of a failed message: a retry or a dead letter. */
-export type Verdict = { retryInMs: number } | { dead: string }
+export type MessageVerdict = { retryInMs: number } | { dead: string }
 
 /** With the backoff below, this many attempts span about half an hour. */
 export const attemptsMax = 40
@@ -14,7 +14,7 @@ export const backoffMs = (attempts: number): number =>
   Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
 
 /** Decides whether a failed message is retried or dead-lettered. `attempts` includes this one. */
-export function verdictOn(error: unknown, attempts: number): Verdict {
+export function verdictOn(error: unknown, attempts: number): MessageVerdict {
   if (error instanceof Malformed) return { dead: error.message }
   if (attempts < attemptsMax) return { retryInMs: backoffMs(attempts) }
   const last = error instanceof Error ? error.message : String(error)

@@ -1,6 +1,6 @@
 import { type Hex, zeroHash } from 'viem'
-import type { Head, Receipt } from '../../../services/chain-relayer/chain/node'
-import type { Call, Fees } from '../../../services/chain-relayer/keys/keys'
+import type { ChainReceipt, Head } from '../../../services/chain-relayer/chain/node'
+import type { CallToSign, Fees } from '../../../services/chain-relayer/keys/keys'
 import { chance, oneOf } from '../world/choices'
 import type { World } from '../world/world'
 import { type Op, opsOf, type Refusal } from './calls'
@@ -8,7 +8,7 @@ import { Contract } from './contract'
 import { logsOf } from './logs'
 
 /** A signed transaction; its bytes are its hash. */
-export type Signed = Call &
+export type Signed = CallToSign &
   Fees & {
     readonly lane: Hex
     readonly nonce: number
@@ -84,7 +84,7 @@ export class Chain {
   }
 
   /** Signs a transaction; the same fields give the same bytes. */
-  sign(lane: Hex, fields: { nonce: number; call: Call; fees: Fees }): Signed {
+  sign(lane: Hex, fields: { nonce: number; call: CallToSign; fees: Fees }): Signed {
     const { nonce, call, fees } = fields
     const words = [lane, nonce, call.to, call.data, call.valueWei, call.gas]
     const hash = digest([...words, fees.maxFeeWei, fees.priorityWei].join(':'))
@@ -222,7 +222,7 @@ export class Chain {
     for (let again = 0; again < count; again++) this.#seal([])
   }
 
-  receiptOf(hash: Hex): Receipt | undefined {
+  receiptOf(hash: Hex): ChainReceipt | undefined {
     const number = this.#minedIn.get(hash)
     if (number === undefined) return undefined
     const block = this.at(number)
@@ -231,10 +231,10 @@ export class Chain {
   }
 }
 
-const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mined): Receipt =>
+const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mined): ChainReceipt =>
   ({
     ...{ transactionHash: signed.hash, blockNumber: number, blockHash: hash, from: signed.lane },
     ...{ status: isReverted ? 'reverted' : 'success', gasUsed: signed.gas },
     effectiveGasPrice: baseFeeWei,
     logs: isReverted ? [] : logsOf(signed, failed),
-  }) as unknown as Receipt
+  }) as unknown as ChainReceipt

@@ -1,6 +1,6 @@
 import { maxUint256, parseEther } from 'viem'
 import type { DeployFacts, LineFacts, TokenFacts } from '#infra/deploy/facts'
-import type { Wanted } from '#infra/deploy/wanted'
+import type { WantedDeployment } from '#infra/deploy/wanted'
 
 /** A made-up address. */
 export const at = (digit: string) => `0x${digit.repeat(40)}` as const
@@ -10,7 +10,7 @@ const terms = {
   ...{ graceSeconds: 86_400n, initialRatioBps: 5_000n },
 }
 /** Default input of all cases. */
-export const wanted: Wanted = {
+export const wanted: WantedDeployment = {
   ...{ chainId: 10_143, genesisHash: 'unchecked', ausd, creditLine: 'deploy', deployBlock: 'find' },
   ...{ admin, treasury, lanes: [lane], terms, laneWei: parseEther('12'), testFunds: false },
   ...{ treasuryAusdMicro: 1_000n, liquidityMicro: 500n },

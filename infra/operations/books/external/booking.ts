@@ -5,7 +5,7 @@ import { journal } from '../schema.store'
 import { type Booked, bookedOn, standingPostings } from './journal.store'
 
 /** Wanted position of an item in the books' own journal, with the event to book. */
-export type Wanted = { readonly event: string; readonly lines: Position }
+export type WantedBooking = { readonly event: string; readonly lines: Position }
 
 /**
  * Books the difference between each item's position and the wanted one. If the wanted position is
@@ -15,7 +15,7 @@ export type Wanted = { readonly event: string; readonly lines: Position }
 export async function bookItems(
   tx: Tx,
   items: readonly string[],
-  wantedOf: (item: string, booked: Booked) => Wanted | undefined,
+  wantedOf: (item: string, booked: Booked) => WantedBooking | undefined,
 ): Promise<void> {
   const booked = await bookedOn(tx, items)
   for (const item of items) {

@@ -1,11 +1,11 @@
 import { type Hex, pad, type RpcLog } from 'viem'
 import type { Place } from '#infra/operations/place'
 import {
+  type BlockRange,
   finalizedBlock,
   type LogNode,
   openNode,
   readLogs,
-  type Span,
 } from '#infra/operations/record/chain-log'
 import type { BooksContext } from '../context'
 import { insertMoves, newestMove } from './chain-move.store'
@@ -74,7 +74,7 @@ const timeOf = async (node: LogNode, blockNumber: bigint): Promise<Date> => {
 }
 
 /** Reads all movements of a range of blocks, each with its time. */
-async function readMoves(node: LogNode, place: Place, span: Span) {
+async function readMoves(node: LogNode, place: Place, span: BlockRange) {
   const { ausd, creditLine, treasury, logsRangeMax } = place
   const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
     readLogs(node, { address, topics }, span, logsRangeMax)

@@ -15,8 +15,8 @@ export type AusdMove = {
   readonly held: boolean
 }
 
-export type Contracts = { readonly ausd: Address; readonly creditLine: Address }
-type Places = Contracts & { readonly treasury: Address }
+export type BookedContracts = { readonly ausd: Address; readonly creditLine: Address }
+type Places = BookedContracts & { readonly treasury: Address }
 
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const addressOf = (word: Hex | undefined) => lower(`0x${word!.slice(26)}`)
@@ -143,7 +143,7 @@ export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint
 export function named(
   move: AusdMove,
   logs: readonly RpcLog[],
-  { ausd, creditLine }: Contracts,
+  { ausd, creditLine }: BookedContracts,
 ): AusdMove {
   const before = logs.find((log) => placeIn(log) === move.logIndex - 1)
   const topic = before?.topics[0]

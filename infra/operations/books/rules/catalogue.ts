@@ -1,17 +1,17 @@
 import { journalRules } from './journal'
 import { paymentRules } from './payments'
 import { payoutRules } from './payouts'
-import type { Rule } from './rule'
+import type { BookRule } from './rule'
 import { treasuryRules } from './treasury'
 import { waitingRules } from './waiting'
 
 /** All invariants of the books. */
-export const rules: readonly Rule[] = [
+export const rules: readonly BookRule[] = [
   ...journalRules,
   ...paymentRules,
   ...payoutRules,
   ...treasuryRules,
   ...waitingRules,
 ]
-export const ruleNamed = (name: string): Rule | undefined =>
+export const ruleNamed = (name: string): BookRule | undefined =>
   rules.find((rule) => rule.name === name)

@@ -1,6 +1,6 @@
 import { accountNames, chart, type Side } from '#shared/ledger/chart'
 import { moment } from '../span'
-import { accountHasBegun, atOnceMs, listGraceMs, type Rule, wentBack } from './rule'
+import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, wentBack } from './rule'
 
 /**
  * Returns the accounts whose balance must be on one of these sides of 0. `exchange` and income may
@@ -27,7 +27,7 @@ const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
 const isCashout = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 /** Rules on the journals, and on rows against their journal. */
-export const journalRules: readonly Rule[] = [
+export const journalRules: readonly BookRule[] = [
   {
     name: 'posting_balances',
     says: 'every posting sums to 0 in each asset',

@@ -1,4 +1,4 @@
-import { chainGraceMs, listGraceMs, type Rule, sureMs } from './rule'
+import { type BookRule, chainGraceMs, listGraceMs, sureMs } from './rule'
 
 /**
  * Effects under each ref of a payment: a settlement repays the debt and credits the excess; a refund
@@ -12,7 +12,7 @@ const effects = `(
   from moves where named = 'ref' group by item, ref_sequence)`
 
 /** Rules on payments: effects on the chain, and money at the provider. */
-export const paymentRules: readonly Rule[] = [
+export const paymentRules: readonly BookRule[] = [
   {
     name: 'payment_effect',
     says: 'every received payment has one order, and one effect on chain of its amount less revocations',

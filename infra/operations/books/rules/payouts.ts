@@ -1,10 +1,10 @@
-import { chainGraceMs, listGraceMs, type Rule } from './rule'
+import { type BookRule, chainGraceMs, listGraceMs } from './rule'
 
 /** Statuses of transfers that have reached the bank or still may. */
 const alive = "('pending', 'succeeded', 'unknown')"
 
 /** Rules on cash-outs: taken once, paid at most once, and returned if not paid. */
-export const payoutRules: readonly Rule[] = [
+export const payoutRules: readonly BookRule[] = [
   {
     name: 'payout_once',
     says: 'a cash-out has at most one payout that may reach the bank',

@@ -1,7 +1,7 @@
-import type { Span } from '../span'
+import type { BookSpan } from '../span'
 
 /** Invariant of the books, with the query that finds its violations. */
-export type Rule = {
+export type BookRule = {
   readonly name: string
   readonly says: string
   /** Grace period: a younger break may be an item in progress, so it is shown without an alert. */
@@ -16,7 +16,7 @@ export type Rule = {
   /**
    * Returns a query for item, asset, amount and about; its result is empty if there are no breaks.
    */
-  readonly sql: (span: Span) => string
+  readonly sql: (span: BookSpan) => string
 }
 
 const minuteMs = 60_000

@@ -1,4 +1,4 @@
-import { accountHasBegun, chainGraceMs, listGraceMs, type Rule, wentBack } from './rule'
+import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, wentBack } from './rule'
 
 /** Returns SQL for the amount by which a place is ahead of the journal, summed over items. */
 const ahead = (place: string) =>
@@ -7,7 +7,7 @@ const standing = (account: string, source = "<> 'chain'") =>
   `coalesce((select sum(amount) from standing where account = ${account} and source ${source}), 0)`
 
 /** Rules on totals: balances of treasury, lanes and provider against the books. */
-export const treasuryRules: readonly Rule[] = [
+export const treasuryRules: readonly BookRule[] = [
   {
     name: 'treasury_moved',
     says: 'every transfer of AUSD to or from the treasury is booked',

@@ -1,4 +1,4 @@
-import { atOnceMs, type Rule } from './rule'
+import { atOnceMs, type BookRule } from './rule'
 
 /**
  * Maximum duration of each state in minutes. Deliberately independent of the services' own limits.
@@ -39,7 +39,7 @@ const everySender = (one: (schema: (typeof senders)[number]) => string) =>
   senders.map(one).join(' union all ')
 
 /** Rules on items that are overdue and messages that are stuck. */
-export const waitingRules: readonly Rule[] = [
+export const waitingRules: readonly BookRule[] = [
   {
     name: 'overdue',
     says: 'no item exceeds the time limit of its state',

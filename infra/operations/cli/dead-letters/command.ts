@@ -1,5 +1,5 @@
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
-import { type Asked, among, changing, reading } from '#infra/operations/cli/command'
+import { among, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/words'
 import { pause } from '#platform/deadline'
@@ -100,7 +100,7 @@ type Decided = { letter: DeadLetterSummary; performed: Performed }
 /** Sends the decision to the service of each selected message, one at a time. */
 async function decide(
   decision: 'redrive' | 'dismiss',
-  { words, reason, by }: Asked,
+  { words, reason, by }: CommandWords,
   operator: Operator,
 ): Promise<Decided[]> {
   const letters = lettersNamed(await listDeadLetters(operator.sql), words[0]!)

@@ -1,10 +1,10 @@
 import type { Sql } from 'postgres'
 import { fieldRemover } from '#platform/redaction'
-import { deadLetterDecisions, type Reader } from '#shared/messages/dead-letters'
+import { deadLetterDecisions, type LetterReader } from '#shared/messages/dead-letters'
 
 /** A dead-lettered message, without its payload, which may contain personal data. */
 export type DeadLetterSummary = {
-  service: Reader
+  service: LetterReader
   messageId: string
   subject: string
   reason: string
@@ -18,7 +18,7 @@ export type DeadLetterSummary = {
 export type Group = {
   /** Stable id, derived from service, subject and error. */
   id: string
-  service: Reader
+  service: LetterReader
   subject: string
   error: string
   count: number
@@ -28,7 +28,7 @@ export type Group = {
   sample: string
 }
 
-const readers = Object.keys(deadLetterDecisions) as Reader[]
+const readers = Object.keys(deadLetterDecisions) as LetterReader[]
 
 /** Lists open dead letters, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
@@ -46,7 +46,7 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   return found.flat().sort((left, right) => left.diedAt.getTime() - right.diedAt.getTime())
 }
 
-const schemaOf = (service: Reader): string => service.replaceAll('-', '_')
+const schemaOf = (service: LetterReader): string => service.replaceAll('-', '_')
 
 /**
  * Selects by message id, group id or `all`. Two services may have dead-lettered the same message.
