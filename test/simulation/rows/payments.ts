@@ -14,7 +14,14 @@ type Promises = typeof import('../../../services/payments/treasury/promise.store
 
 /** Column defaults. */
 const defaults = {
-  ...{ method: null, spreadBps: 0, lateRateMinorPerUsd: null, promisedMicro: null },
+  ...{
+    requestId: null,
+    leftMicro: 0n,
+    method: null,
+    spreadBps: 0,
+    lateRateMinorPerUsd: null,
+    promisedMicro: null,
+  },
   ...{ checkoutId: null, checkoutUrl: null, expiresAt: null, openingUntil: null },
   ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
   ...{

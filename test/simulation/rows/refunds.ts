@@ -17,7 +17,10 @@ type Db = Parameters<Refunds['findMissing']>[0]
 export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) => {
   const { refunds } = rowsOf(tx)
   const now = rowsOf(tx).now()
-  const report = { objectId: null, createdAt: now, updatedAt: now, ...given } as StoredReport
+  const report = {
+    ...{ objectId: null, origin: 'refund', createdAt: now, updatedAt: now },
+    ...given,
+  } as StoredReport
   const known = refunds.get(report.id)
   if (!known) return refunds.set(report.id, report)
   const isStale =
@@ -55,7 +58,7 @@ export const findReports = async (db: Db, providerPaymentId: string): Promise<St
   reportsOf(rowsOf(db), providerPaymentId)
 
 export const findReportsById = async (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
-  ids.flatMap((id) => rowsOf(db).refunds.get(id) ?? [])
+  [...new Set(ids)].flatMap((id) => rowsOf(db).refunds.get(id) ?? [])
 
 export const findReportsBeside = async (
   db: Db,

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Db, Tx } from '#platform/db/open'
+import * as checks from '../../../services/payments/incoming/check.store'
+import * as losses from '../../../services/payments/losses/refund.store'
+import { paymentStates } from '../../../services/payments/payment'
+import * as stored from '../../../services/payments/payment.store'
+import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
+import * as limits from '../../../services/payments/treasury/limits.store'
+import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
+import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
+import * as payments from './payments'
+import * as refunds from './refunds'
+import { Rows } from './rows'
+import { handleOf } from './table'
+
+// The simulation keeps rows in memory. The same random calls of the real stores on Postgres and of
+// their stand-ins must return the same, so that what the simulation proves holds for the product.
+
+const real = { ...checks, ...losses, ...limits, ...stored }
+const standIns = { ...refunds, ...payments }
+/** Stand-ins that return a constant on purpose: their sums are tested on Postgres. */
+const constant = ['countUnpaidSettlements', 'countCanceled', 'sumPromised', 'findListed'] as const
+type Shared = Exclude<keyof typeof real & keyof typeof standIns, (typeof constant)[number]>
+
+let scratch: ScratchDatabase
+beforeAll(async () => {
+  scratch = await startScratchDatabase('payments')
+})
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const hourMs = 3_600_000
+const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
+const wallets = [1, 2, 3].map(walletOf)
+const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+const charges = ['py-1', 'py-2', 'py-3', 'py-4']
+const requests = ['pr-1', 'pr-2']
+
+/** A call of a store, by the name that its stand-in has, too. */
+type Call = { readonly name: Shared; readonly given: readonly unknown[] }
+
+function paymentFrom(choices: Choices): NewPayment {
+  const isSettlement = chance(choices, 400)
+  const id = pick(choices, ids)
+  return {
+    ...{ id, kind: isSettlement ? 'settlement' : 'topup', state: 'opening' },
+    ...{ wallet: pick(choices, wallets), pair: 'USD/IDR', currency: 'IDR', account: 'ID' },
+    ...{ rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
+    ...{ topupMicro: isSettlement ? 0n : 3_076_923n, quoteId: `q-${id}`, requestFingerprint: 'p' },
+    nextCheckAt: timeFrom(choices),
+  }
+}
+
+/** A time that is clearly past or clearly to come, or none. */
+function timeFrom(choices: Choices): Date | null {
+  if (chance(choices, 200)) return null
+  return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
+}
+
+function changeFrom(choices: Choices): Partial<PaymentRow> {
+  const all: Partial<PaymentRow>[] = [
+    { checkoutUrl: 'https://pay.example', checkoutId: `ps-${oneOf(choices, 4)}` },
+    { paymentRequestId: pick(choices, requests) },
+    { providerPaymentId: pick(choices, charges), paidAt: timeFrom(choices), paidMinor: 50_000n },
+    { onchainMicro: BigInt(oneOf(choices, 4)) * 1_000_000n, creditedAt: timeFrom(choices) },
+    { reason: pick(choices, ['awaiting_rate', 'paid_late', null] as never[]) },
+    { expiresAt: timeFrom(choices) },
+    { refundedMinor: BigInt(oneOf(choices, 3)) * 25_000n - 25_000n },
+    { frozenAt: timeFrom(choices), holdEndedAt: timeFrom(choices) },
+    { recoveredMicro: 1_000_000n, writtenOffMicro: 5n, leftMicro: 7n },
+  ]
+  return Object.assign({}, ...all.filter(() => chance(choices, 350)))
+}
+
+const statesFrom = (choices: Choices) => paymentStates.filter(() => chance(choices, 500))
+
+function reportFrom(choices: Choices) {
+  return {
+    ...{ id: `r-${oneOf(choices, 4)}`, paymentId: pick(choices, ['', ...ids]) },
+    ...{ providerPaymentId: pick(choices, charges), refundedMinor: BigInt(oneOf(choices, 3)) },
+    status: pick(choices, ['pending', 'succeeded', 'dead', 'unknown'] as const),
+    ...(chance(choices, 300) ? { objectId: 'rfd-1' } : {}),
+  }
+}
+
+const now = () => new Date()
+const makers: readonly ((choices: Choices) => Call)[] = [
+  (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), hourMs] }),
+  (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), -hourMs] }),
+  (choices) => ({ name: 'findByQuote', given: [`q-${pick(choices, ids)}`] }),
+  (choices) => ({ name: 'findPayment', given: [pick(choices, ids)] }),
+  (choices) => ({ name: 'findUnsettled', given: [pick(choices, wallets)] }),
+  (choices) => ({
+    name: 'findByProviderIds',
+    given: [
+      {
+        ...{ account: pick(choices, ['ID', 'MY']), paymentId: pick(choices, charges) },
+        paymentRequestId: pick(choices, [...requests, null]),
+      },
+    ],
+  }),
+  (choices) => ({
+    name: 'findOwned',
+    given: [
+      'ID',
+      {
+        paymentIds: [pick(choices, charges)],
+        requestIds: [pick(choices, requests)],
+        ids: [pick(choices, ids)],
+      },
+    ],
+  }),
+  (choices) => ({ name: 'findByCheckout', given: ['ID', `ps-${oneOf(choices, 4)}`] }),
+  (choices) => ({
+    name: 'leaseOpening',
+    given: [pick(choices, ids), pick(choices, [hourMs, -hourMs])],
+  }),
+  ...Array.from(
+    { length: 6 },
+    () =>
+      (choices: Choices): Call => ({
+        name: 'movePayment',
+        given: [
+          pick(choices, ids),
+          {
+            ...{ from: statesFrom(choices), to: pick(choices, paymentStates) },
+            ...{ nextCheckAt: timeFrom(choices), set: changeFrom(choices) },
+          },
+        ],
+      }),
+  ),
+  (choices) => ({ name: 'notePayment', given: [pick(choices, ids), changeFrom(choices)] }),
+  () => ({ name: 'isDue', given: [now()] }),
+  (choices) => ({
+    name: 'leaseDue',
+    given: [now(), pick(choices, checks.checkKinds), 100, pick(choices, [[], ['ID']])],
+  }),
+  (choices) => ({ name: 'sumTopups', given: [pick(choices, wallets), now()] }),
+  (choices) => ({ name: 'lastRepaidAt', given: [pick(choices, wallets)] }),
+  (choices) => ({
+    name: 'sumRepaying',
+    given: [pick(choices, wallets), timeFrom(choices) ?? now()],
+  }),
+  (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
+  (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
+  (choices) => ({ name: 'endVoid', given: [`r-${oneOf(choices, 4)}`] }),
+  (choices) => ({ name: 'findReports', given: [pick(choices, charges)] }),
+  (choices) => ({ name: 'findReportsById', given: [['r-0', `r-${oneOf(choices, 4)}`]] }),
+  (choices) => ({ name: 'findReportsBeside', given: [pick(choices, ids), pick(choices, charges)] }),
+  (choices) => ({
+    name: 'storeReversal',
+    given: [
+      {
+        ...{ paymentId: pick(choices, ids), wallet: pick(choices, wallets) },
+        lostMicro: BigInt(oneOf(choices, 4)),
+      },
+    ],
+  }),
+  (choices) => ({ name: 'findReversal', given: [pick(choices, ids)] }),
+  (choices) => ({ name: 'findMissing', given: [pick(choices, wallets)] }),
+  (choices) => ({ name: 'addMadeGood', given: [pick(choices, ids), BigInt(oneOf(choices, 2))] }),
+  (choices) => ({ name: 'clearMissing', given: [pick(choices, wallets)] }),
+  (choices) => ({ name: 'hasLostHold', given: [pick(choices, wallets)] }),
+  (choices) => ({ name: 'findWallet', given: [pick(choices, wallets)] }),
+  (choices) => ({
+    name: 'storeFreeze',
+    given: [
+      {
+        ...{ wallet: pick(choices, wallets), frozen: chance(choices, 500) },
+        ...{ nowMs: 1_000 + oneOf(choices, 5), retryAt: timeFrom(choices) ?? now() },
+      },
+    ],
+  }),
+  (choices) => ({
+    name: 'confirmFreeze',
+    given: [pick(choices, wallets), BigInt(1_000 + oneOf(choices, 9))],
+  }),
+  () => ({ name: 'findDueWallets', given: [now(), 100] }),
+  (choices) => ({
+    name: 'planOrder',
+    given: [pick(choices, wallets), timeFrom(choices) ?? now()],
+  }),
+]
+
+type Store = Record<string, (db: unknown, ...given: readonly unknown[]) => Promise<unknown>>
+/** Result of a statement that returns no rows. */
+const silent = ['notePayment', 'addMadeGood', 'confirmFreeze', 'planOrder']
+
+async function outcomeOf(run: () => Promise<unknown>, name: string): Promise<unknown> {
+  try {
+    const value = await run()
+    return silent.includes(name) ? 'done' : comparable(value)
+  } catch {
+    return 'refused'
+  }
+}
+
+/** Times set by the clock of either side are only present or not; rows without an order are sorted. */
+const ownTimes = ['createdAt', 'updatedAt', 'changedAt', 'topupAt', 'clearedAt', 'openingUntil']
+function comparable(value: unknown): unknown {
+  if (value instanceof Set) return [...value].sort()
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value ?? null
+  if (Array.isArray(value))
+    return value.map(comparable).sort((left, right) => (textOf(left) < textOf(right) ? -1 : 1))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, one]) => [
+        key,
+        ownTimes.includes(key) && one
+          ? 'a time'
+          : key === 'nextCheckAt'
+            ? nearest(one)
+            : comparable(one),
+      ]),
+  )
+}
+/** A lease ends half a minute after the moment of the call. */
+const nearest = (time: unknown) =>
+  time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)
+const textOf = (value: unknown) =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
+
+test.each([1, 2, 3])(
+  'random calls of seed %d return the same from Postgres and from memory',
+  async (seed) => {
+    const { database } = scratch
+    await database.run((db) =>
+      db.execute(
+        'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets' as never,
+      ),
+    )
+    const choices = seeded(seed)
+    const rows = new Rows(() => Date.now())
+    for (let step = 0; step < 800; step++) {
+      const { name, given } = pick(choices, makers)(choices)
+      const seen = await outcomeOf(
+        () => database.transaction((tx: Tx) => (real as unknown as Store)[name]!(tx, ...given)),
+        name,
+      )
+      const simulated = await outcomeOf(
+        () => (standIns as unknown as Store)[name]!(handleOf(rows) as Db, ...given),
+        name,
+      )
+      expect({ step, name, given, outcome: simulated }).toEqual({
+        step,
+        name,
+        given,
+        outcome: seen,
+      })
+    }
+  },
+)
+
+test('every stand-in of these stores is called, or returns a constant', () => {
+  const called = new Set(makers.map((make) => make(seeded(1)).name as string))
+  const shared = Object.keys(standIns).filter((name) => name in real)
+  const apart: readonly string[] = [
+    'lockWallet',
+    'lockPayment',
+    'firstPaymentAt',
+    'planCheck',
+    ...constant,
+  ]
+  expect(shared.filter((name) => !called.has(name) && !apart.includes(name))).toEqual([])
+})
