@@ -14,7 +14,13 @@ type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
 const defaults = {
-  ...{ spreadBps: 0, providerPayoutId: null, providerStatus: null, failureCode: null },
+  ...{
+    requestId: null,
+    spreadBps: 0,
+    providerPayoutId: null,
+    providerStatus: null,
+    failureCode: null,
+  },
   ...{ reason: null, takeTxHash: null, returnTxHash: null, attempts: 0, attemptedAt: null },
   ...{ payoutApi: null, paidAt: null, nextCheckAt: null, checks: 0 },
 }
@@ -123,8 +129,7 @@ export const noteCashout = async (db: Db, id: string, changes: object): Promise<
 export const countAttempt: StandIn<Cashouts['countAttempt']> = async (tx, before, api) => {
   const rows = rowsOf(tx)
   const { id, attempts, payoutApi } = before
-  const kept = attempts === 0 ? api : (payoutApi ?? 'v2')
-  const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: kept }
+  const change = { attempts: attempts + 1, attemptedAt: rows.now(), payoutApi: payoutApi ?? api }
   return rows.cashouts.update(id, change)!
 }
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Db, Tx } from '#platform/db/open'
 import * as checks from '../../../services/payments/incoming/check.store'
 import * as losses from '../../../services/payments/losses/refund.store'
 import { paymentStates } from '../../../services/payments/payment'
@@ -7,20 +6,15 @@ import * as stored from '../../../services/payments/payment.store'
 import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
 import * as limits from '../../../services/payments/treasury/limits.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
-import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
+import { type Choices, chance, oneOf, pick } from '../world/choices'
+import { compare, type Maker, notCompared, type StoreCall } from './agreement'
 import * as payments from './payments'
 import * as refunds from './refunds'
-import { Rows } from './rows'
-import { handleOf } from './table'
-
-// The simulation keeps rows in memory. The same random calls of the real stores on Postgres and of
-// their stand-ins must return the same, so that what the simulation proves holds for the product.
 
 const real = { ...checks, ...losses, ...limits, ...stored }
 const standIns = { ...refunds, ...payments }
 /** Stand-ins that return a constant on purpose: their sums are tested on Postgres. */
-const constant = ['countUnpaidSettlements', 'countCanceled', 'sumPromised', 'findListed'] as const
-type Shared = Exclude<keyof typeof real & keyof typeof standIns, (typeof constant)[number]>
+const constant = ['countUnpaidSettlements', 'countCanceled', 'sumPromised', 'findListed']
 
 let scratch: ScratchDatabase
 beforeAll(async () => {
@@ -34,9 +28,6 @@ const wallets = [1, 2, 3].map(walletOf)
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 const charges = ['py-1', 'py-2', 'py-3', 'py-4']
 const requests = ['pr-1', 'pr-2']
-
-/** A call of a store, by the name that its stand-in has, too. */
-type Call = { readonly name: Shared; readonly given: readonly unknown[] }
 
 function paymentFrom(choices: Choices): NewPayment {
   const isSettlement = chance(choices, 400)
@@ -83,7 +74,7 @@ function reportFrom(choices: Choices) {
 }
 
 const now = () => new Date()
-const makers: readonly ((choices: Choices) => Call)[] = [
+const makers: readonly Maker[] = [
   (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), hourMs] }),
   (choices) => ({ name: 'insertPayment', given: [paymentFrom(choices), -hourMs] }),
   (choices) => ({ name: 'findByQuote', given: [`q-${pick(choices, ids)}`] }),
@@ -117,7 +108,7 @@ const makers: readonly ((choices: Choices) => Call)[] = [
   ...Array.from(
     { length: 6 },
     () =>
-      (choices: Choices): Call => ({
+      (choices: Choices): StoreCall => ({
         name: 'movePayment',
         given: [
           pick(choices, ids),
@@ -181,44 +172,10 @@ const makers: readonly ((choices: Choices) => Call)[] = [
   }),
 ]
 
-type Store = Record<string, (db: unknown, ...given: readonly unknown[]) => Promise<unknown>>
-/** Result of a statement that returns no rows. */
-const silent = ['notePayment', 'addMadeGood', 'confirmFreeze', 'planOrder']
-
-async function outcomeOf(run: () => Promise<unknown>, name: string): Promise<unknown> {
-  try {
-    const value = await run()
-    return silent.includes(name) ? 'done' : comparable(value)
-  } catch {
-    return 'refused'
-  }
+const compared = {
+  ...{ real, standIns, makers },
+  silent: ['notePayment', 'addMadeGood', 'confirmFreeze', 'planOrder'],
 }
-
-/** Times set by the clock of either side are only present or not; rows without an order are sorted. */
-const ownTimes = ['createdAt', 'updatedAt', 'changedAt', 'topupAt', 'clearedAt', 'openingUntil']
-function comparable(value: unknown): unknown {
-  if (value instanceof Set) return [...value].sort()
-  if (value instanceof Date || typeof value !== 'object' || value === null) return value ?? null
-  if (Array.isArray(value))
-    return value.map(comparable).sort((left, right) => (textOf(left) < textOf(right) ? -1 : 1))
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, one]) => [
-        key,
-        ownTimes.includes(key) && one
-          ? 'a time'
-          : key === 'nextCheckAt'
-            ? nearest(one)
-            : comparable(one),
-      ]),
-  )
-}
-/** A lease ends half a minute after the moment of the call. */
-const nearest = (time: unknown) =>
-  time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)
-const textOf = (value: unknown) =>
-  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
 
 test.each([1, 2, 3])(
   'random calls of seed %d return the same from Postgres and from memory',
@@ -226,40 +183,14 @@ test.each([1, 2, 3])(
     const { database } = scratch
     await database.run((db) =>
       db.execute(
-        'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets' as never,
+        'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets',
       ),
     )
-    const choices = seeded(seed)
-    const rows = new Rows(() => Date.now())
-    for (let step = 0; step < 800; step++) {
-      const { name, given } = pick(choices, makers)(choices)
-      const seen = await outcomeOf(
-        () => database.transaction((tx: Tx) => (real as unknown as Store)[name]!(tx, ...given)),
-        name,
-      )
-      const simulated = await outcomeOf(
-        () => (standIns as unknown as Store)[name]!(handleOf(rows) as Db, ...given),
-        name,
-      )
-      expect({ step, name, given, outcome: simulated }).toEqual({
-        step,
-        name,
-        given,
-        outcome: seen,
-      })
-    }
+    await compare(database, compared, seed)
   },
 )
 
-test('every stand-in of these stores is called, or returns a constant', () => {
-  const called = new Set(makers.map((make) => make(seeded(1)).name as string))
-  const shared = Object.keys(standIns).filter((name) => name in real)
-  const apart: readonly string[] = [
-    'lockWallet',
-    'lockPayment',
-    'firstPaymentAt',
-    'planCheck',
-    ...constant,
-  ]
-  expect(shared.filter((name) => !called.has(name) && !apart.includes(name))).toEqual([])
+test('every stand-in of the stores of payments is compared, or returns a constant', () => {
+  const apart = ['lockWallet', 'lockPayment', 'firstPaymentAt', 'planCheck', ...constant]
+  expect(notCompared(compared, apart)).toEqual([])
 })

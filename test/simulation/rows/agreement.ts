@@ -1,0 +1,102 @@
+import { expect } from 'bun:test'
+import type { Database, Tx } from '#platform/db/open'
+import { type Choices, pick, seeded } from '../world/choices'
+import { Rows } from './rows'
+import { handleOf } from './table'
+
+// The simulation keeps rows in memory. The same random calls of the real stores on Postgres and of
+// their stand-ins must return the same, so that what the simulation proves holds for the product.
+
+/** A call of a store, by the name that its stand-in has, too. */
+export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
+/** Makes a random call, with arguments that may fit the rows there are. */
+export type Maker = (choices: Choices) => StoreCall
+
+export type Store = Record<string, (db: unknown, ...given: readonly unknown[]) => Promise<unknown>>
+
+async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promise<unknown> {
+  try {
+    const value = await run()
+    return isSilent ? 'done' : comparable(value)
+  } catch {
+    return 'refused'
+  }
+}
+
+/** Times set by the clock of either side are only present or not; rows without an order are sorted. */
+const ownTimes = [
+  'createdAt',
+  'updatedAt',
+  'changedAt',
+  'topupAt',
+  'clearedAt',
+  'openingUntil',
+  'leasedAt',
+  'attemptedAt',
+]
+function comparable(value: unknown): unknown {
+  if (value instanceof Set) return [...value].sort()
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value ?? null
+  if (Array.isArray(value))
+    return value.map(comparable).sort((left, right) => (textOf(left) < textOf(right) ? -1 : 1))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, one]) => [
+        key,
+        ownTimes.includes(key) && one
+          ? 'a time'
+          : key === 'nextCheckAt'
+            ? nearest(one)
+            : comparable(one),
+      ]),
+  )
+}
+const hourMs = 3_600_000
+/** A lease ends half a minute after the moment of the call. */
+const nearest = (time: unknown) =>
+  time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)
+const textOf = (value: unknown) =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
+
+/** The stores, their stand-ins, and the calls to compare. */
+export type Compared = {
+  readonly real: object
+  readonly standIns: object
+  readonly makers: readonly Maker[]
+  /** Statements whose result is not used. */
+  readonly silent: readonly string[]
+}
+
+const steps = 800
+
+/** Makes random calls of both, from empty tables, and compares what they return. */
+export async function compare(database: Database, compared: Compared, seed: number) {
+  const { real, standIns, makers, silent } = compared
+  const choices = seeded(seed)
+  const rows = new Rows(() => Date.now())
+  for (let step = 0; step < steps; step++) {
+    const { name, given } = pick(choices, makers)(choices)
+    const isSilent = silent.includes(name)
+    const stored = await outcomeOf(
+      () => database.transaction((tx: Tx) => (real as Store)[name]!(tx, ...given)),
+      isSilent,
+    )
+    const simulated = await outcomeOf(
+      () => (standIns as Store)[name]!(handleOf(rows), ...given),
+      isSilent,
+    )
+    expect({ step, name, given, outcome: simulated }).toEqual({
+      ...{ step, name, given },
+      outcome: stored,
+    })
+  }
+}
+
+/** Returns the stand-ins that no call compares, but for those `apart`. */
+export function notCompared({ real, standIns, makers }: Compared, apart: readonly string[]) {
+  const called = new Set(makers.map((make) => make(seeded(1)).name))
+  return Object.keys(standIns)
+    .filter((name) => name in real)
+    .filter((name) => !called.has(name) && !apart.includes(name))
+}
