@@ -114,7 +114,7 @@ export class People {
         if (!ok) return
         this.#visit(ok.paymentId!, pick(world.choices, ['qr', 'card'] as const))
         this.#changeMind('settlement', wallet, ok.paymentId!)
-        if (again && chance(world.choices, 250)) {
+        if (again && chance(world.choices, 500)) {
           world.saw('a second settlement was opened while one was open')
           this.#later(oneOf(world.choices, 6_000), () => open(false))
         }
