@@ -1,5 +1,6 @@
 import type { Lifecycle } from '#platform/lifecycle'
 import type { Limits } from '#platform/metrics/state-limits'
+import { type Said, told } from '#shared/language/catalogue'
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -57,42 +58,25 @@ export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'payi
 /** How long a stored cash-out may wait for its quote. Longer would be a free option on the rate. */
 export const openingMaxMs = 60_000
 
-/** Texts for the user: why a cash-out did not reach the bank. */
-const reasonTexts = {
-  authorization_expired: 'The signed transfer expired before it was executed.',
-  authorization_used: 'The signed transfer was already used or cancelled.',
-  balance_too_low: 'The wallet no longer held enough AUSD.',
-  account_frozen: 'The AUSD issuer has frozen this wallet.',
-  take_failed: 'We could not transfer your AUSD.',
-  taken_late: 'The transfer arrived after the cash-out had failed.',
-  account_unknown: 'The bank does not recognise this account number.',
-  name_differs: 'The account holder name does not match the account.',
-  account_limit: 'This account cannot receive that much.',
-  bank_unavailable: 'The bank could not be reached.',
-  bank_refused: 'The bank did not accept the transfer.',
-  bank_reversed: 'The bank returned the transfer.',
-  cancelled: 'The transfer was cancelled.',
-  compliance: 'The transfer was not approved.',
-  provider_refused: 'The payment provider could not make the transfer.',
-} as const satisfies Partial<Record<ActivityReason, string>>
-export type Reason = keyof typeof reasonTexts
+/** Why a cash-out did not reach the bank. */
+const reasons = [
+  ...(['authorization_expired', 'authorization_used', 'balance_too_low'] as const),
+  ...(['account_frozen', 'take_failed', 'taken_late', 'account_unknown', 'name_differs'] as const),
+  ...(['account_limit', 'bank_unavailable', 'bank_refused', 'bank_reversed'] as const),
+  ...(['cancelled', 'compliance', 'provider_refused'] as const),
+] as const satisfies readonly ActivityReason[]
+export type Reason = (typeof reasons)[number]
 
-/** Sentence and next step for each state. */
-const standing: Readonly<Record<ShownState, Words>> = {
-  taking: { sentence: 'We are collecting your AUSD.', nextAction: 'wait' },
-  taken: { sentence: 'We received your AUSD. The bank transfer is next.', nextAction: 'wait' },
-  paying: { sentence: 'The bank transfer is in progress.', nextAction: 'wait' },
-  paid: { sentence: 'The bank transfer is complete.', nextAction: null },
-  failed: { sentence: 'No AUSD was taken.', nextAction: null },
-  returning: { sentence: 'Your AUSD is being returned to your wallet.', nextAction: 'wait' },
-  returned: { sentence: 'Your AUSD is back in your wallet.', nextAction: null },
+/** Next step for each state. */
+const nextActions: Readonly<Record<ShownState, NextAction | null>> = {
+  ...{ taking: 'wait', taken: 'wait', paying: 'wait', paid: null, failed: null },
+  ...{ returning: 'wait', returned: null },
 }
-type Words = { readonly sentence: string; readonly nextAction: NextAction | null }
 
 /** Returns the words a user reads about a cash-out. */
-export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }): Words {
-  const { sentence, nextAction } = standing[state]
-  return { sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence, nextAction }
+export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }) {
+  const why: readonly Said[] = reason ? [{ code: `cashout.reason.${reason}` }] : []
+  return { ...told([...why, { code: `cashout.${state}` }]), nextAction: nextActions[state] }
 }
 
 /** The relayer's reasons for a take that failed permanently. */

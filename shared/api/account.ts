@@ -11,6 +11,7 @@ import {
   UnixSeconds,
   WeiAmount,
 } from '#shared/messages/fields'
+import type { Form } from '#shared/messages/form'
 
 /** States of a user's identity verification. */
 export const verificationStatuses = [
@@ -165,7 +166,7 @@ export const PostCountry = route({
     {
       country: Type.Enum(countries as [string, ...string[]], {
         description: 'ISO 3166-1 alpha-2, upper case.',
-        says: 'must be an ISO 3166-1 alpha-2 code in upper case',
+        says: 'country' satisfies Form,
       }),
     },
     {

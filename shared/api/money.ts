@@ -4,6 +4,7 @@ import { route } from '#shared/api/route'
 import { Method } from '#shared/messages/activity'
 import { SendCreate } from '#shared/messages/chain'
 import { Authorization, Bank, FiatAmount, Uuid } from '#shared/messages/fields'
+import type { Form } from '#shared/messages/form'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
 
@@ -36,8 +37,7 @@ export const PostSettlement = route({
     { quoteId: Uuid },
     {
       additionalProperties: false,
-      saysUnknown:
-        'a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',
+      saysUnknown: 'whole_settlement' satisfies Form,
       title: 'SettlementRequest',
       description: 'A settlement: the quote at which the entire debt is charged.',
     },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
+import type { Form } from '#shared/messages/form'
 
 // Closed vocabularies of a user's activity. Apps may branch on them: values are never renamed, and
 // a new value comes with a new version of the interface.
@@ -55,7 +56,7 @@ export type NextAction = (typeof nextActions)[number]
 
 /** Payment method that the user picks. */
 export const Method = Type.Enum(['bank', 'card', 'qr'], {
-  says: 'must be bank, card or qr',
+  says: 'method' satisfies Form,
   title: 'Method',
   description:
     'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
@@ -122,6 +123,13 @@ export const ActivityItem = Type.Object(
 /** One item as its owning service reports it. */
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
+  /**
+   * `sentence` by code, for a gateway to render in the user's language. Open, because an upgrade may add a
+   * code while an earlier gateway runs, which then shows `sentence`.
+   */
+  says: Type.Optional(
+    Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),
+  ),
   /** Not yet onchain, or not yet confirmed by the provider. */
   inFlight: Type.Boolean(),
 })

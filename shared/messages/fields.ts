@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
+import type { Form } from '#shared/messages/form'
 import { amountDigitsMax } from '#shared/money/money'
 
 const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
-  says: `must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
+  says: 'amount' satisfies Form,
 }
-// Fields of the interface specification. `says` is the validation message for users, `description`
-// the text in the OpenAPI document. A schema with a `title` becomes a named component there.
+// Fields of the interface specification. `says` is the code of the validation message for users,
+// `description` the text in the OpenAPI document. A schema with a `title` becomes a named component there.
 
 const amount = {
   ...digits,
@@ -50,7 +51,7 @@ export const Address = Type.Decode(
     title: 'Address',
     description: 'A wallet or contract: 0x and 40 hex digits, in any case.',
     pattern: '^0x[0-9a-fA-F]{40}$',
-    says: 'must be an address: 0x and 40 hex digits',
+    says: 'address' satisfies Form,
     examples: ['0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'],
   }),
   (written) => written.toLowerCase() as `0x${string}`,
@@ -61,7 +62,7 @@ export const Hash = Type.Decode(
     title: 'Hash',
     description: '32 bytes: 0x and 64 hex digits.',
     pattern: '^0x[0-9a-fA-F]{64}$',
-    says: 'must be 32 bytes: 0x and 64 hex digits',
+    says: 'hash' satisfies Form,
   }),
   (written) => written.toLowerCase() as `0x${string}`,
 )
@@ -71,7 +72,7 @@ export const Uuid = Type.Decode(
     title: 'Uuid',
     description: 'A UUID.',
     pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
-    says: 'must be a uuid',
+    says: 'uuid' satisfies Form,
     examples: ['7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'],
   }),
   (written) => written.toLowerCase(),
@@ -81,7 +82,7 @@ export const UnixSeconds = Type.String({
   title: 'UnixSeconds',
   description: 'Unix time in seconds, as a string of digits.',
   pattern: '^[0-9]{1,20}$',
-  says: 'must be unix seconds as a string of digits',
+  says: 'unix_seconds' satisfies Form,
   examples: ['1790000000'],
 })
 /**
@@ -92,7 +93,7 @@ export const AuthorizationTime = Type.String({
   title: 'AuthorizationTime',
   description: 'Unix time in seconds, as a string of digits; the largest uint256 never comes.',
   pattern: `^(?:[0-9]{1,77}|${2n ** 256n - 1n})$`,
-  says: 'must be unix seconds as a string of digits',
+  says: 'unix_seconds' satisfies Form,
   examples: ['1790000000'],
 })
 /** ISO 8601 in UTC, milliseconds. */
@@ -116,7 +117,7 @@ export const DayLimit = Type.Object(
 export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   title: 'Pair',
   description: 'Currency pair of a quote; determines the currency that is charged or paid out.',
-  says: 'must be USD/IDR or USD/MYR',
+  says: 'pair' satisfies Form,
   examples: ['USD/IDR'],
 })
 
@@ -134,7 +135,7 @@ export const Authorization = Type.Object(
         pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
         description:
           'The EIP-712 signature by `from`: 0x and 65 bytes of hex, or more from a contract wallet.',
-        says: 'must be a signature: 0x and at least 65 bytes of hex',
+        says: 'signature' satisfies Form,
       }),
       (written) => written.toLowerCase() as `0x${string}`,
     ),
@@ -144,7 +145,7 @@ export const Authorization = Type.Object(
     title: 'Authorization',
     description:
       'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` returns its EIP-712 domain.',
-    says: 'must be an object',
+    says: 'object' satisfies Form,
   },
 )
 
@@ -165,13 +166,13 @@ export const Bank = Type.Object(
     channelCode: Type.String({
       pattern: '^ID_[A-Z0-9_]{2,40}$',
       description: 'The `code` of a bank in `cashouts.banks` of `GET /config`.',
-      says: 'must be an Indonesian bank code such as ID_BCA',
+      says: 'bank_code' satisfies Form,
       examples: ['ID_BCA'],
     }),
     accountNumber: Type.String({
       pattern: '^[0-9]{6,20}$',
       description: 'Digits only: 6 to 20, within the range of the bank in `GET /config`.',
-      says: 'must be 6 to 20 digits',
+      says: 'account_number' satisfies Form,
       examples: ['1234567890'],
     }),
     accountHolderName: Type.String({
@@ -179,7 +180,7 @@ export const Bank = Type.Object(
       description:
         'Account holder name as registered with the bank: 1 to 100 letters, digits, spaces and ' +
         "`. , ' - / & ( )`, at least one of them a letter.",
-      says: "must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter",
+      says: 'holder_name' satisfies Form,
       examples: ['Sari Dewi'],
     }),
   },
@@ -187,6 +188,6 @@ export const Bank = Type.Object(
     additionalProperties: false,
     title: 'Bank',
     description: 'A bank account in Indonesia; `GET /config` lists the banks.',
-    says: 'must be an object',
+    says: 'object' satisfies Form,
   },
 )

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { languages } from '#shared/language/language'
 import { amountText, moneyText } from '#shared/money/text'
 
 test.each([
@@ -11,6 +12,15 @@ test.each([
   [999_499_439_763_122_351_978n, 'MON', '999.499439763122351978'],
 ])('%p of the smallest unit of %s are %s', (amount, asset, text) => {
   expect(amountText(amount, asset)).toBe(text)
+})
+
+test.each([
+  ['10000', 'IDR', ['Rp 10,000', 'Rp 10.000', 'Rp 10,000']],
+  ['500', 'MYR', ['RM 5.00', 'RM 5,00', 'RM 5.00']],
+  ['1234567890000', 'AUSD', ['1,234,567.890000 AUSD', '1.234.567,890000 AUSD']],
+])('%p of the smallest unit of %s has the separators of each language', (amount, asset, said) => {
+  const shown = languages.map((language) => moneyText(amount, asset, language))
+  expect(shown.slice(0, said.length)).toEqual(said)
 })
 
 test.each([

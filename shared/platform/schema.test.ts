@@ -6,9 +6,9 @@ import { Address, Authorization } from '#shared/messages/fields'
 const read = readerOf(
   Type.Object(
     {
-      amount: Type.String({ pattern: '^[0-9]+$', says: 'must be a string of digits' }),
+      amount: Type.String({ pattern: '^[0-9]+$', says: 'amount' }),
       bank: Type.Object(
-        { code: Type.String({ maxLength: 5, says: 'must be at most 5 characters' }) },
+        { code: Type.String({ maxLength: 5, says: 'bank_code' }) },
         { additionalProperties: false },
       ),
     },
@@ -30,17 +30,17 @@ describe('a reader names the first error', () => {
       { amount: '1', bank: { ...bank, x: 1 } },
       'bank.x is not a known field',
     ],
-    ['a number for a string', { amount: 1, bank }, 'amount must be a string of digits'],
-    ['a sign', { amount: '-1', bank }, 'amount must be a string of digits'],
-    ['a trailing newline', { amount: '1\n', bank }, 'amount must be a string of digits'],
+    ['a number for a string', { amount: 1, bank }, 'amount is not a valid amount'],
+    ['a sign', { amount: '-1', bank }, 'amount is not a valid amount'],
+    ['a trailing newline', { amount: '1\n', bank }, 'amount is not a valid amount'],
     [
       'too long inside',
       { amount: '1', bank: { code: 'abcdef' } },
-      'bank.code must be at most 5 characters',
+      'bank.code is not a valid bank_code',
     ],
     ['a prototype key', { amount: '1', bank, constructor: 1 }, 'constructor is not a known field'],
   ])('%s', (_, value, fault) => {
-    expect(read(value)).toEqual({ fault })
+    expect(read(value)).toMatchObject({ fault })
   })
 
   test('a valid value is returned unchanged', () => {
@@ -54,7 +54,7 @@ describe('addresses are read in lower case', () => {
     Type.Object({
       wallet: Address,
       found: Type.Union([Address, Type.Null()]),
-      amount: Type.String({ pattern: '^[0-9]+$', says: 'must be a string of digits' }),
+      amount: Type.String({ pattern: '^[0-9]+$', says: 'amount' }),
       parts: Type.Optional(Type.Array(Type.Object({ to: Address }))),
     }),
   )
@@ -97,8 +97,8 @@ describe('addresses are read in lower case', () => {
   })
 
   test('and no value is converted to fit', () => {
-    const fault = 'amount must be a string of digits'
-    expect(read({ wallet: written, found: null, amount: 10 })).toEqual({ fault })
+    const fault = 'amount is not a valid amount'
+    expect(read({ wallet: written, found: null, amount: 10 })).toMatchObject({ fault })
   })
 
   test('and so are nonce and signature of an authorization', () => {

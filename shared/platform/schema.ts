@@ -2,14 +2,22 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { DecodeUnsafe, HasCodec } from 'typebox/value'
 
-/** Reads an unknown value as `T`, or returns its fault as one sentence. */
-export type Reader<T> = (value: unknown) => { value: T } | { fault: string }
+/** Reads an unknown value as `T`, or returns its fault: as a sentence for logs, and in parts. */
+export type Reader<T> = (value: unknown) => { value: T } | Misfit
+export type Misfit = {
+  readonly fault: string
+  readonly why: 'not an object' | 'missing' | 'unknown' | 'invalid'
+  /** Path of the field, with dots; empty for the value itself. */
+  readonly field: string
+  /** Code of the field's form, if its schema has one. */
+  readonly says?: string
+}
 
 type Fault = { keyword: string; instancePath: string; params: object; schemaPath: string }
 
 /**
- * Compiles a TypeBox schema to a reader. A property may have `says: 'must be …'`, the text of its
- * fault. Reading normalizes values as the schema defines (addresses to lower case), in place.
+ * Compiles a TypeBox schema to a reader. A property may have `says`, the code of its form, and an object
+ * `saysUnknown`, the code for fields that it does not have. Reading normalizes values as the schema defines (addresses to lower case), in place.
  */
 export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
@@ -19,7 +27,7 @@ export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> 
   const spell = spellOf(schema) ?? ((value: unknown) => value)
   const reader: Reader<Read> = (value) => {
     if (compiled.Check(value)) return { value: spell(value) as Read }
-    return { fault: faultOf(schema, value, compiled.Errors(value) as Fault[]) }
+    return misfitOf(schema, value, compiled.Errors(value) as Fault[])
   }
   readers.set(schema, reader)
   return reader
@@ -102,32 +110,43 @@ export function jsonObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function faultOf(schema: TSchema, value: unknown, faults: readonly Fault[]): string {
-  if (!plain(value)) return 'the body must be a JSON object'
+function misfitOf(schema: TSchema, value: unknown, faults: readonly Fault[]): Misfit {
+  if (!plain(value)) return misfit('not an object', '')
   const missing = faults.find((fault) => fault.keyword === 'required')
   if (missing) {
     const [name] = (missing.params as { requiredProperties: string[] }).requiredProperties
-    return `${nameOf(`${missing.instancePath}/${name}`)} is missing`
+    return misfit('missing', `${missing.instancePath}/${name}`)
   }
   const unknown = faults.find((fault) => fault.keyword === 'additionalProperties')
   if (unknown) {
     const [name] = (unknown.params as { additionalProperties: string[] }).additionalProperties
-    const more = saysAt(schema, unknown.instancePath, 'saysUnknown')
-    return `${nameOf(`${unknown.instancePath}/${name}`)} is not a known field${more ? `: ${more}` : ''}`
+    const says = saysAt(schema, unknown.instancePath, 'saysUnknown')
+    return misfit('unknown', `${unknown.instancePath}/${name}`, says)
   }
-  const first = faults[0]
-  if (!first) return 'the body does not match the schema'
-  return `${nameOf(first.instancePath)} ${saysAt(schema, first.instancePath) ?? 'has an invalid value'}`
+  const path = faults[0]?.instancePath ?? ''
+  return misfit('invalid', path, saysAt(schema, path))
+}
+
+const faults = {
+  'not an object': () => 'the body must be a JSON object',
+  missing: (field) => `${field} is missing`,
+  unknown: (field) => `${field} is not a known field`,
+  invalid: (field, says) =>
+    says ? `${field} is not a valid ${says}` : `${field} has an invalid value`,
+} as const satisfies Record<Misfit['why'], (field: string, says?: string) => string>
+
+function misfit(why: Misfit['why'], path: string, says?: string): Misfit {
+  const field = nameOf(path)
+  return { fault: faults[why](field || 'the body', says), why, field, ...(says ? { says } : {}) }
 }
 
 /**
  * Converts `/bank/accountNumber` to `bank.accountNumber`. Truncated, because the name may be caller
  * input.
  */
-const nameOf = (path: string): string =>
-  path.slice(1).replaceAll('/', '.').slice(0, 60) || 'the body'
+const nameOf = (path: string): string => path.slice(1).replaceAll('/', '.').slice(0, 60)
 
-/** Returns the text of a field: about its value, or about a field that it does not have. */
+/** Returns the code of a field: about its value, or about a field that it does not have. */
 function saysAt(
   schema: TSchema,
   path: string,

@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { cursorValues, newestFirst } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
+import { type Said, told } from '#shared/language/catalogue'
 import type { ActivityEntry, ActivityReason } from '#shared/messages/activity'
 import type { ChainActivity, ChainItem } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -9,28 +10,16 @@ import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.table'
 
 /** Failure reasons of a send, as shown to the user. */
-const reasonTexts = {
-  balance_too_low: 'The wallet did not have enough AUSD.',
-  authorization_expired: 'The authorization expired before the transfer was sent.',
-  authorization_cancelled: 'The authorization was cancelled.',
-  authorization_used_elsewhere: 'The authorization was already used for another transfer.',
-  signature_invalid: 'The signature was not accepted.',
-  account_frozen: 'The AUSD issuer has frozen the wallet or the recipient.',
-  gas_budget_spent: 'Too many transfers from this wallet that day.',
-  content_refused: 'The recipient cannot receive AUSD.',
-  transfer_refused: 'The transfer was declined.',
-} as const satisfies Partial<Record<ActivityReason, string>>
-type Reason = keyof typeof reasonTexts
+const reasons = [
+  ...(['balance_too_low', 'authorization_expired', 'authorization_cancelled'] as const),
+  ...(['authorization_used_elsewhere', 'signature_invalid', 'account_frozen'] as const),
+  ...(['gas_budget_spent', 'content_refused', 'transfer_refused'] as const),
+] as const satisfies readonly ActivityReason[]
+type Reason = (typeof reasons)[number]
 
 /** Maps the failure reason of an operation to one shown to users. */
 const reasonFrom = (word: string | null): Reason =>
-  word !== null && Object.hasOwn(reasonTexts, word) ? (word as Reason) : 'transfer_refused'
-
-const standing = {
-  sending: { sentence: 'The transfer is being processed.', nextAction: 'wait' },
-  sent: { sentence: 'The transfer is complete.', nextAction: null },
-  failed: { sentence: 'No AUSD was sent.', nextAction: null },
-} as const
+  reasons.find((reason) => reason === word) ?? 'transfer_refused'
 
 const statuses = {
   waiting: 'sending',
@@ -43,16 +32,16 @@ const statuses = {
 export function entryOf(operation: Operation & { kind: 'send' }): ActivityEntry {
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
-  const { sentence, nextAction } = standing[status]
   const reason = status === 'failed' ? reasonFrom(operation.reason) : undefined
+  const why: readonly Said[] = reason ? [{ code: `send.reason.${reason}` }] : []
   return {
     id: sendId,
     kind: 'send',
     status,
     inFlight: status === 'sending',
     ...(reason && { reason }),
-    sentence: reason ? `${reasonTexts[reason]} ${sentence}` : sentence,
-    nextAction,
+    ...told([...why, { code: `send.${status}` }]),
+    nextAction: status === 'sending' ? 'wait' : null,
     ausd: authorization.value,
     to: authorization.to,
     ...(operation.txHash && { txHash: operation.txHash }),

@@ -1,5 +1,7 @@
 import { Overdue, within } from '#platform/deadline'
-import type { Reader } from '#platform/schema'
+import type { Misfit, Reader } from '#platform/schema'
+import type { Said } from '#shared/language/catalogue'
+import { forms } from '#shared/messages/form'
 import { badRequest, Refused } from './failure'
 import { openHeld } from './held'
 
@@ -12,10 +14,10 @@ const bodyDeadlineMs = 5_000
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 
-const tooLarge = () => new Refused(413, 'the body is larger than 64 KiB')
-const tooManyChunks = () => new Refused(413, 'the body has more than 1,024 chunks')
-const late = () => badRequest('the body did not arrive in time')
-const encoded = () => new Refused(415, 'Content-Encoding is not supported: send the body as it is')
+const tooLarge = () => new Refused(413, [{ code: 'body_too_large' }])
+const tooManyChunks = () => new Refused(413, [{ code: 'body_too_many_chunks' }])
+const late = () => badRequest({ code: 'body_late' })
+const encoded = () => new Refused(415, [{ code: 'body_encoded' }])
 
 /** Requests whose body we stopped reading before the end. */
 const cut = new WeakSet<Request>()
@@ -70,7 +72,7 @@ async function inTime(bytesMax: number, body: Promise<Uint8Array>): Promise<Uint
     return await within(Promise.race([body, dropped.promise]), bodyDeadlineMs, 'the body')
   } catch (error) {
     if (error instanceof Overdue) throw late()
-    throw error instanceof Refused ? error : badRequest('the body is incomplete')
+    throw error instanceof Refused ? error : badRequest({ code: 'body_incomplete' })
   } finally {
     release()
   }
@@ -97,20 +99,31 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
     const text = utf8.decode(bytes)
     return { text, value: JSON.parse(text) }
   } catch {
-    throw badRequest('the body is not valid JSON')
+    throw badRequest({ code: 'body_not_json' })
   }
 }
 
 /** Reads a body by its schema; throws a 400 that names the field and the expected form. */
 export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
   const bytes = await readBytes(request)
-  if (bytes.byteLength === 0) throw badRequest('the body must be a JSON object')
-  if (!isJson(request.headers.get('content-type')))
-    throw badRequest('Content-Type must be application/json')
+  if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
+  if (!isJson(request.headers.get('content-type'))) throw badRequest({ code: 'content_type' })
   const read = reader(parseJson(bytes).value)
-  if ('fault' in read) throw badRequest(read.fault)
+  if ('fault' in read) throw badRequest(saidOf(read))
   return read.value
 }
+
+/** Returns the text about a body that does not fit its schema. */
+function saidOf({ why, field, says }: Misfit): Said {
+  if (why === 'not an object') return { code: 'body_not_object' }
+  const form = forms.find((one) => one === says)
+  if (form) return { code: `form.${form}` as const, field }
+  if (field === '') return { code: 'body_mismatch' }
+  return { code: codes[why], field }
+}
+const codes = {
+  ...{ missing: 'field_missing', unknown: 'field_unknown', invalid: 'field_invalid' },
+} as const
 
 const isJson = (contentType: string | null) =>
   /^application\/json\s*(;\s*charset=("?)utf-8\2\s*)?$/i.test(contentType ?? '')

@@ -3,12 +3,13 @@ import { within } from '#platform/deadline'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inFirstSpan, noteInSpan, spanOf, traceHeader } from '#platform/tracing/spans'
+import { textIn } from '#shared/language/catalogue'
 import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { badRequest, failureHeaders, failureOf, Refused } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
 import { type AddressLimits, takeFrom } from './limit'
-import { hostFault, readTarget } from './target'
+import { readTarget } from './target'
 
 /** Longer than any request may take, so a request still open then is stuck. */
 const requestDeadlineMs = 15_000
@@ -39,7 +40,7 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   const failed = (request: Request, error: unknown): Response => {
     const failure = failureOf(error)
     const headers = { ...headersFor(request), ...failureHeaders(failure) }
-    return Response.json({ error: failure.message }, { status: failure.status, headers })
+    return Response.json({ error: textIn('en', failure.says) }, { status: failure.status, headers })
   }
   const answer = async (request: Request): Promise<Response> => {
     try {
@@ -62,7 +63,9 @@ export function openEdge({ config, log }: Context, behind: Behind) {
     const first = { kind: 'server', requestId: id, parent: parent ?? undefined } as const
     const work = async () => {
       const isHost = path !== undefined
-      const response = isHost ? await answer(request) : failed(request, badRequest(hostFault))
+      const response = isHost
+        ? await answer(request)
+        : failed(request, badRequest({ code: 'host_missing' }))
       caller.leave?.()
       const { status } = response
       const route = caller.route ?? 'none'
@@ -97,7 +100,8 @@ export function everyAnswer(
       const { address, path } = callerOf(request)
       takeFrom(limits.public, address)
       const isRoute = methodsAt(path).length > 0
-      return failureOf(isRoute ? new Refused(405, `${request.method} is not allowed here`) : error)
+      const { method } = request
+      return failureOf(isRoute ? new Refused(405, [{ code: 'method_not_allowed', method }]) : error)
     } catch (refused) {
       return failureOf(refused)
     }
@@ -119,6 +123,6 @@ export function everyAnswer(
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))
-      return { error: failure.message }
+      return { error: textIn('en', failure.says) }
     })
 }

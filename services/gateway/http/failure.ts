@@ -2,6 +2,7 @@ import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
+import { type Said, textIn } from '#shared/language/catalogue'
 import {
   type Answer,
   errorCodeHeader,
@@ -13,31 +14,31 @@ import {
 /** Statuses of refusals. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
-/** A refused request: status and a message for the user. Thrown by a route, handled in `edge.ts`. */
+/**
+ * A refused request: status and texts for the user. Thrown by a route, handled in `edge.ts`. Its message,
+ * for logs, is in English.
+ */
 export class Refused extends Error {
   override name = 'Refused'
   constructor(
     readonly status: RefusedStatus,
-    message: string,
+    readonly says: readonly Said[],
     readonly retryAfterSeconds?: number,
     /** Stable error code; defaults to that of the status. */
     readonly code?: RefusalCode,
   ) {
-    super(message)
+    super(textIn('en', says))
   }
 }
 
-/** Creates a 401 whose message ends with the remedy. */
-export const signInAgain = (why: string) => new Refused(401, `${why}: sign in again`)
-
-/** Creates a 400; the message names the field and the expected form. */
-export const badRequest = (message: string) => new Refused(400, message)
+/** Creates a 400; the text names the field and the expected form. */
+export const badRequest = (says: Said) => new Refused(400, [says])
 
 /** Converts another service's refusal to HTTP. */
 export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
-    since ? `${refusals[code].message} (paused since ${since})` : refusals[code].message,
+    since ? [{ code }, { code: 'paused_since', since }] : [{ code }],
     daily.has(code)
       ? secondsToMidnight(Date.now())
       : code === 'settlements_too_many'
@@ -67,7 +68,7 @@ const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs))
 /** Response to a failure, and its log level. */
 export type Failure = {
   readonly status: number
-  readonly message: string
+  readonly says: readonly Said[]
   readonly retryAfterSeconds?: number
   /** Stable error code, if the failure has one in `shared/refusals.ts`. */
   readonly code?: RefusalCode
@@ -77,23 +78,24 @@ export type Failure = {
 const retryAfterSeconds = 2
 const busy: Failure = {
   status: 503,
-  message: 'the service is busy, try again',
+  says: [{ code: 'busy' }],
   retryAfterSeconds,
   level: 'warn',
 }
-const bug: Failure = { status: 500, message: 'something went wrong', level: 'error' }
+const bug: Failure = { status: 500, says: [{ code: 'internal' }], level: 'error' }
 
 /** Converts any error to a response. The message of an unexpected error is never exposed. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof NotFoundError) return refusedFailure(new Refused(404, 'not found'))
+  if (error instanceof NotFoundError)
+    return refusedFailure(new Refused(404, [{ code: 'not_found' }]))
   if (error instanceof Refused) return refusedFailure(error)
   return causesOf(error).some(isDependency) ? busy : bug
 }
 
-function refusedFailure({ status, message, retryAfterSeconds: given, code }: Refused): Failure {
+function refusedFailure({ status, says, retryAfterSeconds: given, code }: Refused): Failure {
   const wait = given ?? (status === 503 || status === 429 ? retryAfterSeconds : undefined)
   return {
-    ...{ status, message, level: 'quiet' as const },
+    ...{ status, says, level: 'quiet' as const },
     ...(wait ? { retryAfterSeconds: wait } : {}),
     ...(code ? { code } : {}),
   }

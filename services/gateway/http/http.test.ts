@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
+import { textIn } from '#shared/language/catalogue'
 import { refusals } from '#shared/refusals'
 import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { etagOf, noneMatch } from './etag'
@@ -15,7 +16,13 @@ describe('the gateway answers a failure with', () => {
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([
-    ['the status and message of a refusal', new Refused(400, 'no'), 400, 'no', undefined],
+    [
+      'the status and message of a refusal',
+      new Refused(400, [{ code: 'format_unknown' }]),
+      400,
+      'format must be json or csv',
+      undefined,
+    ],
     [
       'a refusal of the table',
       refusedAs('not_verified'),
@@ -67,7 +74,7 @@ describe('the gateway answers a failure with', () => {
     ],
   ])('%s', (_, error, status, message, retryAfterSeconds) => {
     const failure = failureOf(error)
-    expect([failure.status, failure.message, failure.retryAfterSeconds]).toEqual([
+    expect([failure.status, textIn('en', failure.says), failure.retryAfterSeconds]).toEqual([
       status,
       message,
       retryAfterSeconds,

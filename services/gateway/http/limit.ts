@@ -6,7 +6,7 @@ import { Refused } from './failure'
 /** Throws a 429 if the key has no requests left. */
 export function takeFrom(limiter: Limiter, key: string): void {
   const waitSeconds = limiter.take(key)
-  if (waitSeconds > 0) throw new Refused(429, 'too many requests, slow down', waitSeconds)
+  if (waitSeconds > 0) throw new Refused(429, [{ code: 'too_many_requests' }], waitSeconds)
 }
 
 /** Rate limiter by key. */
@@ -73,7 +73,7 @@ export function openPlaces(max: number): Places {
   let taken = 0
   return {
     enter() {
-      if (taken >= max) throw new Refused(503, 'the service is busy, try again in a moment')
+      if (taken >= max) throw new Refused(503, [{ code: 'busy_for_a_moment' }])
       taken++
       return () => void taken--
     },

@@ -22,6 +22,3 @@ export function readTarget(request: Request): string | undefined {
   Object.defineProperty(request, 'url', { value: `${ownOrigin}${pathname}${search}` })
   return pathname
 }
-
-/** Message of the 400 that such a request gets. */
-export const hostFault = 'the Host header names no host'

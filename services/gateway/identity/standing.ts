@@ -1,5 +1,6 @@
 import type { GetMe } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
+import type { Said } from '#shared/language/catalogue'
 import type { IdentityState } from './identity'
 import type { Progress } from './provider'
 
@@ -14,59 +15,46 @@ export type Known = {
   readonly progressedAt: Date | null
 }
 
-export type Verification = AnswerOf<typeof GetMe>['verification']
+type Verification = AnswerOf<typeof GetMe>['verification']
 
-const says = (
-  status: Verification['status'],
-  nextAction: Verification['nextAction'],
-  sentence: string,
-): Verification => ({ status, nextAction, sentence })
-
+/** Status and next step in each state. */
 const answers = {
-  approved: says('approved', null, 'Your identity is verified.'),
-  approvedSoon: says(
-    'approved',
-    'wait',
-    'Your identity is approved. Your account will be active in a moment.',
-  ),
-  approvedStuck: says(
-    'approved',
-    'contact support',
-    'Your identity is approved, but your account could not be activated. Contact support.',
-  ),
-  inReview: says('in_review', 'wait', 'Your documents are being reviewed.'),
-  started: says('started', 'verify', 'Finish your identity verification.'),
-  resubmit: says(
-    'rejected',
-    'verify',
-    'Your documents were not accepted. Verify again with clearer or different documents.',
-  ),
-  rejected: says(
-    'rejected',
-    'contact support',
-    'Your identity could not be verified. Contact support.',
-  ),
-  reset: says('none', 'verify', 'Your verification was reset. Verify your identity again.'),
-  none: says('none', 'verify', 'Verify your identity to top up, draw and send.'),
-}
+  approved: ['approved', null],
+  approved_soon: ['approved', 'wait'],
+  approved_stuck: ['approved', 'contact support'],
+  in_review: ['in_review', 'wait'],
+  started: ['started', 'verify'],
+  resubmit: ['rejected', 'verify'],
+  rejected: ['rejected', 'contact support'],
+  reset: ['none', 'verify'],
+  none: ['none', 'verify'],
+} as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
+type Standing = keyof typeof answers
 
 /**
  * Returns a user's verification status. `verified` is the flag on the chain, which follows the verdict;
  * without a verdict of ours, another party set it.
  */
-export function verificationOf(known: Known | null, verified: boolean): Verification {
+export function verificationOf(known: Known | null, verified: boolean) {
+  const standing = standingOf(known, verified)
+  const [status, nextAction] = answers[standing]
+  const says: Said = { code: `verification.${standing}` }
+  return { status, nextAction, says }
+}
+
+function standingOf(known: Known | null, verified: boolean): Standing {
   const state = known?.state ?? null
   if (state === 'verified') {
-    if (verified) return answers.approved
-    return known?.failedAt ? answers.approvedStuck : answers.approvedSoon
+    if (verified) return 'approved'
+    return known?.failedAt ? 'approved_stuck' : 'approved_soon'
   }
-  if (state === null && verified) return answers.approved
+  if (state === null && verified) return 'approved'
   const isNewer = (at: Date | null | undefined) =>
     at !== null && at !== undefined && at.getTime() > (known?.decidedAt?.getTime() ?? 0)
   const progressed = isNewer(known?.progressedAt)
-  if (progressed && known?.progress === 'submitted') return answers.inReview
-  if (state === 'rejected') return answers.rejected
-  if (progressed || isNewer(known?.linkedAt)) return answers.started
-  if (state === 'resubmit') return answers.resubmit
-  return state === 'reset' ? answers.reset : answers.none
+  if (progressed && known?.progress === 'submitted') return 'in_review'
+  if (state === 'rejected') return 'rejected'
+  if (progressed || isNewer(known?.linkedAt)) return 'started'
+  if (state === 'resubmit') return 'resubmit'
+  return state === 'reset' ? 'reset' : 'none'
 }

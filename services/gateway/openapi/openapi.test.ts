@@ -211,7 +211,9 @@ describe('the OpenAPI document', () => {
     )
     expect(always.map(([status]) => status)).toEqual(['429', '503'])
     for (const status of [429, 503] as const)
-      expect(failureHeaders(failureOf(new Refused(status, 'no')))).toHaveProperty('retry-after')
+      expect(failureHeaders(failureOf(new Refused(status, [{ code: 'busy' }])))).toHaveProperty(
+        'retry-after',
+      )
   })
   test('contains none of our own keywords and no refusal texts', () => {
     expect(text).not.toMatch(/"(says|saysUnknown|about)":/)

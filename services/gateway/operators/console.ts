@@ -1,9 +1,10 @@
 import type { Ask } from '#platform/bus/ask'
 import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
+import { textIn } from '#shared/language/catalogue'
 import { ConsoleAttention, ConsoleItem } from '#shared/messages/operations'
 import type { App } from '../app'
-import { hostFault, readTarget } from '../http/target'
+import { readTarget } from '../http/target'
 import type { PageFeed } from './feed'
 import { pageFiles, securityHeaders } from './files'
 import { strangeIn, tokenIn } from './origin-check'
@@ -51,7 +52,8 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
     return route(request)
   }
   const guarded: App = async (request, address) => {
-    if (readTarget(request) === undefined) return refusal(400, hostFault)
+    if (readTarget(request) === undefined)
+      return refusal(400, textIn('en', [{ code: 'host_missing' }]))
     const strange = strangeIn(request, parts.hosts)
     return strange ? refusal(403, refusals[strange]) : answer(request, address)
   }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { joined } from '#platform/reads'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
+import { isKnown, textIn } from '#shared/language/catalogue'
 import type { ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
 import { ChainActivity, ChainItem } from '#shared/messages/chain'
 import { PaymentsActivity, PaymentsItem } from '#shared/messages/payments'
@@ -89,7 +90,7 @@ const owners = [
   { id: idOf.cashout, question: PayoutsItem },
   { id: idOf.send, question: ChainItem },
 ] as const
-export const noSuchItem = () => new Refused(404, 'You have no item with this id.')
+export const noSuchItem = () => new Refused(404, [{ code: 'item_not_found' }])
 
 /** Opens the search for an item of a wallet by its id; throws a 404 if the wallet has none. */
 export const openItems =
@@ -113,7 +114,7 @@ export const activityItemRoute = (context: Context, access: Access) => {
     .get(
       GetActivityItem.path,
       async ({ request, params, set, wallet }) =>
-        answerTagged({ request, set }, tagged(await find(wallet, params.id))),
+        answerTagged({ request, set }, tagged(itemOf(await find(wallet, params.id)))),
       {
         signed: true,
         ...operation({
@@ -136,17 +137,22 @@ export const activityItemRoute = (context: Context, access: Access) => {
     )
 }
 
+/** Returns an item as the user reads it. */
+export function itemOf({ says, ...item }: ActivityEntry): Omit<ActivityEntry, 'says'> {
+  return says?.every(isKnown) ? { ...item, sentence: textIn('en', says) } : item
+}
+
 type Page = { readonly limit: number; readonly before?: Cursor }
 type Asked = Page & { readonly wallet: `0x${string}` }
 
 function pageOf(url: string): Page {
   const query = new URL(url).searchParams
   const limit = query.get('limit') ?? String(limitDefault)
-  if (!/^([1-9][0-9]?|100)$/.test(limit)) throw badRequest('limit must be a number from 1 to 100')
+  if (!/^([1-9][0-9]?|100)$/.test(limit)) throw badRequest({ code: 'limit_range' })
   const text = query.get('cursor')
   if (text === null) return { limit: Number(limit) }
   const before = parseCursor(text)
-  if (!before) throw badRequest('cursor is invalid: use nextCursor of the previous page')
+  if (!before) throw badRequest({ code: 'cursor_invalid' })
   return { limit: Number(limit), before }
 }
 
@@ -194,7 +200,10 @@ function newestFirst(left: Cursor, right: Cursor): number {
 }
 
 /** Removes `inFlight`, which the list that an entry is in already shows. */
-const shown = ({ inFlight, ...item }: ActivityEntry) => item as Item
+const shown = (entry: ActivityEntry) => {
+  const { inFlight, ...item } = itemOf(entry)
+  return item as Item
+}
 
 /** The last entry of a page; the next page continues below it in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }

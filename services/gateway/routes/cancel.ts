@@ -6,7 +6,7 @@ import { okOf } from '../http/failure'
 import { place } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
-import { exampleItem, idOf, idParameter, noSuchItem } from './activity'
+import { exampleItem, idOf, idParameter, itemOf, noSuchItem } from './activity'
 
 /**
  * `POST /topups/:id/cancel` and `POST /settlements/:id/cancel`: the item as it is afterwards. An id of
@@ -21,7 +21,7 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
         if (!idOf.payment.test(id)) throw noSuchItem()
         const { item } = okOf(await place(ask, CheckoutCancel, { wallet, kind, id }))
         if (!item) throw noSuchItem()
-        return item
+        return itemOf(item)
       },
       {
         signed: true,

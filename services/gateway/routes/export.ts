@@ -3,7 +3,6 @@ import type { PersonReader } from '#platform/db/person'
 import { GetExport } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
 import { type PersonPage, type PersonRow, personReads } from '#shared/messages/person'
-import { refusals } from '#shared/refusals'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
@@ -73,7 +72,7 @@ export const exportRoute = (context: Context, access: Access) => {
 }
 
 const limitReached = (waitSeconds: number) =>
-  new Refused(429, refusals.export_limit_reached.message, waitSeconds, 'export_limit_reached')
+  new Refused(429, [{ code: 'export_limit_reached' }], waitSeconds, 'export_limit_reached')
 
 type Begun = { readonly read: PersonReader; readonly first: PersonPage }
 

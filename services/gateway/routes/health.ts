@@ -37,7 +37,7 @@ export const healthRoutes = ({ health, clock, leaving }: Context, access: Access
       '/ready',
       async () => {
         if (!leaving.aborted && (await isReady())) return { status: 'ready' }
-        throw new Refused(503, 'not ready', notReadyForMs / 1_000)
+        throw new Refused(503, [{ code: 'not_ready' }], notReadyForMs / 1_000)
       },
       {
         limited: 'probe',

@@ -5,6 +5,7 @@ import { joined } from '#platform/reads'
 import { readerOf } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
+import { textIn } from '#shared/language/catalogue'
 import { ChainAccount } from '#shared/messages/chain'
 import { PaymentsLimit } from '#shared/messages/payments'
 import { PayoutsLimit } from '#shared/messages/payouts'
@@ -20,7 +21,7 @@ import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
-import { dueSentence } from './due'
+import { dueText } from './due'
 
 /** Deadline of a limit, shorter than that of the response, which then has null for it. */
 const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
@@ -91,7 +92,7 @@ function meOf(
   return {
     wallet,
     verified: account.verified,
-    verification: verificationOf(user?.known ?? null, account.verified),
+    verification: verificationIn(verificationOf(user?.known ?? null, account.verified)),
     user: {
       country: user?.country ?? null,
       createdAt: (user?.createdAt ?? new Date()).toISOString(),
@@ -115,9 +116,14 @@ function meOf(
   }
 }
 
+const verificationIn = ({ says, ...rest }: ReturnType<typeof verificationOf>) => ({
+  ...rest,
+  sentence: textIn('en', [says]),
+})
+
 /** Returns the open cycle with its sentence, as of the time of the block. */
 const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>): Me['cycle'] =>
-  cycle && { ...cycle, sentence: dueSentence(cycle, BigInt(blockTime)) }
+  cycle && { ...cycle, sentence: textIn('en', [dueText(cycle, BigInt(blockTime))]) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
@@ -128,15 +134,12 @@ function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil
   const collateral = pendingUntil !== null && {
     ...{ what: 'collateral' as const, reason: reason as typeof reason },
     ...{ ausd: pendingValue, shares: pendingShares, until: pendingUntil },
-    sentence:
-      'This payment can still be reversed, so it counts as collateral only after its hold ends.',
+    sentence: textIn('en', [{ code: 'held.collateral' }]),
   }
   const repayment = encumberedUntil !== null && {
     ...{ what: 'repayment' as const, reason: reason as typeof reason },
     ...{ ausd: encumbered, shares: null, until: encumberedUntil },
-    sentence:
-      'Your debt is repaid, but the payment can still be reversed, so this part of your limit is ' +
-      'available again only after its hold ends.',
+    sentence: textIn('en', [{ code: 'held.repayment' }]),
   }
   return [collateral, repayment].filter((one) => one !== false)
 }
@@ -213,7 +216,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
 /** Maximum new verification links of a wallet per day: each is a call of the provider, billed by some. */
 const linksPerDayMax = 5
 const noLink = (waitSeconds = 5) =>
-  new Refused(503, 'identity verification is temporarily unavailable, try again', waitSeconds)
+  new Refused(503, [{ code: 'verification_unavailable' }], waitSeconds)
 
 /** `POST /me/verification`: returns a verification link, or null if the user is already verified. */
 export const verificationRoute = (context: Context, access: Access) => {

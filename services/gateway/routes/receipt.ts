@@ -9,7 +9,7 @@ import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
-import { idParameter, openItems } from './activity'
+import { idParameter, itemOf, openItems } from './activity'
 
 const styles = readFileSync(join(import.meta.dir, 'receipt.css'), 'utf8')
 const styleHash = createHash('sha256').update(styles).digest('base64')
@@ -28,7 +28,7 @@ export const receiptRoute = (context: Context, access: Access) => {
   return new Elysia().use(access).get(
     GetReceipt.path,
     async ({ params, set, wallet }) => {
-      const page = receiptOf(await find(wallet, params.id))
+      const page = receiptOf(itemOf(await find(wallet, params.id)))
       set.headers['content-type'] = 'text/html; charset=utf-8'
       set.headers['content-security-policy'] = policy
       return page

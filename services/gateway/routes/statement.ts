@@ -95,15 +95,14 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
   const given = (name: string, otherwiseMs: number) => {
     const text = query.get(name)
     const atMs = text === null ? otherwiseMs : timeFrom(text)
-    if (atMs === undefined)
-      throw badRequest(`${name} must be a date or a time in UTC, as in 2026-11-21`)
+    if (atMs === undefined) throw badRequest({ code: 'period_time', field: name })
     return atMs
   }
   const toMs = given('to', nowMs)
   const fromMs = given('from', toMs - 30 * dayMs)
-  if (fromMs >= toMs) throw badRequest('from must be before to')
+  if (fromMs >= toMs) throw badRequest({ code: 'period_order' })
   if (toMs - fromMs > statementDaysMax * dayMs)
-    throw badRequest(`a statement covers at most ${statementDaysMax} days`)
+    throw badRequest({ code: 'period_too_long', days: String(statementDaysMax) })
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
@@ -118,7 +117,7 @@ export function timeFrom(text: string): number | undefined {
 function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
   const format = query.get('format')
   if (format !== null && format !== 'json' && format !== 'csv')
-    throw badRequest('format must be json or csv')
+    throw badRequest({ code: 'format_unknown' })
   return format === null ? /\btext\/csv\b/i.test(accept ?? '') : format === 'csv'
 }
 

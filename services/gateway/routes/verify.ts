@@ -38,7 +38,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
     async ({ request, params, set }) => {
       const given = params.wallet
       if (!/^0x[0-9a-fA-F]{40}$/.test(given))
-        throw badRequest('wallet must be an address: 0x and 40 hex digits')
+        throw badRequest({ code: 'form.address', field: 'wallet' })
       const found = await record(given.toLowerCase())
       set.headers['cache-control'] = `public, max-age=${maxAgeSeconds}`
       return answerTagged({ request, set }, found)

@@ -36,7 +36,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
     '/webhooks/payments',
     async ({ request }) => {
       const account = accountOf(request.headers.get('x-callback-token'))
-      if (!account) throw new Refused(401, 'x-callback-token is missing or unknown')
+      if (!account) throw new Refused(401, [{ code: 'callback_token' }])
       const { text } = objectText(await readBytes(request))
       const body = keptDelivery(text)
       const name = request.headers.get('webhook-id')?.slice(0, deliveryNameMax) || null
@@ -85,7 +85,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
       const verified = provider.verify(bytes, request.headers, clock())
       if ('reason' in verified) {
         log.warn({ reason: verified.reason }, 'identity webhook rejected')
-        throw new Refused(401, 'the signature of this delivery is missing or wrong')
+        throw new Refused(401, [{ code: 'delivery_signature' }])
       }
       const { text } = objectText(bytes)
       const read = provider.parse(text)
@@ -141,10 +141,10 @@ function deliveryIdOf(
 
 /** Parses an authentic body; throws a 400 unless it is a JSON object. */
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
-  if (bytes.byteLength === 0) throw badRequest('the body must be a JSON object')
+  if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
   const { text, value } = parseJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest('the body must be a JSON object')
+    throw badRequest({ code: 'body_not_object' })
   return { text, value: value as Record<string, unknown> }
 }
 
@@ -157,7 +157,7 @@ async function recordDelivery(
   const publishing = publish({ ...message, requestId: requestId() ?? null })
   const published = await inTime(publishing, 'the stream').catch((error) => {
     log.error({ err: error, deliveryId: message.id }, 'webhook not recorded')
-    throw new Refused(503, 'the delivery cannot be recorded right now, send it again', 5)
+    throw new Refused(503, [{ code: 'delivery_unrecorded' }], 5)
   })
   failpoint('gateway:delivery-recorded')
   const status = published === 'stored' ? 'recorded' : 'duplicate'

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { hashMessage, recoverAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { sessionSecondsMax, signInText } from '#shared/api/session'
+import { textIn } from '#shared/language/catalogue'
 import { nowSeconds } from '../test-support/wallets'
 import { judgeSignature, parseSession } from './session'
 
@@ -88,7 +89,8 @@ describe('an Authorization header is refused', () => {
     ],
     ['with a blank at the end', `${header()} `, notHex],
   ])('%s', (_, text, fault) => {
-    expect(parseSession(text, nowSeconds)).toEqual({ fault })
+    const read = parseSession(text, nowSeconds)
+    expect('fault' in read && textIn('en', [{ code: read.fault }])).toBe(`${fault}: sign in again`)
   })
 })
 

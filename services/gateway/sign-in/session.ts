@@ -1,6 +1,7 @@
 import { recover } from 'tiny-secp256k1'
 import { type Hex, hashMessage, hexToBytes, keccak256 } from 'viem'
 import { sessionSecondsMax } from '#shared/api/session'
+import type { Code } from '#shared/language/catalogue'
 
 /** Claims of an Authorization header, not yet verified. */
 export type Session = {
@@ -19,27 +20,24 @@ const walletPattern = /^0x[0-9a-fA-F]{40}$/
 const untilPattern = /^[1-9][0-9]{0,11}$/
 const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
 
+export type SessionFault = Extract<Code, `session_${string}`>
+
 /** Parses `Service <wallet>.<until>.<signature>` and checks form and time, before any cryptography. */
 export function parseSession(
   header: string | null,
   nowSeconds: number,
-): { session: Session } | { fault: string } {
-  if (header === null || header === '') return { fault: 'the Authorization header is missing' }
-  if (header.length > headerLengthMax) return { fault: 'the Authorization header is too long' }
-  if (!header.startsWith('Service '))
-    return { fault: 'the Authorization header must begin with Service' }
+): { session: Session } | { fault: SessionFault } {
+  if (header === null || header === '') return { fault: 'session_missing' }
+  if (header.length > headerLengthMax) return { fault: 'session_too_long' }
+  if (!header.startsWith('Service ')) return { fault: 'session_scheme' }
   const parts = header.slice('Service '.length).split('.')
-  if (parts.length !== 3)
-    return { fault: 'the Authorization header must be Service <wallet>.<until>.<signature>' }
+  if (parts.length !== 3) return { fault: 'session_form' }
   const [wallet, until, signature] = parts as [string, string, string]
-  if (!walletPattern.test(wallet)) return { fault: 'the session wallet is not an address' }
-  if (!untilPattern.test(until))
-    return { fault: 'until in the session is not a unix time in seconds' }
-  if (Number(until) <= nowSeconds) return { fault: 'the session has expired' }
-  if (Number(until) > nowSeconds + sessionSecondsMax)
-    return { fault: 'until in the session is more than 7 days ahead' }
-  if (!signaturePattern.test(signature))
-    return { fault: 'the session signature is not 65 bytes of hex' }
+  if (!walletPattern.test(wallet)) return { fault: 'session_wallet' }
+  if (!untilPattern.test(until)) return { fault: 'session_until' }
+  if (Number(until) <= nowSeconds) return { fault: 'session_expired' }
+  if (Number(until) > nowSeconds + sessionSecondsMax) return { fault: 'session_too_far' }
+  if (!signaturePattern.test(signature)) return { fault: 'session_signature' }
   return {
     session: {
       wallet: wallet.toLowerCase() as `0x${string}`,

@@ -6,9 +6,9 @@ import { signInText } from '#shared/api/session'
 import { SignatureCheck } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
-import { okOf, signInAgain } from '../http/failure'
+import { okOf, Refused } from '../http/failure'
 import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
-import { judgeSignature, parseSession, type Session } from './session'
+import { judgeSignature, parseSession, type Session, type SessionFault } from './session'
 
 /** Returns the wallet of an Authorization header; throws a 401 with the fault. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
@@ -48,7 +48,8 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
   }
 }
 
-const notTheirs = () => signInAgain('the session was not signed by its wallet')
+const signInAgain = (code: SessionFault) => new Refused(401, [{ code }])
+const notTheirs = () => signInAgain('session_foreign')
 
 /** Verifies a session. Returns how long to cache it, 0 if invalid. Throws if the chain cannot be read. */
 async function prove(

@@ -49,7 +49,7 @@ export const gatewayGuards: readonly Guard[] = [
     edits: [
       edit(
         webhooks,
-        "throw new Refused(503, 'the delivery cannot be recorded right now, send it again', 5)",
+        "throw new Refused(503, [{ code: 'delivery_unrecorded' }], 5)",
         "return 'stored' as const",
       ),
     ],
@@ -98,7 +98,7 @@ export const gatewayGuards: readonly Guard[] = [
     edits: [
       edit(
         at('sign-in/session.ts'),
-        "if (Number(until) <= nowSeconds) return { fault: 'the session has expired' }",
+        "if (Number(until) <= nowSeconds) return { fault: 'session_expired' }",
         '',
       ),
     ],

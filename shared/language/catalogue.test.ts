@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { accountTexts } from '#shared/language/account'
+import {
+  type Code,
+  catalogue,
+  isKnown,
+  parametersOf,
+  type Said,
+  textIn,
+  told,
+} from '#shared/language/catalogue'
+import { languages, type Text } from '#shared/language/language'
+import { paymentTexts } from '#shared/language/payments'
+import { refusalTexts } from '#shared/language/refusals'
+import { requestTexts } from '#shared/language/requests'
+import { timeText } from '#shared/language/time'
+import { cashoutTexts, sendTexts } from '#shared/language/transfers'
+import { refusals } from '#shared/refusals'
+
+const entries = Object.entries(catalogue) as [Code, Text][]
+
+/** A value of each parameter; every other one is shown as it is. */
+const values: Readonly<Record<string, string>> = {
+  ...{ ausd: '1234567890000', dueAt: '1797836459', defaultsAt: '1798441200' },
+  since: '2026-11-21T07:00:00.000Z',
+}
+const saidOf = (code: Code): Said => {
+  const names = parametersOf(catalogue[code].en)
+  return {
+    code,
+    ...Object.fromEntries(names.map((name) => [name, values[name] ?? `<${name}>`])),
+  } as Said
+}
+
+describe('a text of the catalogue', () => {
+  test.each(entries)('is in every language, with the same parameters: %s', (_, text) => {
+    const [first, ...others] = languages.map((language) => parametersOf(text[language]).sort())
+    for (const other of others) expect(other).toEqual(first!)
+    for (const language of languages) expect(text[language].trim()).toMatch(/^\S.*\S$/s)
+  })
+
+  test.each(entries)('is rendered whole in every language: %s', (code, text) => {
+    for (const language of languages) {
+      const rendered = textIn(language, [saidOf(code)])
+      expect(rendered).not.toMatch(/undefined|NaN|Invalid|[{}]/)
+      for (const name of parametersOf(text.en))
+        if (!values[name]) expect(rendered).toContain(`<${name}>`)
+    }
+  })
+
+  test.each(entries)('ends in every language as it does in English: %s', (_, { en, ...others }) => {
+    for (const text of Object.values(others)) expect(text.endsWith('.')).toBe(en.endsWith('.'))
+  })
+
+  test('is under one code only, in one part', () => {
+    const parts = [refusalTexts, requestTexts, accountTexts, paymentTexts, cashoutTexts, sendTexts]
+    const codes = parts.flatMap((part) => Object.keys(part))
+    expect(codes.toSorted()).toEqual(Object.keys(catalogue).toSorted())
+  })
+
+  test('is the message of its refusal in English', () => {
+    for (const [code, { message }] of Object.entries(refusals))
+      expect(catalogue[code as Code].en as string).toBe(message)
+  })
+
+  test('cannot lack a language or a parameter', () => {
+    // @ts-expect-error Malay is missing.
+    const part: Text = { en: 'Paid.', id: 'Dibayar.' }
+    // @ts-expect-error The amount is missing.
+    const owed: Said = { code: 'payment.owed' }
+    expect([Object.keys(part), isKnown(owed)]).toEqual([['en', 'id'], false])
+  })
+})
+
+test('amounts and times have the form of the language', () => {
+  const owed = { code: 'payment.owed', ausd: '1538462' } as const
+  const due = { code: 'due.in_time', dueAt: '1797836459' } as const
+  expect(textIn('id', [owed])).toStartWith('Anda harus membayar 1,538462 AUSD untuk')
+  expect(textIn('ms', [owed])).toStartWith('Anda perlu membayar 1.538462 AUSD untuk')
+  expect(textIn('en', [due])).toStartWith('Repay by 21 December 2026, 07:00 UTC. A later')
+  expect(textIn('id', [due])).toStartWith('Bayar paling lambat 21 Desember 2026 pukul 14.00 WIB. ')
+  expect(textIn('ms', [due])).toContain(' pada 21 Disember 2026, 15:00 waktu Malaysia. Bayaran')
+})
+
+test('a time is never after the one it stands for, and has a form however late it is', () => {
+  for (const language of languages) {
+    const at = Date.parse('2026-03-01T16:59:59.999Z')
+    expect(timeText(at, language, 'second')).toMatch(/[.:]59[.:]59 /)
+    expect(timeText(1e30, language)).toMatch(/^13 September 275760\b/)
+  }
+  expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'id')).toBe('1 Maret 2026 pukul 23.59 WIB')
+  expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'ms')).toBe(
+    '2 Mac 2026, 00:59 waktu Malaysia',
+  )
+})
+
+test('a value with a brace or a dollar sign is shown as it is', () => {
+  const odd = { code: 'field_unknown', field: '{field}$&' } as const
+  expect(textIn('en', [odd])).toBe('{field}$& is not a known field')
+})
+
+test('texts of a service are known by code and parameters, and their English goes with them', () => {
+  const says = [
+    { code: 'payment.reason.refunded_after_credit' },
+    { code: 'payment.owed', ausd: '5' },
+  ]
+  expect(says.every(isKnown)).toBe(true)
+  for (const odd of [
+    { code: 'payment.owed' },
+    { code: 'payment.of_tomorrow' },
+    { code: 'toString' },
+  ])
+    expect(isKnown(odd)).toBe(false)
+  expect(told([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith('You owe 0.000005 AUSD')
+})

@@ -1,0 +1,78 @@
+import { accountTexts } from '#shared/language/account'
+import type { Language } from '#shared/language/language'
+import { paymentTexts } from '#shared/language/payments'
+import { refusalTexts } from '#shared/language/refusals'
+import { requestTexts } from '#shared/language/requests'
+import { timeText } from '#shared/language/time'
+import { cashoutTexts, sendTexts } from '#shared/language/transfers'
+import { moneyText } from '#shared/money/text'
+
+/**
+ * Every error and sentence of the interface, by code, in every language. A text is added to one of the
+ * parts; a language that it lacks is a type error. The Indonesian and the Malay are not yet read by a native
+ * speaker.
+ */
+export const catalogue = {
+  ...{ ...refusalTexts, ...requestTexts, ...accountTexts },
+  ...{ ...paymentTexts, ...cashoutTexts, ...sendTexts },
+}
+type Catalogue = typeof catalogue
+export type Code = keyof Catalogue
+
+/** Names of the parameters of a text. */
+type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Parameter<Rest>
+  : never
+
+/** Codes of the texts without parameters. */
+type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : never }[Code]
+
+/**
+ * A text by its code, with its parameters: `ausd` in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds,
+ * `since` in ISO 8601; all others are shown as they are.
+ */
+export type Said =
+  | { readonly code: Plain }
+  | {
+      readonly [K in Exclude<Code, Plain>]: { readonly code: K } & {
+        readonly [P in Parameter<Catalogue[K]['en']>]: string
+      }
+    }[Exclude<Code, Plain>]
+
+const seconds = (text: string, language: Language) => timeText(Number(text) * 1_000, language)
+/** Formats of parameters, by name. */
+const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
+  ausd: (micro, language) => moneyText(micro, 'AUSD', language),
+  ...{ dueAt: seconds, defaultsAt: seconds },
+  since: (iso, language) => (language === 'en' ? iso : timeText(Date.parse(iso), language)),
+}
+
+const parameter = /\{(\w+)\}/g
+
+/** Renders texts in a language, one after the other. */
+export const textIn = (language: Language, said: readonly Said[]): string =>
+  said.map((one) => filled(catalogue[one.code][language], one, language)).join(' ')
+
+const filled = (text: string, values: Readonly<Record<string, string>>, language: Language) =>
+  text.replace(parameter, (_, name: string) => {
+    const value = values[name] ?? ''
+    return formats[name]?.(value, language) ?? value
+  })
+
+/** Names of the parameters of a text in one language. */
+export const parametersOf = (text: string): string[] =>
+  [...text.matchAll(parameter)].map(([, name]) => name!)
+
+/** A text as another service sent it, whose code may be newer than this process. */
+type Received = Readonly<Record<string, unknown>> & { readonly code: string }
+
+/** Returns true if the catalogue has the text and the text its parameters. */
+export const isKnown = (said: Received): said is Said =>
+  Object.hasOwn(catalogue, said.code) &&
+  parametersOf(catalogue[said.code as Code].en).every((name) => typeof said[name] === 'string')
+
+/**
+ * Sentences as a service sends them: by code, and in English for a gateway of an earlier version, which may
+ * not know a code yet.
+ */
+export const told = (says: readonly Said[]) => ({ sentence: textIn('en', says), says: [...says] })

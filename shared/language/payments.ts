@@ -1,0 +1,200 @@
+import type { Text } from '#shared/language/language'
+
+/** Sentences about a top-up or a settlement. Not yet read by a native speaker of Indonesian or Malay. */
+export const paymentTexts = {
+  // By its state.
+  'payment.awaiting_payment': {
+    en: 'Pay before the checkout closes.',
+    id: 'Bayar sebelum tagihan ini ditutup.',
+    ms: 'Sila bayar sebelum bil ini ditutup.',
+  },
+  'payment.expired': {
+    en: 'This checkout is closed.',
+    id: 'Tagihan ini sudah ditutup.',
+    ms: 'Bil ini telah ditutup.',
+  },
+  'payment.replaced': {
+    en: 'This checkout is closed.',
+    id: 'Tagihan ini sudah ditutup.',
+    ms: 'Bil ini telah ditutup.',
+  },
+  'payment.paid': {
+    en: 'We received your payment and are processing it.',
+    id: 'Pembayaran Anda sudah kami terima dan sedang diproses.',
+    ms: 'Bayaran anda telah kami terima dan sedang diproses.',
+  },
+  'payment.held': {
+    en: 'This payment can still be reversed, so it is on hold. It counts as collateral when the hold ends.',
+    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga ditahan sementara. Pembayaran ini menjadi jaminan setelah masa tahan berakhir.',
+    ms: 'Bayaran ini masih boleh ditarik balik, jadi ia ditahan buat sementara waktu. Ia dikira sebagai cagaran apabila tempoh tahanan tamat.',
+  },
+  'payment.credited': {
+    en: 'This top-up is complete.',
+    id: 'Top up berhasil.',
+    ms: 'Tambah nilai berjaya.',
+  },
+  'payment.repaid': {
+    en: 'Your debt has been repaid.',
+    id: 'Pinjaman Anda sudah lunas.',
+    ms: 'Pinjaman anda telah dijelaskan.',
+  },
+  'payment.revoking': {
+    en: 'The AUSD from this payment is being reversed.',
+    id: 'AUSD dari pembayaran ini sedang ditarik kembali.',
+    ms: 'AUSD daripada bayaran ini sedang ditarik balik.',
+  },
+  'payment.revoked': {
+    en: 'The AUSD from this payment was reversed.',
+    id: 'AUSD dari pembayaran ini telah ditarik kembali.',
+    ms: 'AUSD daripada bayaran ini telah ditarik balik.',
+  },
+  'payment.refunded': {
+    en: 'No AUSD was credited.',
+    id: 'Tidak ada AUSD yang dikreditkan.',
+    ms: 'Tiada AUSD dikreditkan.',
+  },
+  'payment.review': {
+    en: 'This payment needs manual review. Contact support with its id.',
+    id: 'Pembayaran ini perlu ditinjau. Hubungi layanan pelanggan dengan menyebutkan id-nya.',
+    ms: 'Bayaran ini perlu disemak. Sila hubungi khidmat pelanggan dengan id bayaran ini.',
+  },
+  'payment.refunding': {
+    en: 'Support is refunding the amount that could not be applied.',
+    id: 'Layanan pelanggan sedang mengembalikan dana yang tidak dapat digunakan.',
+    ms: 'Khidmat pelanggan sedang memulangkan jumlah yang tidak dapat digunakan.',
+  },
+  'payment.accepted': {
+    en: 'Support has resolved this payment.',
+    id: 'Layanan pelanggan telah menyelesaikan pembayaran ini.',
+    ms: 'Khidmat pelanggan telah menyelesaikan bayaran ini.',
+  },
+
+  // By more than its state.
+  'payment.unconfirmed': {
+    en: 'This checkout has closed. We are waiting for the payment provider to confirm whether it was paid. If you have paid, do not pay again.',
+    id: 'Tagihan ini sudah ditutup. Kami menunggu konfirmasi dari penyedia pembayaran apakah sudah dibayar. Jika Anda sudah membayar, jangan membayar lagi.',
+    ms: 'Bil ini telah ditutup. Kami menunggu pengesahan daripada penyedia pembayaran sama ada ia telah dibayar. Jika anda telah membayar, jangan bayar lagi.',
+  },
+  'payment.unpaid': {
+    en: 'The checkout was not paid in time.',
+    id: 'Tagihan ini tidak dibayar tepat waktu.',
+    ms: 'Bil ini tidak dibayar dalam masa yang ditetapkan.',
+  },
+  'payment.nothing_charged': {
+    en: 'Nothing was charged. Open a new checkout to pay.',
+    id: 'Dana Anda tidak terpotong. Buat tagihan baru untuk membayar.',
+    ms: 'Tiada caj dikenakan. Buka bil baharu untuk membayar.',
+  },
+  'payment.repaid_on_hold': {
+    en: 'Your debt has been repaid. The same amount of your limit stays reserved until the hold ends, because this payment can still be reversed.',
+    id: 'Pinjaman Anda sudah lunas. Limit Anda sebesar jumlah itu ditahan sampai masa tahan berakhir, karena pembayaran ini masih dapat ditarik kembali.',
+    ms: 'Pinjaman anda telah dijelaskan. Had anda sebanyak jumlah itu ditahan sehingga tempoh tahanan tamat, kerana bayaran ini masih boleh ditarik balik.',
+  },
+  'payment.nothing_owed': {
+    en: 'You no longer owe anything for this reversed payment.',
+    id: 'Tidak ada lagi yang harus Anda bayar untuk pembayaran yang ditarik kembali ini.',
+    ms: 'Anda tidak perlu membayar apa-apa lagi untuk bayaran yang ditarik balik ini.',
+  },
+  'payment.owed': {
+    en: 'You owe {ausd} for this reversed payment. Your wallet is frozen until it is repaid. Top up by bank transfer or QR, or contact support.',
+    id: 'Anda harus membayar {ausd} untuk pembayaran yang ditarik kembali ini. Dompet Anda dibekukan sampai jumlah itu lunas. Top up lewat transfer bank atau QR, atau hubungi layanan pelanggan.',
+    ms: 'Anda perlu membayar {ausd} untuk bayaran yang ditarik balik ini. Dompet anda dibekukan sehingga jumlah itu dijelaskan. Tambah nilai melalui pindahan bank atau QR, atau hubungi khidmat pelanggan.',
+  },
+  'payment.paid_late': {
+    en: 'It was paid after the checkout closed, so a later exchange rate applies.',
+    id: 'Pembayaran dilakukan setelah tagihan ditutup, sehingga berlaku kurs yang lebih baru.',
+    ms: 'Bayaran dibuat selepas bil ditutup, jadi kadar pertukaran yang lebih baharu digunakan.',
+  },
+
+  // By the reason of an unusual outcome.
+  'payment.reason.awaiting_rate': {
+    en: 'Your payment arrived after the checkout closed. We are waiting for an exchange rate.',
+    id: 'Pembayaran Anda kami terima setelah tagihan ditutup. Kami sedang menunggu kurs.',
+    ms: 'Bayaran anda kami terima selepas bil ditutup. Kami sedang menunggu kadar pertukaran.',
+  },
+  'payment.reason.sender_unverified': {
+    en: 'We could not confirm that the bank account you paid from is yours.',
+    id: 'Kami tidak dapat memastikan bahwa rekening asal pembayaran ini milik Anda.',
+    ms: 'Kami tidak dapat mengesahkan bahawa akaun bank yang membuat bayaran ini milik anda.',
+  },
+  'payment.reason.excess_refused': {
+    en: 'When this payment arrived, it would have exceeded the limits of top-ups. It was not applied.',
+    id: 'Saat diterima, pembayaran ini melebihi limit top up, sehingga tidak digunakan.',
+    ms: 'Semasa diterima, bayaran ini melebihi had tambah nilai, jadi ia tidak digunakan.',
+  },
+  'payment.reason.amount_differs': {
+    en: 'The amount you paid differs from the checkout amount.',
+    id: 'Jumlah yang Anda bayar berbeda dari jumlah tagihan.',
+    ms: 'Jumlah yang anda bayar berbeza daripada jumlah bil.',
+  },
+  'payment.reason.currency_differs': {
+    en: 'You paid in a different currency from the checkout.',
+    id: 'Anda membayar dengan mata uang yang berbeda dari tagihan.',
+    ms: 'Anda membayar dalam mata wang yang berbeza daripada bil.',
+  },
+  'payment.reason.paid_twice': {
+    en: 'This checkout was paid twice. The second payment was not credited.',
+    id: 'Tagihan ini dibayar dua kali. Pembayaran kedua tidak dikreditkan.',
+    ms: 'Bil ini dibayar dua kali. Bayaran kedua tidak dikreditkan.',
+  },
+  'payment.reason.second_refunded': {
+    en: 'This checkout was paid twice. The second payment was refunded.',
+    id: 'Tagihan ini dibayar dua kali. Dana pembayaran kedua telah dikembalikan.',
+    ms: 'Bil ini dibayar dua kali. Bayaran kedua telah dipulangkan.',
+  },
+  'payment.reason.replaced': {
+    en: 'A newer checkout for this debt replaced this one.',
+    id: 'Tagihan ini digantikan oleh tagihan yang lebih baru untuk pinjaman ini.',
+    ms: 'Bil ini digantikan oleh bil yang lebih baharu untuk pinjaman ini.',
+  },
+  'payment.reason.cancelled': {
+    en: 'This checkout was canceled.',
+    id: 'Tagihan ini dibatalkan.',
+    ms: 'Bil ini telah dibatalkan.',
+  },
+  'payment.reason.made_good': {
+    en: 'This payment first covered an earlier reversed payment; any remainder is credited to you.',
+    id: 'Pembayaran ini lebih dahulu menutup pembayaran sebelumnya yang ditarik kembali; sisanya dikreditkan kepada Anda.',
+    ms: 'Bayaran ini menampung dahulu bayaran terdahulu yang ditarik balik; baki selebihnya dikreditkan kepada anda.',
+  },
+  'payment.reason.refunded_before_credit': {
+    en: 'The payment was refunded before it was credited.',
+    id: 'Dana pembayaran ini dikembalikan sebelum dikreditkan.',
+    ms: 'Bayaran ini dipulangkan sebelum dikreditkan.',
+  },
+  'payment.reason.refunded_in_part': {
+    en: 'Part of the payment was refunded; only the rest is applied.',
+    id: 'Sebagian dana pembayaran dikembalikan; hanya sisanya yang digunakan.',
+    ms: 'Sebahagian bayaran dipulangkan; hanya bakinya digunakan.',
+  },
+  'payment.reason.refunded_during_hold': {
+    en: 'The payment was refunded during its hold.',
+    id: 'Dana pembayaran ini dikembalikan selama masa tahan.',
+    ms: 'Bayaran ini dipulangkan dalam tempoh tahanan.',
+  },
+  'payment.reason.refunded_after_credit': {
+    en: 'The payment was refunded after it was credited.',
+    id: 'Dana pembayaran ini dikembalikan setelah dikreditkan.',
+    ms: 'Bayaran ini dipulangkan selepas dikreditkan.',
+  },
+  'payment.reason.refund_undone': {
+    en: 'The refund of this payment failed or was withdrawn, so we hold your money again.',
+    id: 'Pengembalian dana pembayaran ini gagal atau dibatalkan, sehingga dana Anda kembali ada pada kami.',
+    ms: 'Pemulangan bayaran ini gagal atau dibatalkan, jadi wang anda kembali dalam simpanan kami.',
+  },
+  'payment.reason.credit_failed': {
+    en: 'Your payment arrived, but we could not credit it yet.',
+    id: 'Pembayaran Anda sudah kami terima, tetapi belum dapat kami kreditkan.',
+    ms: 'Bayaran anda telah kami terima, tetapi belum dapat dikreditkan.',
+  },
+  'payment.reason.repay_failed': {
+    en: 'Your payment arrived, but we could not repay your debt with it yet.',
+    id: 'Pembayaran Anda sudah kami terima, tetapi belum dapat kami gunakan untuk melunasi pinjaman Anda.',
+    ms: 'Bayaran anda telah kami terima, tetapi belum dapat digunakan untuk menjelaskan pinjaman anda.',
+  },
+  'payment.reason.revoke_failed': {
+    en: 'The payment was refunded just as its hold ended.',
+    id: 'Dana pembayaran ini dikembalikan tepat saat masa tahan berakhir.',
+    ms: 'Bayaran ini dipulangkan tepat semasa tempoh tahanan tamat.',
+  },
+} as const satisfies Record<string, Text>

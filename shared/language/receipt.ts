@@ -1,0 +1,66 @@
+import type { Text } from '#shared/language/language'
+import type { ActivityEntry, activityStatuses, ChannelKind } from '#shared/messages/activity'
+
+// Words of a receipt. Not yet read by a native speaker of Indonesian or Malay.
+
+type Status = (typeof activityStatuses)[keyof typeof activityStatuses][number]
+
+/** Titles: of an item in flight, and of one that has ended. */
+export const titleTexts = {
+  inFlight: { en: 'In progress', id: 'Sedang diproses', ms: 'Sedang diproses' },
+  ended: { en: 'Receipt', id: 'Bukti transaksi', ms: 'Resit' },
+} as const satisfies Record<string, Text>
+
+/** Names of the rows. */
+export const rowTexts = {
+  fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },
+  ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
+  channel: { en: 'Paid through', id: 'Dibayar melalui', ms: 'Dibayar melalui' },
+  to: { en: 'To', id: 'Kepada', ms: 'Kepada' },
+  createdAt: { en: 'Created', id: 'Dibuat', ms: 'Dibuat' },
+  updatedAt: { en: 'Last change', id: 'Perubahan terakhir', ms: 'Perubahan terakhir' },
+  status: { en: 'Status', id: 'Status', ms: 'Status' },
+  txHash: { en: 'Transaction', id: 'Transaksi', ms: 'Transaksi' },
+  id: { en: 'Id', id: 'Id', ms: 'Id' },
+} as const satisfies Record<string, Text>
+
+export const kindTexts = {
+  topup: { en: 'Top-up', id: 'Top up', ms: 'Tambah nilai' },
+  settlement: { en: 'Debt repayment', id: 'Pelunasan pinjaman', ms: 'Bayaran pinjaman' },
+  cashout: { en: 'Cash-out', id: 'Penarikan dana', ms: 'Pengeluaran' },
+  send: { en: 'Transfer', id: 'Transfer', ms: 'Pindahan' },
+} as const satisfies Record<ActivityEntry['kind'], Text>
+
+export const statusTexts = {
+  awaiting_payment: { en: 'awaiting payment', id: 'menunggu pembayaran', ms: 'menunggu bayaran' },
+  expired: { en: 'expired', id: 'kedaluwarsa', ms: 'tamat tempoh' },
+  replaced: { en: 'replaced', id: 'digantikan', ms: 'digantikan' },
+  paid: { en: 'paid', id: 'dibayar', ms: 'dibayar' },
+  held: { en: 'held', id: 'ditahan', ms: 'ditahan' },
+  credited: { en: 'credited', id: 'dikreditkan', ms: 'dikreditkan' },
+  repaid: { en: 'repaid', id: 'lunas', ms: 'dijelaskan' },
+  revoking: { en: 'revoking', id: 'sedang ditarik kembali', ms: 'sedang ditarik balik' },
+  revoked: { en: 'revoked', id: 'ditarik kembali', ms: 'ditarik balik' },
+  refunded: { en: 'refunded', id: 'dana dikembalikan', ms: 'dipulangkan' },
+  review: { en: 'review', id: 'ditinjau', ms: 'disemak' },
+  refunding: { en: 'refunding', id: 'dana sedang dikembalikan', ms: 'sedang dipulangkan' },
+  accepted: { en: 'accepted', id: 'diselesaikan', ms: 'diselesaikan' },
+  taking: { en: 'taking', id: 'AUSD sedang diambil', ms: 'AUSD sedang diambil' },
+  taken: { en: 'taken', id: 'AUSD diterima', ms: 'AUSD diterima' },
+  paying: { en: 'paying', id: 'sedang ditransfer', ms: 'sedang dipindahkan' },
+  failed: { en: 'failed', id: 'gagal', ms: 'gagal' },
+  returning: { en: 'returning', id: 'sedang dikembalikan', ms: 'sedang dipulangkan' },
+  returned: { en: 'returned', id: 'dikembalikan', ms: 'dipulangkan' },
+  sending: { en: 'sending', id: 'sedang dikirim', ms: 'sedang dihantar' },
+  sent: { en: 'sent', id: 'terkirim', ms: 'dihantar' },
+} as const satisfies Record<Status, Text>
+
+export const channelTexts = {
+  bank: { en: 'bank', id: 'bank', ms: 'bank' },
+  qr: { en: 'qr', id: 'QR', ms: 'QR' },
+  card: { en: 'card', id: 'kartu', ms: 'kad' },
+  ewallet: { en: 'ewallet', id: 'dompet digital', ms: 'e-dompet' },
+  counter: { en: 'counter', id: 'gerai', ms: 'kaunter' },
+  paylater: { en: 'paylater', id: 'bayar nanti', ms: 'bayar kemudian' },
+  direct_debit: { en: 'direct debit', id: 'debit langsung', ms: 'debit terus' },
+} as const satisfies Record<Exclude<ChannelKind, 'unknown'>, Text>

@@ -1,0 +1,254 @@
+import type { Text } from '#shared/language/language'
+import { type RefusalCode, refusalCodes, refusals } from '#shared/refusals'
+
+/**
+ * Translations of the refusals, whose English is in `shared/refusals.ts`. Not yet read by a native
+ * speaker of Indonesian or Malay.
+ */
+const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
+  quote_unknown: {
+    id: 'Kurs ini tidak berlaku. Minta kurs baru.',
+    ms: 'Kadar ini tidak sah. Sila minta kadar baharu.',
+  },
+  quote_expired: {
+    id: 'Kurs ini sudah kedaluwarsa. Minta kurs baru.',
+    ms: 'Kadar ini telah tamat tempoh. Sila minta kadar baharu.',
+  },
+  quote_used: {
+    id: 'Kurs ini sudah digunakan.',
+    ms: 'Kadar ini telah digunakan.',
+  },
+  quote_not_idr: {
+    id: 'Penarikan dana memerlukan kurs USD/IDR.',
+    ms: 'Pengeluaran memerlukan kadar USD/IDR.',
+  },
+  rate_unavailable: {
+    id: 'Kurs sedang tidak tersedia. Coba lagi sesaat lagi.',
+    ms: 'Kadar pertukaran tidak tersedia. Sila cuba sebentar lagi.',
+  },
+
+  not_verified: {
+    id: 'Verifikasi identitas Anda terlebih dahulu',
+    ms: 'Sila sahkan identiti anda dahulu',
+  },
+  wallet_frozen: {
+    id: 'Dompet dibekukan: sebuah pembayaran ditarik kembali. Top up lewat transfer bank atau QR untuk melunasinya.',
+    ms: 'Dompet dibekukan: satu bayaran telah ditarik balik. Tambah nilai melalui pindahan bank atau QR untuk menjelaskannya.',
+  },
+
+  amount_below_minimum_idr: {
+    id: 'Jumlah minimum adalah Rp 10.000.',
+    ms: 'Jumlah minimum ialah Rp 10,000.',
+  },
+  amount_below_minimum_myr: {
+    id: 'Jumlah minimum adalah RM 5,00.',
+    ms: 'Jumlah minimum ialah RM 5.00.',
+  },
+  amount_above_maximum: {
+    id: 'Jumlah melebihi limit semua metode pembayaran.',
+    ms: 'Jumlah melebihi had semua kaedah pembayaran.',
+  },
+
+  amount_above_day_limit: {
+    id: 'Jumlah melebihi limit harian.',
+    ms: 'Jumlah melebihi had harian.',
+  },
+  topups_open_too_many: {
+    id: 'Terlalu banyak top up yang belum dibayar. Bayar atau batalkan salah satunya, atau tunggu sampai ada yang kedaluwarsa.',
+    ms: 'Terlalu banyak tambah nilai yang belum dibayar. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
+  },
+  topups_open_too_much: {
+    id: 'Total top up yang belum dibayar melebihi limit. Bayar atau batalkan salah satunya, atau tunggu sampai ada yang kedaluwarsa.',
+    ms: 'Jumlah tambah nilai yang belum dibayar melebihi had. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
+  },
+  day_limit_reached: {
+    id: 'Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul 07.00 WIB.',
+    ms: 'Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas 08:00 waktu Malaysia.',
+  },
+  cashouts_refused_too_many: {
+    id: 'Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul 07.00 WIB.',
+    ms: 'Terlalu banyak pengeluaran daripada dompet ini atau ke akaun ini ditolak oleh bank hari ini. Semak butirannya, dan cuba lagi selepas 08:00 waktu Malaysia.',
+  },
+  gas_budget_spent: {
+    id: 'Terlalu banyak transfer hari ini. Coba lagi setelah pukul 07.00 WIB.',
+    ms: 'Terlalu banyak pindahan hari ini. Cuba lagi selepas 08:00 waktu Malaysia.',
+  },
+
+  verification_limit_reached: {
+    id: 'Terlalu banyak tautan verifikasi hari ini. Gunakan tautan terakhir, atau coba lagi setelah pukul 07.00 WIB.',
+    ms: 'Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau cuba lagi selepas 08:00 waktu Malaysia.',
+  },
+  statement_too_long: {
+    id: 'Transaksi dalam periode ini terlalu banyak untuk satu laporan. Pilih periode yang lebih pendek.',
+    ms: 'Terlalu banyak transaksi dalam tempoh ini untuk satu penyata. Pilih tempoh yang lebih pendek.',
+  },
+  export_limit_reached: {
+    id: 'Terlalu banyak ekspor hari ini. Coba lagi nanti.',
+    ms: 'Terlalu banyak eksport hari ini. Sila cuba lagi kemudian.',
+  },
+
+  cancellation_unconfirmed: {
+    id: 'Pembatalan belum terkonfirmasi. Tagihan ini mungkin masih bisa dibayar. Coba lagi.',
+    ms: 'Pembatalan belum disahkan. Bil ini mungkin masih boleh dibayar. Sila cuba lagi.',
+  },
+  cancellations_too_many: {
+    id: 'Terlalu banyak pembatalan hari ini. Tagihan ini akan tertutup sendiri jika tidak dibayar.',
+    ms: 'Terlalu banyak pembatalan hari ini. Bil ini akan tamat sendiri jika tidak dibayar.',
+  },
+
+  nothing_owed: {
+    id: 'Tidak ada pinjaman yang harus dibayar',
+    ms: 'Tiada pinjaman yang perlu dibayar',
+  },
+  settlement_on_its_way: {
+    id: 'Pembayaran untuk pinjaman ini sedang diproses.',
+    ms: 'Bayaran untuk pinjaman ini sedang diproses.',
+  },
+  settlements_too_many: {
+    id: 'Terlalu banyak tagihan untuk pinjaman ini. Bayar tagihan yang masih terbuka, atau coba lagi dalam satu jam.',
+    ms: 'Terlalu banyak bil untuk pinjaman ini. Bayar bil yang masih terbuka, atau cuba lagi dalam masa satu jam.',
+  },
+  debt_too_large: {
+    id: 'Pinjaman terlalu besar untuk dibayar sekaligus. Bayar sebagian dari dompet Anda dengan `repay` terlebih dahulu.',
+    ms: 'Pinjaman terlalu besar untuk dibayar sekali gus. Bayar sebahagian daripada dompet anda dengan `repay` dahulu.',
+  },
+  debt_too_small: {
+    id: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar dari dompet Anda dengan `repay`.',
+    ms: 'Pinjaman terlalu kecil untuk dibayar dengan cara ini. Bayar daripada dompet anda dengan `repay`.',
+  },
+
+  wallet_not_from: {
+    id: 'authorization.from harus dompet Anda',
+    ms: 'authorization.from mestilah dompet anda',
+  },
+  to_not_treasury: {
+    id: 'authorization.to harus treasury',
+    ms: 'authorization.to mestilah treasury',
+  },
+  to_zero: {
+    id: 'authorization.to tidak boleh alamat nol',
+    ms: 'authorization.to tidak boleh alamat sifar',
+  },
+  to_token: {
+    id: 'authorization.to tidak boleh kontrak token',
+    ms: 'authorization.to tidak boleh kontrak token',
+  },
+  to_credit_line: {
+    id: 'authorization.to tidak boleh kontrak kredit',
+    ms: 'authorization.to tidak boleh kontrak kredit',
+  },
+  to_treasury: {
+    id: 'authorization.to tidak boleh treasury',
+    ms: 'authorization.to tidak boleh treasury',
+  },
+  to_self: {
+    id: 'authorization.to tidak boleh dompet Anda sendiri',
+    ms: 'authorization.to tidak boleh dompet anda sendiri',
+  },
+  value_zero: {
+    id: 'authorization.value harus lebih dari 0',
+    ms: 'authorization.value mesti lebih daripada 0',
+  },
+  value_below_minimum: {
+    id: 'Transfer minimum adalah 0,01 AUSD.',
+    ms: 'Pindahan minimum ialah 0.01 AUSD.',
+  },
+  valid_before_too_near: {
+    id: 'authorization.validBefore harus paling sedikit 5 menit dari sekarang',
+    ms: 'authorization.validBefore mesti sekurang-kurangnya 5 minit dari sekarang',
+  },
+  valid_before_past: {
+    id: 'authorization.validBefore harus di masa depan',
+    ms: 'authorization.validBefore mesti pada masa hadapan',
+  },
+  valid_before_soon: {
+    id: 'authorization.validBefore harus paling sedikit 60 detik dari sekarang',
+    ms: 'authorization.validBefore mesti sekurang-kurangnya 60 saat dari sekarang',
+  },
+  valid_after_not_reached: {
+    id: 'authorization.validAfter harus di masa lalu',
+    ms: 'authorization.validAfter mesti pada masa lalu',
+  },
+  payout_below_minimum: {
+    id: 'Penarikan dana minimum adalah Rp 10.000.',
+    ms: 'Pengeluaran minimum ialah Rp 10,000.',
+  },
+  payout_below_bank_minimum: {
+    id: 'Jumlah penarikan di bawah minimum bank ini.',
+    ms: 'Jumlah pengeluaran di bawah minimum bank ini.',
+  },
+  payout_above_maximum: {
+    id: 'Jumlah penarikan di atas maksimum bank ini.',
+    ms: 'Jumlah pengeluaran melebihi maksimum bank ini.',
+  },
+  payout_not_in_increment: {
+    id: 'Bank ini hanya menerima jumlah dalam kelipatan tertentu. Ubah jumlahnya.',
+    ms: 'Bank ini hanya menerima jumlah dalam gandaan tertentu. Sila ubah jumlahnya.',
+  },
+  bank_unknown: {
+    id: 'bank.channelCode bukan bank yang didukung',
+    ms: 'bank.channelCode bukan bank yang disokong',
+  },
+  bank_account_format: {
+    id: 'Panjang bank.accountNumber tidak sesuai untuk bank ini',
+    ms: 'Panjang bank.accountNumber tidak sesuai untuk bank ini',
+  },
+  signature_invalid: {
+    id: 'authorization.signature bukan tanda tangan yang sah dari authorization.from untuk transfer ini',
+    ms: 'authorization.signature bukan tandatangan yang sah daripada authorization.from untuk pindahan ini',
+  },
+  balance_too_low: {
+    id: 'authorization.value melebihi saldo dompet',
+    ms: 'authorization.value melebihi baki dompet',
+  },
+  nonce_used: {
+    id: 'authorization.nonce sudah digunakan atau dibatalkan',
+    ms: 'authorization.nonce telah digunakan atau dibatalkan',
+  },
+  authorization_conflict: {
+    id: 'authorization.nonce sudah dikirim dengan isi yang berbeda',
+    ms: 'authorization.nonce telah dihantar dengan kandungan yang berbeza',
+  },
+
+  provider_unavailable: {
+    id: 'Penyedia pembayaran sedang tidak tersedia. Coba lagi dengan kurs yang sama.',
+    ms: 'Penyedia pembayaran tidak tersedia. Sila cuba lagi dengan kadar yang sama.',
+  },
+  treasury_short: {
+    id: 'Saat ini kami belum dapat menerima top up sebesar ini. Coba jumlah yang lebih kecil atau coba lagi nanti.',
+    ms: 'Kami belum dapat menerima tambah nilai sebesar ini sekarang. Cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
+  },
+  treasury_empty: {
+    id: 'Saat ini kami belum dapat melunasi pinjaman ini. Coba lagi nanti, atau bayar dari dompet Anda dengan `repay`.',
+    ms: 'Kami belum dapat menjelaskan pinjaman ini sekarang. Cuba lagi kemudian, atau bayar daripada dompet anda dengan `repay`.',
+  },
+  payouts_short: {
+    id: 'Saat ini kami belum dapat mencairkan rupiah sebanyak itu. Coba jumlah yang lebih kecil atau coba lagi nanti.',
+    ms: 'Kami belum dapat membayar rupiah sebanyak itu sekarang. Cuba jumlah yang lebih kecil atau cuba lagi kemudian.',
+  },
+  topups_paused: {
+    id: 'Top up dihentikan sementara. Coba lagi nanti dengan kurs baru.',
+    ms: 'Tambah nilai dihentikan buat sementara waktu. Sila cuba lagi kemudian dengan kadar baharu.',
+  },
+  cashouts_paused: {
+    id: 'Penarikan dana dihentikan sementara. Coba lagi nanti dengan kurs baru.',
+    ms: 'Pengeluaran dihentikan buat sementara waktu. Sila cuba lagi kemudian dengan kadar baharu.',
+  },
+  relaying_paused: {
+    id: 'Transfer dihentikan sementara. Coba lagi nanti.',
+    ms: 'Pindahan dihentikan buat sementara waktu. Sila cuba lagi kemudian.',
+  },
+  chain_unavailable: {
+    id: 'Blockchain sedang tidak tersedia. Coba lagi.',
+    ms: 'Blockchain tidak tersedia. Sila cuba lagi.',
+  },
+  indexer_lags: {
+    id: 'Riwayat kredit belum diperbarui. Coba lagi nanti.',
+    ms: 'Rekod kredit belum dikemas kini. Sila cuba lagi kemudian.',
+  },
+}
+
+/** Every refusal in every language. */
+export const refusalTexts = Object.fromEntries(
+  refusalCodes.map((code) => [code, { en: refusals[code].message, ...translations[code] }]),
+) as Readonly<Record<RefusalCode, Text>>

@@ -1,0 +1,42 @@
+import type { Language } from '#shared/language/language'
+
+/**
+ * Time zone and form of times in each language. English names UTC, as the interface does; the others name
+ * the zone that banks there use. Neither has daylight saving time.
+ */
+const zones = {
+  en: {
+    locale: 'en-GB',
+    timeZone: 'UTC',
+    form: (day: string, time: string) => `${day}, ${time} UTC`,
+  },
+  id: {
+    ...{ locale: 'id-ID', timeZone: 'Asia/Jakarta' },
+    form: (day: string, time: string) => `${day} pukul ${time.replaceAll(':', '.')} WIB`,
+  },
+  ms: {
+    ...{ locale: 'ms-MY', timeZone: 'Asia/Kuala_Lumpur' },
+    form: (day: string, time: string) => `${day}, ${time} waktu Malaysia`,
+  },
+} as const satisfies Record<Language, object>
+
+const formatOf = (language: Language) =>
+  new Intl.DateTimeFormat(zones[language].locale, {
+    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: zones[language].timeZone },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  })
+const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
+
+/** Largest time that a date can have, in ms. */
+const lastMs = 8_640_000_000_000_000
+
+/**
+ * Formats a time to the minute, or to the second, which is never after it: `24 December 2026, 07:00 UTC`,
+ * `24 Desember 2026 pukul 14.00 WIB`, `24 Disember 2026, 15:00 waktu Malaysia`.
+ */
+export function timeText(ms: number, language: Language, to: 'minute' | 'second' = 'minute') {
+  const parts = formats[language].formatToParts(new Date(Math.min(ms, lastMs)))
+  const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value
+  const time = [of('hour'), of('minute'), ...(to === 'second' ? [of('second')] : [])].join(':')
+  return zones[language].form(`${of('day')} ${of('month')} ${of('year')}`, time)
+}

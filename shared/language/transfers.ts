@@ -1,0 +1,185 @@
+import type { Text } from '#shared/language/language'
+
+/** Sentences about a cash-out. Not yet read by a native speaker of Indonesian or Malay. */
+export const cashoutTexts = {
+  // By its state.
+  'cashout.taking': {
+    en: 'We are collecting your AUSD.',
+    id: 'AUSD Anda sedang kami ambil.',
+    ms: 'AUSD anda sedang kami ambil.',
+  },
+  'cashout.taken': {
+    en: 'We received your AUSD. The bank transfer is next.',
+    id: 'AUSD Anda sudah kami terima. Selanjutnya transfer bank.',
+    ms: 'AUSD anda telah kami terima. Seterusnya pindahan bank.',
+  },
+  'cashout.paying': {
+    en: 'The bank transfer is in progress.',
+    id: 'Transfer bank sedang diproses.',
+    ms: 'Pindahan bank sedang diproses.',
+  },
+  'cashout.paid': {
+    en: 'The bank transfer is complete.',
+    id: 'Transfer bank berhasil.',
+    ms: 'Pindahan bank berjaya.',
+  },
+  'cashout.failed': {
+    en: 'No AUSD was taken.',
+    id: 'Tidak ada AUSD yang diambil.',
+    ms: 'Tiada AUSD diambil.',
+  },
+  'cashout.returning': {
+    en: 'Your AUSD is being returned to your wallet.',
+    id: 'AUSD Anda sedang dikembalikan ke dompet Anda.',
+    ms: 'AUSD anda sedang dipulangkan ke dompet anda.',
+  },
+  'cashout.returned': {
+    en: 'Your AUSD is back in your wallet.',
+    id: 'AUSD Anda sudah kembali di dompet Anda.',
+    ms: 'AUSD anda telah dipulangkan ke dompet anda.',
+  },
+
+  // By the reason why it did not reach the bank.
+  'cashout.reason.authorization_expired': {
+    en: 'The signed transfer expired before it was executed.',
+    id: 'Transfer yang ditandatangani kedaluwarsa sebelum dijalankan.',
+    ms: 'Pindahan yang ditandatangani tamat tempoh sebelum dilaksanakan.',
+  },
+  'cashout.reason.authorization_used': {
+    en: 'The signed transfer was already used or cancelled.',
+    id: 'Transfer yang ditandatangani sudah digunakan atau dibatalkan.',
+    ms: 'Pindahan yang ditandatangani telah digunakan atau dibatalkan.',
+  },
+  'cashout.reason.balance_too_low': {
+    en: 'The wallet no longer held enough AUSD.',
+    id: 'Saldo AUSD di dompet tidak lagi mencukupi.',
+    ms: 'Baki AUSD dalam dompet tidak lagi mencukupi.',
+  },
+  'cashout.reason.account_frozen': {
+    en: 'The AUSD issuer has frozen this wallet.',
+    id: 'Penerbit AUSD membekukan dompet ini.',
+    ms: 'Penerbit AUSD telah membekukan dompet ini.',
+  },
+  'cashout.reason.take_failed': {
+    en: 'We could not transfer your AUSD.',
+    id: 'Kami tidak dapat mentransfer AUSD Anda.',
+    ms: 'Kami tidak dapat memindahkan AUSD anda.',
+  },
+  'cashout.reason.taken_late': {
+    en: 'The transfer arrived after the cash-out had failed.',
+    id: 'Transfer kami terima setelah penarikan dana gagal.',
+    ms: 'Pindahan diterima selepas pengeluaran gagal.',
+  },
+  'cashout.reason.account_unknown': {
+    en: 'The bank does not recognise this account number.',
+    id: 'Nomor rekening ini tidak dikenal oleh bank.',
+    ms: 'Nombor akaun ini tidak dikenali oleh bank.',
+  },
+  'cashout.reason.name_differs': {
+    en: 'The account holder name does not match the account.',
+    id: 'Nama pemilik rekening tidak sesuai dengan rekening.',
+    ms: 'Nama pemegang akaun tidak sepadan dengan akaun.',
+  },
+  'cashout.reason.account_limit': {
+    en: 'This account cannot receive that much.',
+    id: 'Rekening ini tidak dapat menerima jumlah sebesar itu.',
+    ms: 'Akaun ini tidak dapat menerima jumlah sebesar itu.',
+  },
+  'cashout.reason.bank_unavailable': {
+    en: 'The bank could not be reached.',
+    id: 'Bank tidak dapat dihubungi.',
+    ms: 'Bank tidak dapat dihubungi.',
+  },
+  'cashout.reason.bank_refused': {
+    en: 'The bank did not accept the transfer.',
+    id: 'Bank tidak menerima transfer ini.',
+    ms: 'Bank tidak menerima pindahan ini.',
+  },
+  'cashout.reason.bank_reversed': {
+    en: 'The bank returned the transfer.',
+    id: 'Bank mengembalikan transfer ini.',
+    ms: 'Bank memulangkan pindahan ini.',
+  },
+  'cashout.reason.cancelled': {
+    en: 'The transfer was cancelled.',
+    id: 'Transfer dibatalkan.',
+    ms: 'Pindahan dibatalkan.',
+  },
+  'cashout.reason.compliance': {
+    en: 'The transfer was not approved.',
+    id: 'Transfer tidak disetujui.',
+    ms: 'Pindahan tidak diluluskan.',
+  },
+  'cashout.reason.provider_refused': {
+    en: 'The payment provider could not make the transfer.',
+    id: 'Penyedia pembayaran tidak dapat melakukan transfer.',
+    ms: 'Penyedia pembayaran tidak dapat membuat pindahan.',
+  },
+} as const satisfies Record<string, Text>
+
+/** Sentences about a send. Not yet read by a native speaker of Indonesian or Malay. */
+export const sendTexts = {
+  // By its status.
+  'send.sending': {
+    en: 'The transfer is being processed.',
+    id: 'Transfer sedang diproses.',
+    ms: 'Pindahan sedang diproses.',
+  },
+  'send.sent': {
+    en: 'The transfer is complete.',
+    id: 'Transfer berhasil.',
+    ms: 'Pindahan berjaya.',
+  },
+  'send.failed': {
+    en: 'No AUSD was sent.',
+    id: 'Tidak ada AUSD yang dikirim.',
+    ms: 'Tiada AUSD dihantar.',
+  },
+
+  // By the reason why it failed.
+  'send.reason.balance_too_low': {
+    en: 'The wallet did not have enough AUSD.',
+    id: 'Saldo AUSD di dompet tidak mencukupi.',
+    ms: 'Baki AUSD dalam dompet tidak mencukupi.',
+  },
+  'send.reason.authorization_expired': {
+    en: 'The authorization expired before the transfer was sent.',
+    id: 'Otorisasi kedaluwarsa sebelum transfer dikirim.',
+    ms: 'Kebenaran tamat tempoh sebelum pindahan dihantar.',
+  },
+  'send.reason.authorization_cancelled': {
+    en: 'The authorization was cancelled.',
+    id: 'Otorisasi dibatalkan.',
+    ms: 'Kebenaran telah dibatalkan.',
+  },
+  'send.reason.authorization_used_elsewhere': {
+    en: 'The authorization was already used for another transfer.',
+    id: 'Otorisasi sudah digunakan untuk transfer lain.',
+    ms: 'Kebenaran telah digunakan untuk pindahan lain.',
+  },
+  'send.reason.signature_invalid': {
+    en: 'The signature was not accepted.',
+    id: 'Tanda tangan tidak diterima.',
+    ms: 'Tandatangan tidak diterima.',
+  },
+  'send.reason.account_frozen': {
+    en: 'The AUSD issuer has frozen the wallet or the recipient.',
+    id: 'Penerbit AUSD membekukan dompet ini atau penerimanya.',
+    ms: 'Penerbit AUSD telah membekukan dompet ini atau penerimanya.',
+  },
+  'send.reason.gas_budget_spent': {
+    en: 'Too many transfers from this wallet that day.',
+    id: 'Terlalu banyak transfer dari dompet ini pada hari itu.',
+    ms: 'Terlalu banyak pindahan daripada dompet ini pada hari itu.',
+  },
+  'send.reason.content_refused': {
+    en: 'The recipient cannot receive AUSD.',
+    id: 'Penerima tidak dapat menerima AUSD.',
+    ms: 'Penerima tidak dapat menerima AUSD.',
+  },
+  'send.reason.transfer_refused': {
+    en: 'The transfer was declined.',
+    id: 'Transfer ditolak.',
+    ms: 'Pindahan ditolak.',
+  },
+} as const satisfies Record<string, Text>
