@@ -117,12 +117,14 @@ export async function readBody<T>(request: Request, reader: Reader<T>): Promise<
 function saidOf({ why, field, says }: Misfit): Said {
   if (why === 'not an object') return { code: 'body_not_object' }
   const form = forms.find((one) => one === says)
-  if (form) return { code: `form.${form}` as const, field }
+  if (form) return { code: `form.${form}`, field }
   if (field === '') return { code: 'body_mismatch' }
   return { code: codes[why], field }
 }
 const codes = {
-  ...{ missing: 'field_missing', unknown: 'field_unknown', invalid: 'field_invalid' },
+  missing: 'field_missing',
+  unknown: 'field_unknown',
+  invalid: 'field_invalid',
 } as const
 
 const isJson = (contentType: string | null) =>
