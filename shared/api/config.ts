@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { route } from '#shared/api/route'
+import { languages } from '#shared/language/language'
 import { ChainTerms } from '#shared/messages/chain'
 import { amountOf } from '#shared/messages/fields'
 import { PaymentsTerms, TopupTerms } from '#shared/messages/payments'
@@ -10,6 +11,11 @@ const { pairs } = PricingTerms.answer.properties
 const { currencies, methods, heldChannels, cancellationsPerDayMax } =
   PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
+
+const LanguageName = Type.Enum([...languages], {
+  title: 'Language',
+  description: 'Language of errors and sentences: English, Indonesian or Malay.',
+})
 
 const seconds = (what: string) => Type.Integer({ description: `${what}, in seconds.` })
 const gas = amountOf('Gas units; the chain charges the limit, not the gas used.')
@@ -23,6 +29,10 @@ export const GetConfig = route({
   answer: Type.Object(
     {
       pairs,
+      languages: Type.Array(LanguageName, {
+        description:
+          'Languages of errors and sentences, for `Accept-Language`; the first is the default.',
+      }),
       chain: Type.Object(
         {
           ...{ chainId, ausd, creditLine, treasury },

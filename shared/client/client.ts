@@ -33,6 +33,7 @@ export {
   type Patience,
   StillInFlight,
 } from '#shared/client/waiting'
+export { type Language, languages } from '#shared/language/language'
 export { activityReasons, activityStatuses } from '#shared/messages/activity'
 export { type ErrorCode, errorCodes } from '#shared/refusals'
 

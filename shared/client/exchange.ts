@@ -7,6 +7,7 @@ import {
   refusalOf,
   Unanswered,
 } from '#shared/client/refusal'
+import type { Language } from '#shared/language/language'
 
 /** A request as sent: the same bytes on every attempt. */
 export type Sent = {
@@ -20,6 +21,8 @@ export type Sent = {
 
 export type ClientTarget = {
   readonly baseUrl: string
+  /** Language of `message` and of every `sentence`; default: English. */
+  readonly language?: Language
   /** Replaces the runtime's fetch. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** How long new attempts may start after the first; default 30 s. */
@@ -38,7 +41,10 @@ export type Tried =
   | { readonly fault: unknown }
 
 /** Sends the request once. */
-export async function tryOnce({ baseUrl, fetch: own }: ClientTarget, sent: Sent): Promise<Tried> {
+export async function tryOnce(
+  { baseUrl, language, fetch: own }: ClientTarget,
+  sent: Sent,
+): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
   try {
@@ -46,6 +52,7 @@ export async function tryOnce({ baseUrl, fetch: own }: ClientTarget, sent: Sent)
       method,
       headers: {
         ...headers,
+        ...(language ? { 'accept-language': language } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body }),

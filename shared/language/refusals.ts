@@ -23,7 +23,7 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Pengeluaran memerlukan kadar USD/IDR.',
   },
   rate_unavailable: {
-    id: 'Kurs sedang tidak tersedia. Coba lagi sesaat lagi.',
+    id: 'Kurs sedang tidak tersedia. Coba beberapa saat lagi.',
     ms: 'Kadar pertukaran tidak tersedia. Sila cuba sebentar lagi.',
   },
 

@@ -246,7 +246,7 @@ export const requestTexts = {
   },
   too_many_requests: {
     en: 'too many requests, slow down',
-    id: 'terlalu banyak permintaan, coba lagi sebentar lagi',
+    id: 'terlalu banyak permintaan, coba beberapa saat lagi',
     ms: 'terlalu banyak permintaan, sila cuba sebentar lagi',
   },
   internal: {
@@ -261,7 +261,7 @@ export const requestTexts = {
   },
   busy_for_a_moment: {
     en: 'the service is busy, try again in a moment',
-    id: 'layanan sedang sibuk, coba lagi sebentar lagi',
+    id: 'layanan sedang sibuk, coba beberapa saat lagi',
     ms: 'perkhidmatan sedang sibuk, sila cuba sebentar lagi',
   },
   not_ready: {

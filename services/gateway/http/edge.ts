@@ -8,6 +8,7 @@ import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
 import { badRequest, failureHeaders, failureOf, Refused } from './failure'
 import { answerHeaders, isPreflight, preflightHeaders } from './headers'
+import { languageFor } from './language'
 import { type AddressLimits, takeFrom } from './limit'
 import { readTarget } from './target'
 
@@ -40,7 +41,8 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   const failed = (request: Request, error: unknown): Response => {
     const failure = failureOf(error)
     const headers = { ...headersFor(request), ...failureHeaders(failure) }
-    return Response.json({ error: textIn('en', failure.says) }, { status: failure.status, headers })
+    const text = textIn(languageFor({ request, set: { headers } }), failure.says)
+    return Response.json({ error: text }, { status: failure.status, headers })
   }
   const answer = async (request: Request): Promise<Response> => {
     try {
@@ -123,6 +125,6 @@ export function everyAnswer(
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))
-      return { error: textIn('en', failure.says) }
+      return { error: textIn(languageFor({ request, set }), failure.says) }
     })
 }

@@ -58,6 +58,7 @@ export const isPreflight = (request: Request) =>
 /** Headers of a preflight response. */
 export const preflightHeaders: HeaderValues = {
   'access-control-allow-methods': 'GET, POST',
-  'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, X-Request-Id',
+  'access-control-allow-headers':
+    'Accept-Language, Authorization, Content-Type, If-None-Match, X-Request-Id',
   'access-control-max-age': '600',
 }

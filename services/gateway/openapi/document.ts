@@ -96,7 +96,10 @@ function named(paths: Json) {
   const named = walk(paths)
   return {
     paths: named,
-    components: { schemas: byName(schemas), responses: failureResponses, securitySchemes },
+    components: {
+      schemas: byName(schemas),
+      ...{ responses: failureResponses, parameters, headers, securitySchemes },
+    },
   }
 }
 
@@ -120,6 +123,20 @@ function published(value: unknown): unknown {
       published(inner),
     ]),
   )
+}
+
+const language = { $ref: '#/components/schemas/Language' }
+const headers = {
+  ContentLanguage: { description: 'Language of the texts in the response.', schema: language },
+}
+const parameters = {
+  AcceptLanguage: {
+    ...{ name: 'Accept-Language', in: 'header' },
+    description:
+      'Language of `error` and of every `sentence`: `en` (default), `id` or `ms`, with quality values and ' +
+      'regions as in RFC 9110. Anything else is English.',
+    schema: { type: 'string', examples: ['id-ID, id;q=0.9, en;q=0.8'] },
+  },
 }
 
 /** Error responses by status: description and example message. */
@@ -206,6 +223,7 @@ export const failureResponses = Object.fromEntries([
       description,
       headers: {
         ...errorCodeHeaderOf(status),
+        'Content-Language': { $ref: '#/components/headers/ContentLanguage' },
         ...(status === 429 || status === 503 ? retryAfter : {}),
       },
       content: {

@@ -16,6 +16,8 @@ export type OperationDoc = {
     /** Examples of the response in formats other than JSON, by content type. */
     text?: Readonly<Record<string, string>>
   }
+  /** The response has texts for the user, in the language of the request. */
+  worded?: true
   /** The response has an ETag, and If-None-Match can turn it into a 304. */
   tagged?: true
   /** In addition to 431 and 500, which every operation may return. */
@@ -38,6 +40,9 @@ function contentOf({ schema, example, text = {} }: OperationDoc['ok']) {
   return Object.keys(content).length > 0 ? { content } : {}
 }
 
+/** The language of every error, and of the sentences of some responses. */
+const acceptLanguage = { $ref: '#/components/parameters/AcceptLanguage' }
+const contentLanguage = { $ref: '#/components/headers/ContentLanguage' }
 const etagHeader = {
   description: 'Identifies exactly this body.',
   schema: { type: 'string', examples: ['"Zk3nT0a7yQm1c5VbXw9uRdZk3nT"'] },
@@ -48,15 +53,24 @@ const ifNoneMatch = {
   description: '`ETag` of the response that the app already has.',
   schema: { type: 'string' },
 }
+const headersOf = ({ tagged, worded }: Operation) => ({
+  ...(tagged ? { ETag: etagHeader } : {}),
+  ...(worded ? { 'Content-Language': contentLanguage } : {}),
+})
+
 const unchanged = {
   description: 'Unchanged since the response named in `If-None-Match`; no body.',
-  headers: { ETag: etagHeader },
 }
 
 /** Returns the route options for an operation: its documentation, and no parsing by the router. */
 export function operation(words: OperationDoc) {
   const { summary, description, tag, security, body, ok, errors } = words
-  const parameters = [...(words.parameters ?? []), ...(words.tagged ? [ifNoneMatch] : [])]
+  const parameters = [
+    ...(words.parameters ?? []),
+    ...(words.tagged ? [ifNoneMatch] : []),
+    ...(tag === 'webhooks' ? [] : [acceptLanguage]),
+  ]
+  const headers = headersOf(words)
   const refused = [...errors, 431, 500].map((status) => [
     status,
     { $ref: `#/components/responses/${status}` },
@@ -71,10 +85,10 @@ export function operation(words: OperationDoc) {
     responses: {
       200: {
         description: ok.description,
-        ...(words.tagged ? { headers: { ETag: etagHeader } } : {}),
+        ...(Object.keys(headers).length > 0 ? { headers } : {}),
         ...contentOf(ok),
       },
-      ...(words.tagged ? { 304: unchanged } : {}),
+      ...(words.tagged ? { 304: { ...unchanged, headers } } : {}),
       ...Object.fromEntries(refused),
     },
   }

@@ -4,6 +4,7 @@ import { joined } from '#platform/reads'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
 import { isKnown, textIn } from '#shared/language/catalogue'
+import type { Language } from '#shared/language/language'
 import type { ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
 import { ChainActivity, ChainItem } from '#shared/messages/chain'
 import { PaymentsActivity, PaymentsItem } from '#shared/messages/payments'
@@ -12,6 +13,7 @@ import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf, Refused } from '../http/failure'
+import { languageFor } from '../http/language'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -21,23 +23,24 @@ const gatherMs = 1
 
 /** `GET /me/activity`: fails unless all three owners respond, because a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
-  const read = async ({ wallet, limit, before }: Asked) => {
+  const read = async ({ wallet, limit, before, language }: Asked) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
     const answers = await Promise.all([
       ask(PaymentsActivity, asked),
       ask(PayoutsActivity, asked),
       ask(ChainActivity, asked),
     ])
-    return tagged(mergeActivity(answers.map(okOf), limit))
+    return tagged(mergeActivity(answers.map(okOf), { limit, language }))
   }
   // A new order must be in the list at once, so a page is never older than its request.
-  const keyOf = ({ wallet, limit, before }: Asked) =>
-    [wallet, limit, before?.createdAt, before?.id].join()
+  const keyOf = ({ wallet, limit, before, language }: Asked) =>
+    [wallet, limit, before?.createdAt, before?.id, language].join()
   const page = joined(read, keyOf, gatherMs)
   return new Elysia().use(access).get(
     GetActivity.path,
     async ({ request, set, wallet }) => {
-      const asked = { wallet, ...pageOf(request.url) }
+      const language = languageFor({ request, set })
+      const asked = { wallet, language, ...pageOf(request.url) }
       return answerTagged({ request, set }, await inTime(page(asked), 'the activity'))
     },
     {
@@ -71,7 +74,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
           schema: GetActivity.answer,
           example: { inFlight: [exampleItem], items: [exampleItem], nextCursor: null },
         },
-        tagged: true,
+        ...{ worded: true, tagged: true },
         errors: [400, 401, 429, 503],
       }),
     },
@@ -114,7 +117,10 @@ export const activityItemRoute = (context: Context, access: Access) => {
     .get(
       GetActivityItem.path,
       async ({ request, params, set, wallet }) =>
-        answerTagged({ request, set }, tagged(itemOf(await find(wallet, params.id)))),
+        answerTagged(
+          { request, set },
+          tagged(itemOf(await find(wallet, params.id), languageFor({ request, set }))),
+        ),
       {
         signed: true,
         ...operation({
@@ -130,20 +136,23 @@ export const activityItemRoute = (context: Context, access: Access) => {
             schema: GetActivityItem.answer,
             example: { ...exampleItem, inFlight: true },
           },
-          tagged: true,
+          ...{ worded: true, tagged: true },
           errors: [401, 404, 429, 503],
         }),
       },
     )
 }
 
-/** Returns an item as the user reads it. */
-export function itemOf({ says, ...item }: ActivityEntry): Omit<ActivityEntry, 'says'> {
-  return says?.every(isKnown) ? { ...item, sentence: textIn('en', says) } : item
+/** Returns an item as the user reads it; in English if its service has words that are newer than ours. */
+export function itemOf(
+  { says, ...item }: ActivityEntry,
+  language: Language,
+): Omit<ActivityEntry, 'says'> {
+  return says?.every(isKnown) ? { ...item, sentence: textIn(language, says) } : item
 }
 
 type Page = { readonly limit: number; readonly before?: Cursor }
-type Asked = Page & { readonly wallet: `0x${string}` }
+type Asked = Page & { readonly wallet: `0x${string}`; readonly language: Language }
 
 function pageOf(url: string): Page {
   const query = new URL(url).searchParams
@@ -178,7 +187,7 @@ type Item = ActivityPage['items'][number]
 /** Merges the owners' answers into one page; each was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
-  limit: number,
+  { limit, language }: Pick<Asked, 'limit' | 'language'>,
 ): ActivityPage {
   const items = answers.flatMap((answer) => answer.items).sort(newestFirst)
   const page = items.slice(0, limit)
@@ -187,8 +196,8 @@ function mergeActivity(
     inFlight: answers
       .flatMap((answer) => answer.inFlight)
       .sort(newestFirst)
-      .map(shown),
-    items: page.map(shown),
+      .map((entry) => shown(entry, language)),
+    items: page.map((entry) => shown(entry, language)),
     nextCursor: items.length > limit && last ? formatCursor(last) : null,
   }
 }
@@ -200,8 +209,8 @@ function newestFirst(left: Cursor, right: Cursor): number {
 }
 
 /** Removes `inFlight`, which the list that an entry is in already shows. */
-const shown = (entry: ActivityEntry) => {
-  const { inFlight, ...item } = itemOf(entry)
+const shown = (entry: ActivityEntry, language: Language) => {
+  const { inFlight, ...item } = itemOf(entry, language)
   return item as Item
 }
 

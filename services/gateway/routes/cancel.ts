@@ -3,6 +3,7 @@ import { PostSettlementCancel, PostTopupCancel } from '#shared/api/money'
 import { CheckoutCancel } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { okOf } from '../http/failure'
+import { languageFor } from '../http/language'
 import { place } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -17,11 +18,11 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
   for (const { kind, path, noun } of kinds)
     routes.post(
       path,
-      async ({ params: { id }, wallet }) => {
+      async ({ params: { id }, request, set, wallet }) => {
         if (!idOf.payment.test(id)) throw noSuchItem()
         const { item } = okOf(await place(ask, CheckoutCancel, { wallet, kind, id }))
         if (!item) throw noSuchItem()
-        return itemOf(item)
+        return itemOf(item, languageFor({ request, set }))
       },
       {
         signed: true,
@@ -47,6 +48,7 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
             schema: PostTopupCancel.answer,
             example: { ...canceled, kind },
           },
+          worded: true,
           errors: [401, 404, 429, 503],
         }),
       },

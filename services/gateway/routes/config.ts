@@ -4,6 +4,7 @@ import { joined } from '#platform/reads'
 import { GetConfig } from '#shared/api/config'
 import type { AnswerOf } from '#shared/api/route'
 import { sessionSecondsMax } from '#shared/api/session'
+import { languages } from '#shared/language/language'
 import { ChainTerms } from '#shared/messages/chain'
 import { PaymentsTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
@@ -70,6 +71,7 @@ async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
   const { chainId, ausd, creditLine, treasury, gasLimits, cycle, initialRatioBps } = chain
   return {
     pairs: pricing.pairs,
+    languages: [...languages],
     chain: { chainId, ausd, creditLine, treasury, gasLimits },
     credit: { cycle, initialRatioBps },
     session: { secondsMax: sessionSecondsMax },
@@ -91,6 +93,7 @@ async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
 const token = '0xa5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5'
 const example: AnswerOf<typeof GetConfig> = {
   pairs: ['USD/IDR', 'USD/MYR'],
+  languages: [...languages],
   chain: {
     chainId: 10143,
     ausd: {

@@ -6,6 +6,7 @@ import { readerOf } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
+import type { Language } from '#shared/language/language'
 import { ChainAccount } from '#shared/messages/chain'
 import { PaymentsLimit } from '#shared/messages/payments'
 import { PayoutsLimit } from '#shared/messages/payouts'
@@ -16,6 +17,7 @@ import { readBody } from '../http/body'
 import { callerOf } from '../http/caller'
 import { inTime } from '../http/deadline'
 import { okOf, Refused, refusedAs } from '../http/failure'
+import { languageFor } from '../http/language'
 import { openLimiter, takeFrom } from '../http/limit'
 import { verificationOf } from '../identity/standing'
 import { operation } from '../openapi/operation'
@@ -34,21 +36,23 @@ const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | nul
 
 /** `GET /me`: the user, from the contract and our own row. */
 export const meRoute = ({ ask, users }: Context, access: Access) => {
-  const read = async (wallet: `0x${string}`) => {
+  const read = async ({ wallet, language }: { wallet: `0x${string}`; language: Language }) => {
     const [found, user, topup, cashout] = await Promise.all([
       ask(ChainAccount, { wallet }),
       users.find(wallet),
       limitOr(ask(PaymentsLimit, { wallet }, limitPatience)),
       limitOr(ask(PayoutsLimit, { wallet }, limitPatience)),
     ])
-    return JSON.stringify(meOf(wallet, okOf(found), { user, limits: { topup, cashout } }))
+    const limits = { topup, cashout }
+    return JSON.stringify(meOf(wallet, okOf(found), { user, limits, language }))
   }
   // A new country must show at once, so a response is never older than its request.
-  const me = joined(read, (wallet) => wallet)
+  const me = joined(read, ({ wallet, language }) => `${wallet} ${language}`)
   return new Elysia().use(access).get(
     GetMe.path,
-    async ({ set, wallet }) => {
-      const body = await inTime(me(wallet), 'the user')
+    async ({ request, set, wallet }) => {
+      const language = languageFor({ request, set })
+      const body = await inTime(me({ wallet, language }), 'the user')
       set.headers['content-type'] = 'application/json'
       return body
     },
@@ -72,6 +76,7 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
         tag: 'account',
         security: 'session',
         ok: { description: 'The account on the credit line.', schema: GetMe.answer, example },
+        worded: true,
         errors: [401, 429, 503],
       }),
     },
@@ -85,14 +90,15 @@ type Me = AnswerOf<typeof GetMe>
 function meOf(
   wallet: `0x${string}`,
   account: Account,
-  { user, limits }: { user: User | undefined; limits: Me['limits'] },
+  more: { user: User | undefined; limits: Me['limits']; language: Language },
 ): Me {
+  const { user, limits, language } = more
   const { collateral } = account
   const { pendingShares, pendingValue, pendingUntil } = collateral
   return {
     wallet,
     verified: account.verified,
-    verification: verificationIn(verificationOf(user?.known ?? null, account.verified)),
+    verification: verificationIn(language, verificationOf(user?.known ?? null, account.verified)),
     user: {
       country: user?.country ?? null,
       createdAt: (user?.createdAt ?? new Date()).toISOString(),
@@ -103,12 +109,12 @@ function meOf(
     drawn: account.drawn,
     encumbered: account.encumbered,
     encumberedUntil: account.encumberedUntil,
-    held: heldOf({ ...account, pendingShares, pendingValue, pendingUntil }),
+    held: heldOf({ ...account, pendingShares, pendingValue, pendingUntil }, language),
     available: account.available,
     score: account.score,
     ratioBps: account.ratioBps,
     cycles: account.cycles,
-    cycle: cycleOf(account),
+    cycle: cycleOf(account, language),
     defaulted: account.defaulted,
     frozen: account.frozen,
     limits,
@@ -116,30 +122,36 @@ function meOf(
   }
 }
 
-const verificationIn = ({ says, ...rest }: ReturnType<typeof verificationOf>) => ({
-  ...rest,
-  sentence: textIn('en', [says]),
-})
+const verificationIn = (
+  language: Language,
+  { says, ...rest }: ReturnType<typeof verificationOf>,
+): Me['verification'] => ({ ...rest, sentence: textIn(language, [says]) })
 
 /** Returns the open cycle with its sentence, as of the time of the block. */
-const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>): Me['cycle'] =>
-  cycle && { ...cycle, sentence: textIn('en', [dueText(cycle, BigInt(blockTime))]) }
+const cycleOf = (
+  { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
+  language: Language,
+): Me['cycle'] =>
+  cycle && { ...cycle, sentence: textIn(language, [dueText(cycle, BigInt(blockTime))]) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
 /** Lists amounts that belong to the user but do not add to the limit yet. */
-function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>): Me['held'] {
+function heldOf(
+  account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>,
+  language: Language,
+): Me['held'] {
   const { pendingShares, pendingValue, pendingUntil, encumbered, encumberedUntil } = account
   const reason = 'may_be_taken_back'
   const collateral = pendingUntil !== null && {
     ...{ what: 'collateral' as const, reason: reason as typeof reason },
     ...{ ausd: pendingValue, shares: pendingShares, until: pendingUntil },
-    sentence: textIn('en', [{ code: 'held.collateral' }]),
+    sentence: textIn(language, [{ code: 'held.collateral' }]),
   }
   const repayment = encumberedUntil !== null && {
     ...{ what: 'repayment' as const, reason: reason as typeof reason },
     ...{ ausd: encumbered, shares: null, until: encumberedUntil },
-    sentence: textIn('en', [{ code: 'held.repayment' }]),
+    sentence: textIn(language, [{ code: 'held.repayment' }]),
   }
   return [collateral, repayment].filter((one) => one !== false)
 }
@@ -164,18 +176,24 @@ const example: AnswerOf<typeof GetMe> = {
   drawn: '1000000',
   encumbered: '500000',
   encumberedUntil: '1795244460',
-  held: heldOf({
-    ...{ pendingShares: '1000000000000', pendingValue: '1000000', pendingUntil: '1795244460' },
-    ...{ encumbered: '500000', encumberedUntil: '1795244460' },
-  }),
+  held: heldOf(
+    {
+      ...{ pendingShares: '1000000000000', pendingValue: '1000000', pendingUntil: '1795244460' },
+      ...{ encumbered: '500000', encumberedUntil: '1795244460' },
+    },
+    'en',
+  ),
   available: '115384',
   score: '20',
   ratioBps: '5250',
   cycles: 2,
-  cycle: cycleOf({
-    cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
-    blockTime: '1795244400',
-  }),
+  cycle: cycleOf(
+    {
+      cycle: { number: 3, openedAt: '1795244400', dueAt: '1797836400', defaultsAt: '1798441200' },
+      blockTime: '1795244400',
+    },
+    'en',
+  ),
   defaulted: false,
   frozen: false,
   limits: {

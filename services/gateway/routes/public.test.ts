@@ -176,7 +176,8 @@ describe('every response', () => {
     const preflight = await fixture.call('OPTIONS', '/topups', { headers: asking })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization')
+    const allowed = preflight.headers.get('access-control-allow-headers')
+    for (const name of ['Authorization', 'Accept-Language']) expect(allowed).toContain(name)
     const refused = await fixture.call('GET', '/me', { headers: { origin } })
     expect(refused.headers.get('access-control-allow-origin')).toBe(origin)
     expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After')
@@ -193,15 +194,27 @@ describe('CORS over the whole app', () => {
     return [named('allow-origin'), named('expose-headers') !== null, headers.get('vary')]
   }
   test.each([
-    ['the app', 'https://app.example', 'GET', '/nowhere', ['https://app.example', true, 'Origin']],
-    ['no other page', 'https://evil.example', 'GET', '/me', [null, false, 'Origin']],
+    [
+      'the app',
+      'https://app.example',
+      'GET',
+      '/nowhere',
+      ['https://app.example', true, 'Origin, Accept-Language'],
+    ],
+    [
+      'no other page',
+      'https://evil.example',
+      'GET',
+      '/me',
+      [null, false, 'Origin, Accept-Language'],
+    ],
     ['every page, for the public record', 'https://evil.example', 'GET', path, ['*', true, null]],
     [
       'no page at all, for webhooks',
       'https://app.example',
       'POST',
       '/webhooks/payments',
-      [null, false, null],
+      [null, false, 'Accept-Language'],
     ],
   ])('lets %s read the response', async (_, origin, method, at, expected) => {
     expect(await from(origin, method, at)).toEqual(expected as never)

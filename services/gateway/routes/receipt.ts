@@ -3,10 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
+import type { Language } from '#shared/language/language'
+import {
+  channelTexts,
+  kindTexts,
+  rowTexts,
+  statusTexts,
+  titleTexts,
+} from '#shared/language/receipt'
+import { timeText } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
+import { languageFor } from '../http/language'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { idParameter, itemOf, openItems } from './activity'
@@ -27,8 +37,9 @@ export const receiptRoute = (context: Context, access: Access) => {
   const find = openItems(context)
   return new Elysia().use(access).get(
     GetReceipt.path,
-    async ({ params, set, wallet }) => {
-      const page = receiptOf(itemOf(await find(wallet, params.id)))
+    async ({ params, request, set, wallet }) => {
+      const item = await find(wallet, params.id)
+      const page = receiptOf(item, languageFor({ request, set }))
       set.headers['content-type'] = 'text/html; charset=utf-8'
       set.headers['content-security-policy'] = policy
       return page
@@ -44,41 +55,43 @@ export const receiptRoute = (context: Context, access: Access) => {
         security: 'session',
         parameters: [idParameter],
         ok: { description: 'The page.', text: { 'text/html': '<!doctype html>' } },
+        worded: true,
         errors: [401, 404, 429, 503],
       }),
     },
   )
 }
 
-const kinds = {
-  topup: 'Top-up',
-  settlement: 'Debt repayment',
-  cashout: 'Cash-out',
-  send: 'Transfer',
-} as const satisfies Record<ActivityEntry['kind'], string>
-
-const timeText = (at: string) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
+/** Formats a time to the second. English has the digits of the interface. */
+const at = (iso: string, language: Language) =>
+  language === 'en'
+    ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+    : timeText(Date.parse(iso), language, 'second')
 
 /** Writes the receipt of an item. */
-export function receiptOf(item: ActivityEntry): string {
-  const { id, kind, status, sentence, inFlight, pair, fiat, ausd, channel, to } = item
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ['Local currency', pair && fiat && moneyText(fiat, fiatOf(pair))],
-    ['AUSD', moneyText(ausd, 'AUSD')],
-    ['Paid through', channel && channel !== 'unknown' ? channel.replace('_', ' ') : undefined],
-    ['To', to],
-    ['Created', timeText(item.createdAt)],
-    ['Last change', timeText(item.updatedAt)],
-    ['Status', status.replaceAll('_', ' ')],
-    ['Transaction', item.txHash],
-    ['Id', id],
-  ]
-  const title = `${inFlight ? 'In progress' : 'Receipt'}: ${kinds[kind]}`
-  const shown = rows.flatMap(([name, value]) =>
-    value ? [`<tr><th scope="row">${name}</th><td>${Bun.escapeHTML(value)}</td></tr>`] : [],
-  )
+export function receiptOf(entry: ActivityEntry, language: Language): string {
+  const item = itemOf(entry, language)
+  const { kind, status, pair, fiat, channel } = item
+  const rows: Readonly<Record<keyof typeof rowTexts, string | undefined>> = {
+    fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
+    ausd: moneyText(item.ausd, 'AUSD', language),
+    channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
+    to: item.to,
+    createdAt: at(item.createdAt, language),
+    updatedAt: at(item.updatedAt, language),
+    status: statusTexts[status][language],
+    txHash: item.txHash,
+    id: item.id,
+  }
+  const title = `${titleTexts[item.inFlight ? 'inFlight' : 'ended'][language]}: ${kindTexts[kind][language]}`
+  const shown = Object.entries(rowTexts).flatMap(([name, texts]) => {
+    const value = rows[name as keyof typeof rows]
+    return value
+      ? [`<tr><th scope="row">${texts[language]}</th><td>${Bun.escapeHTML(value)}</td></tr>`]
+      : []
+  })
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -88,7 +101,7 @@ export function receiptOf(item: ActivityEntry): string {
 <body>
 <main>
 <h1>${title}</h1>
-<p>${Bun.escapeHTML(sentence)}</p>
+<p>${Bun.escapeHTML(item.sentence)}</p>
 <table>
 ${shown.join('\n')}
 </table>

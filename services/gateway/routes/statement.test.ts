@@ -146,7 +146,7 @@ const item: ActivityEntry = {
 
 describe('the receipt of an item', () => {
   test('has amounts, times, transaction and id, and escapes every text', () => {
-    const page = receiptOf(item)
+    const page = receiptOf(item, 'en')
     for (const text of ['RM 5.00', '3.076923 AUSD', '2026-11-21 07:00:00 UTC', txHash, id])
       expect(page).toContain(text)
     expect(page).toContain('&lt;b&gt;&amp;')

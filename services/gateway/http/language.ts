@@ -1,0 +1,46 @@
+import { type Language, languages } from '#shared/language/language'
+import type { Exchange } from './etag'
+
+/** Far above any list that a browser sends; a longer header is not read. */
+const headerLengthMax = 1_000
+
+/** Languages by subtag. `in` is Indonesian to Java and Android, which keep the code of before 1989. */
+const languageOf: ReadonlyMap<string, Language> = new Map([
+  ...languages.map((one) => [one, one] as const),
+  ['in', 'id'],
+])
+
+/** A language range with its quality value (RFC 9110 section 12.5.4). */
+const range =
+  /^(\*|[a-z]{1,8})(?:-[a-z0-9]{1,8})*\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i
+
+/**
+ * Chooses a language by an Accept-Language header: the highest quality, then the first in the header. Any
+ * region of a language is that language. Ranges that are malformed are skipped; English is the answer if
+ * nothing else is left.
+ */
+export function languageFrom(header: string | null): Language {
+  if (header === null || header.length > headerLengthMax) return languages[0]
+  const asked = new Map<string, { quality: number; at: number }>()
+  for (const [at, part] of header.split(',').entries()) {
+    const [, tag, quality = '1'] = range.exec(part.trim()) ?? []
+    const name = tag === '*' ? tag : languageOf.get(tag?.toLowerCase() ?? '')
+    if (name && Number(quality) > (asked.get(name)?.quality ?? -1))
+      asked.set(name, { quality: Number(quality), at })
+  }
+  const accepted = languages.flatMap((language) => {
+    const range = asked.get(language) ?? asked.get('*')
+    return range && range.quality > 0 ? [{ language, ...range }] : []
+  })
+  accepted.sort((left, right) => right.quality - left.quality || left.at - right.at)
+  return accepted[0]?.language ?? languages[0]
+}
+
+/** Returns the language of a response that has texts for the user, and sets the headers about it. */
+export function languageFor({ request, set: { headers } }: Exchange): Language {
+  const language = languageFrom(request.headers.get('accept-language'))
+  const others = String(headers.vary ?? '').split(', ')
+  headers['content-language'] = language
+  headers.vary = [...new Set([...others.filter(Boolean), 'Accept-Language'])].join(', ')
+  return language
+}
