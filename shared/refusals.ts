@@ -1,6 +1,7 @@
 /**
- * Every refusal of the interface: its HTTP status and the message an app may show. Services
- * exchange the code alone; the gateway turns it into a response.
+ * Every refusal of the interface: its HTTP status and, in English, the message an app may show; the other
+ * languages are in `shared/language/refusals.ts`. Services exchange the code alone; the gateway turns it into
+ * a response.
  */
 export const refusals = {
   quote_unknown: { status: 400, message: 'This quote is not valid. Request a new one.' },

@@ -90,6 +90,18 @@ describe('an exchange', () => {
     expect(await exchange<unknown>(place, sent)).toEqual({ ok: { sendId: 'snd_1' } })
     expect(bodies).toEqual([sent.body, sent.body, sent.body])
   })
+  test('asks for its language in every attempt, and for none by default', async () => {
+    const { place } = service(() => Response.json({}))
+    const asked: unknown[] = []
+    const fetch = (url: string, init: RequestInit) => {
+      asked.push(new Headers(init.headers).get('accept-language'))
+      return place.fetch(url, init)
+    }
+    await exchange({ ...place, fetch, language: 'ms' }, sent)
+    await exchange({ ...place, fetch }, sent)
+    expect(asked).toEqual(['ms', null])
+  })
+
   test('sends one request if the response is final', async () => {
     const { bodies, place } = service(no(400, 'balance_too_low'))
     expect(await exchange(place, sent)).toMatchObject({ refused: { code: 'balance_too_low' } })

@@ -59,22 +59,22 @@ export const accountTexts = {
   'due.in_grace': {
     en: 'Your repayment was due on {dueAt}. Repay by {defaultsAt}, or your debt may be marked as defaulted.',
     id: 'Pinjaman Anda jatuh tempo pada {dueAt}. Bayar paling lambat {defaultsAt}, atau pinjaman Anda dapat dinyatakan gagal bayar.',
-    ms: 'Bayaran anda perlu dibuat pada {dueAt}. Sila bayar sebelum atau pada {defaultsAt}, atau pinjaman anda boleh diisytiharkan ingkar bayar.',
+    ms: 'Tarikh akhir bayaran anda ialah {dueAt}. Sila bayar sebelum atau pada {defaultsAt}, atau pinjaman anda boleh diisytiharkan ingkar bayar.',
   },
   'due.after_grace': {
     en: 'Your repayment was due on {dueAt}. Repay now: your debt may be marked as defaulted at any time.',
     id: 'Pinjaman Anda jatuh tempo pada {dueAt}. Bayar sekarang: pinjaman Anda dapat dinyatakan gagal bayar kapan saja.',
-    ms: 'Bayaran anda perlu dibuat pada {dueAt}. Sila bayar sekarang: pinjaman anda boleh diisytiharkan ingkar bayar pada bila-bila masa.',
+    ms: 'Tarikh akhir bayaran anda ialah {dueAt}. Sila bayar sekarang: pinjaman anda boleh diisytiharkan ingkar bayar pada bila-bila masa.',
   },
 
   'held.collateral': {
     en: 'This payment can still be reversed, so it counts as collateral only after its hold ends.',
-    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga baru menjadi jaminan setelah masa tahan berakhir.',
-    ms: 'Bayaran ini masih boleh ditarik balik, jadi ia dikira sebagai cagaran hanya selepas tempoh tahanan tamat.',
+    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga baru menjadi jaminan setelah masa penahanan berakhir.',
+    ms: 'Bayaran ini masih boleh ditarik balik, jadi ia dikira sebagai cagaran hanya selepas tempoh pegangan tamat.',
   },
   'held.repayment': {
     en: 'Your debt is repaid, but the payment can still be reversed, so this part of your limit is available again only after its hold ends.',
-    id: 'Pinjaman Anda sudah lunas, tetapi pembayarannya masih dapat ditarik kembali, sehingga bagian limit ini baru tersedia lagi setelah masa tahan berakhir.',
-    ms: 'Pinjaman anda telah dijelaskan, tetapi bayaran itu masih boleh ditarik balik, jadi bahagian had ini tersedia semula hanya selepas tempoh tahanan tamat.',
+    id: 'Pinjaman Anda sudah lunas, tetapi pembayarannya masih dapat ditarik kembali, sehingga bagian limit ini baru tersedia lagi setelah masa penahanan berakhir.',
+    ms: 'Pinjaman anda telah dijelaskan, tetapi bayaran itu masih boleh ditarik balik, jadi bahagian had ini tersedia semula hanya selepas tempoh pegangan tamat.',
   },
 } as const satisfies Record<string, Text>

@@ -25,8 +25,8 @@ export const paymentTexts = {
   },
   'payment.held': {
     en: 'This payment can still be reversed, so it is on hold. It counts as collateral when the hold ends.',
-    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga ditahan sementara. Pembayaran ini menjadi jaminan setelah masa tahan berakhir.',
-    ms: 'Bayaran ini masih boleh ditarik balik, jadi ia ditahan buat sementara waktu. Ia dikira sebagai cagaran apabila tempoh tahanan tamat.',
+    id: 'Pembayaran ini masih dapat ditarik kembali, sehingga ditahan sementara. Pembayaran ini menjadi jaminan setelah masa penahanan berakhir.',
+    ms: 'Bayaran ini masih boleh ditarik balik, jadi ia ditahan buat sementara waktu. Ia dikira sebagai cagaran apabila tempoh pegangan tamat.',
   },
   'payment.credited': {
     en: 'This top-up is complete.',
@@ -87,8 +87,8 @@ export const paymentTexts = {
   },
   'payment.repaid_on_hold': {
     en: 'Your debt has been repaid. The same amount of your limit stays reserved until the hold ends, because this payment can still be reversed.',
-    id: 'Pinjaman Anda sudah lunas. Limit Anda sebesar jumlah itu ditahan sampai masa tahan berakhir, karena pembayaran ini masih dapat ditarik kembali.',
-    ms: 'Pinjaman anda telah dijelaskan. Had anda sebanyak jumlah itu ditahan sehingga tempoh tahanan tamat, kerana bayaran ini masih boleh ditarik balik.',
+    id: 'Pinjaman Anda sudah lunas. Limit Anda sebesar jumlah itu ditahan sampai masa penahanan berakhir, karena pembayaran ini masih dapat ditarik kembali.',
+    ms: 'Pinjaman anda telah dijelaskan. Had anda sebanyak jumlah itu ditahan sehingga tempoh pegangan tamat, kerana bayaran ini masih boleh ditarik balik.',
   },
   'payment.nothing_owed': {
     en: 'You no longer owe anything for this reversed payment.',
@@ -169,8 +169,8 @@ export const paymentTexts = {
   },
   'payment.reason.refunded_during_hold': {
     en: 'The payment was refunded during its hold.',
-    id: 'Dana pembayaran ini dikembalikan selama masa tahan.',
-    ms: 'Bayaran ini dipulangkan dalam tempoh tahanan.',
+    id: 'Dana pembayaran ini dikembalikan selama masa penahanan.',
+    ms: 'Bayaran ini dipulangkan dalam tempoh pegangan.',
   },
   'payment.reason.refunded_after_credit': {
     en: 'The payment was refunded after it was credited.',
@@ -194,7 +194,7 @@ export const paymentTexts = {
   },
   'payment.reason.revoke_failed': {
     en: 'The payment was refunded just as its hold ended.',
-    id: 'Dana pembayaran ini dikembalikan tepat saat masa tahan berakhir.',
-    ms: 'Bayaran ini dipulangkan tepat semasa tempoh tahanan tamat.',
+    id: 'Dana pembayaran ini dikembalikan tepat saat masa penahanan berakhir.',
+    ms: 'Bayaran ini dipulangkan tepat semasa tempoh pegangan tamat.',
   },
 } as const satisfies Record<string, Text>

@@ -154,7 +154,7 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Pindahan minimum ialah 0.01 AUSD.',
   },
   valid_before_too_near: {
-    id: 'authorization.validBefore harus paling sedikit 5 menit dari sekarang',
+    id: 'authorization.validBefore harus minimal 5 menit dari sekarang',
     ms: 'authorization.validBefore mesti sekurang-kurangnya 5 minit dari sekarang',
   },
   valid_before_past: {
@@ -162,7 +162,7 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'authorization.validBefore mesti pada masa hadapan',
   },
   valid_before_soon: {
-    id: 'authorization.validBefore harus paling sedikit 60 detik dari sekarang',
+    id: 'authorization.validBefore harus minimal 60 detik dari sekarang',
     ms: 'authorization.validBefore mesti sekurang-kurangnya 60 saat dari sekarang',
   },
   valid_after_not_reached: {

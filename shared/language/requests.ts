@@ -48,7 +48,7 @@ const formTexts = {
   },
   'form.signature': {
     en: '{field} must be a signature: 0x and at least 65 bytes of hex',
-    id: '{field} harus berupa tanda tangan: 0x dan paling sedikit 65 byte heksadesimal',
+    id: '{field} harus berupa tanda tangan: 0x dan minimal 65 byte heksadesimal',
     ms: '{field} mesti berupa tandatangan: 0x dan sekurang-kurangnya 65 bait heksadesimal',
   },
   'form.object': {
@@ -68,7 +68,7 @@ const formTexts = {
   },
   'form.holder_name': {
     en: "{field} must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter",
-    id: "{field} harus 1 sampai 100 huruf, angka, spasi atau . , ' - / & ( ), dengan paling sedikit satu huruf",
+    id: "{field} harus 1 sampai 100 huruf, angka, spasi atau . , ' - / & ( ), dengan minimal satu huruf",
     ms: "{field} mesti 1 hingga 100 huruf, digit, ruang atau . , ' - / & ( ), dengan sekurang-kurangnya satu huruf",
   },
   'form.whole_settlement': {

@@ -17,7 +17,7 @@ type Op = {
   summary: string
   tags: string[]
   security?: Json[]
-  parameters?: { name: string; in: string; required?: boolean }[]
+  parameters?: { $ref?: string; name: string; in: string; required?: boolean }[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, Described>
 }
@@ -221,6 +221,18 @@ describe('the OpenAPI document', () => {
   })
 })
 
+test('the operations whose responses have sentences name their language', () => {
+  const worded = operations.filter(({ op }) =>
+    Object.keys((op.responses['200'] as { headers?: Json }).headers ?? {}).includes(
+      'Content-Language',
+    ),
+  )
+  expect(worded.map(({ name }) => name).sort()).toEqual([
+    ...['get /me', 'get /me/activity', 'get /me/activity/{id}', 'get /me/activity/{id}/receipt'],
+    ...['post /settlements/{id}/cancel', 'post /topups/{id}/cancel'],
+  ])
+})
+
 describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
   test('has a summary, a tag, a 200 response, and bodies in JSON, CSV or HTML', () => {
     expect(op.summary.length).toBeGreaterThan(5)
@@ -237,6 +249,14 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
     const declared = (op.parameters ?? []).filter((one) => one.in === 'path')
     expect(declared.map((one) => one.name)).toEqual(inPath)
     for (const one of declared) expect(one.required).toBe(true)
+  })
+  test('has a language unless a provider calls it, and names that of its errors', () => {
+    const languages = (op.parameters ?? []).filter(
+      ({ $ref }) => $ref === '#/components/parameters/AcceptLanguage',
+    )
+    expect(languages).toHaveLength(path.startsWith('/webhooks/') ? 0 : 1)
+    const failure = targetOf('#/components/responses/500') as unknown as Failure
+    expect(Object.keys(failure.headers)).toContain('Content-Language')
   })
   test('documents the refusals of its kind', () => {
     const documented = Object.keys(op.responses)

@@ -39,6 +39,7 @@ describe('GET /config', () => {
     expect(body).toMatchObject({
       ...{
         pairs: ['USD/IDR', 'USD/MYR'],
+        languages: ['en', 'id', 'ms'],
         quote: { seconds: 60 },
         session: { secondsMax: 604_800 },
       },
