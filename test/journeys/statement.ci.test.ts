@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
-import { okOf } from '#shared/client/client'
+import { okOf, openClient } from '#shared/client/client'
+import { type Code, catalogue } from '#shared/language/catalogue'
 import type { StatementItem } from '#shared/messages/statement'
 import { query } from '../support/database'
 import { newUser, verifiedUser } from '../support/people'
@@ -129,6 +131,33 @@ test('the CSV of a statement has one row for each item, and the receipt of an it
   const page = okOf(await person.api.receipt(ids.topup))
   for (const text of ['Rp 500,000', '30.769230 AUSD', item.txHash!, ids.topup])
     expect(page).toContain(text)
+})
+
+test('items of every owner and the account are in the language of the client, and the receipt too', async () => {
+  const refused = await person.sign({ to: person.wallet, valueMicro: 20_000n })
+  const to = privateKeyToAddress(generatePrivateKey())
+  const authorization = await person.sign({ to, valueMicro: 20_000n })
+  const { sendId } = okOf(await person.api.send({ authorization }))
+  await person.api.waitFor(sendId, { everyMs: 100 })
+  for (const language of ['id', 'ms'] as const) {
+    const { account } = person
+    const api = openClient({ baseUrl: stack.info.gateway, account, language })
+    const sentenceOf = (code: Code) => catalogue[code][language]
+    const { items } = okOf(await api.activity())
+    const said = (id: string) => items.find((item) => item.id === id)!.sentence
+    expect([said(ids.topup), said(ids.settlement), said(ids.cashout), said(sendId)]).toEqual([
+      ...[sentenceOf('payment.credited'), sentenceOf('payment.repaid')],
+      ...[sentenceOf('cashout.paid'), sentenceOf('send.sent')],
+    ])
+    const { verification } = okOf(await api.me())
+    expect(verification.sentence).toBe(sentenceOf('verification.approved'))
+    expect(await api.send({ authorization: refused })).toMatchObject({
+      refused: { code: 'to_self', message: sentenceOf('to_self') },
+    })
+    const amount = { id: 'Rp 500.000', ms: 'Rp 500,000' }[language]
+    for (const text of [sentenceOf('payment.credited'), amount])
+      expect(okOf(await api.receipt(ids.topup))).toContain(text)
+  }
 })
 
 test("security: another wallet's statement and receipts show nothing of it", async () => {
