@@ -1,6 +1,6 @@
 import type { Lifecycle } from '#platform/lifecycle'
 import type { Limits } from '#platform/metrics/state-limits'
-import { type Said, told } from '#shared/language/catalogue'
+import { sentenceOf, type TextRef } from '#shared/language/catalogue'
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -75,8 +75,8 @@ const nextActions: Readonly<Record<ShownState, NextAction | null>> = {
 
 /** Returns the words a user reads about a cash-out. */
 export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }) {
-  const why: readonly Said[] = reason ? [{ code: `cashout.reason.${reason}` }] : []
-  return { ...told([...why, { code: `cashout.${state}` }]), nextAction: nextActions[state] }
+  const why: readonly TextRef[] = reason ? [{ code: `cashout.reason.${reason}` }] : []
+  return { ...sentenceOf([...why, { code: `cashout.${state}` }]), nextAction: nextActions[state] }
 }
 
 /** The relayer's reasons for a take that failed permanently. */

@@ -5,9 +5,9 @@ import {
   catalogue,
   isKnown,
   parametersOf,
-  type Said,
+  sentenceOf,
+  type TextRef,
   textIn,
-  told,
 } from '#shared/language/catalogue'
 import { languages, type Text } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
@@ -24,12 +24,12 @@ const values: Readonly<Record<string, string>> = {
   ...{ ausd: '1234567890000', dueAt: '1797836459', defaultsAt: '1798441200' },
   since: '2026-11-21T07:00:00.000Z',
 }
-const saidOf = (code: Code): Said => {
+const refOf = (code: Code): TextRef => {
   const names = parametersOf(catalogue[code].en)
   return {
     code,
     ...Object.fromEntries(names.map((name) => [name, values[name] ?? `<${name}>`])),
-  } as Said
+  } as TextRef
 }
 
 describe('a text of the catalogue', () => {
@@ -41,7 +41,7 @@ describe('a text of the catalogue', () => {
 
   test.each(entries)('is rendered whole in every language: %s', (code, text) => {
     for (const language of languages) {
-      const rendered = textIn(language, [saidOf(code)])
+      const rendered = textIn(language, [refOf(code)])
       expect(rendered).not.toMatch(/undefined|NaN|Invalid|[{}]/)
       for (const name of parametersOf(text.en))
         if (!values[name]) expect(rendered).toContain(`<${name}>`)
@@ -67,7 +67,7 @@ describe('a text of the catalogue', () => {
     // @ts-expect-error Malay is missing.
     const part: Text = { en: 'Paid.', id: 'Dibayar.' }
     // @ts-expect-error The amount is missing.
-    const owed: Said = { code: 'payment.owed' }
+    const owed: TextRef = { code: 'payment.owed' }
     expect([Object.keys(part), isKnown(owed)]).toEqual([['en', 'id'], false])
   })
 })
@@ -94,22 +94,29 @@ test('a time is never after the one it stands for, and has a form however late i
   )
 })
 
+test('a time in no form is shown as it is', () => {
+  for (const language of languages)
+    expect(textIn(language, [{ code: 'paused_since', since: 'noon' }])).toEndWith(' noon)')
+})
+
 test('a value with a brace or a dollar sign is shown as it is', () => {
   const odd = { code: 'field_unknown', field: '{field}$&' } as const
   expect(textIn('en', [odd])).toBe('{field}$& is not a known field')
 })
 
 test('texts of a service are known by code and parameters, and their English goes with them', () => {
-  const says = [
+  const sent = [
     { code: 'payment.reason.refunded_after_credit' },
     { code: 'payment.owed', ausd: '5' },
   ]
-  expect(says.every(isKnown)).toBe(true)
+  expect(sent.every(isKnown)).toBe(true)
   for (const odd of [
     { code: 'payment.owed' },
     { code: 'payment.of_tomorrow' },
     { code: 'toString' },
   ])
     expect(isKnown(odd)).toBe(false)
-  expect(told([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith('You owe 0.000005 AUSD')
+  expect(sentenceOf([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith(
+    'You owe 0.000005 AUSD',
+  )
 })

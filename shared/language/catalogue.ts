@@ -31,7 +31,7 @@ type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : ne
  * A text by its code, with its parameters: `ausd` in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds,
  * `since` in ISO 8601; all others are shown as they are.
  */
-export type Said =
+export type TextRef =
   | { readonly code: Plain }
   | {
       readonly [K in Exclude<Code, Plain>]: { readonly code: K } & {
@@ -44,14 +44,17 @@ const seconds = (text: string, language: Language) => timeText(Number(text) * 1_
 const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
   ausd: (micro, language) => moneyText(micro, 'AUSD', language),
   ...{ dueAt: seconds, defaultsAt: seconds },
-  since: (iso, language) => (language === 'en' ? iso : timeText(Date.parse(iso), language)),
+  since: (iso, language) => {
+    const ms = Date.parse(iso)
+    return language === 'en' || Number.isNaN(ms) ? iso : timeText(ms, language)
+  },
 }
 
 const parameter = /\{(\w+)\}/g
 
 /** Renders texts in a language, one after the other. */
-export const textIn = (language: Language, said: readonly Said[]): string =>
-  said.map((one) => filled(catalogue[one.code][language], one, language)).join(' ')
+export const textIn = (language: Language, texts: readonly TextRef[]): string =>
+  texts.map((one) => filled(catalogue[one.code][language], one, language)).join(' ')
 
 const filled = (text: string, values: Readonly<Record<string, string>>, language: Language) =>
   text.replace(parameter, (_, name: string) => {
@@ -67,12 +70,15 @@ export const parametersOf = (text: string): string[] =>
 type Received = Readonly<Record<string, unknown>> & { readonly code: string }
 
 /** Returns true if the catalogue has the text and the text its parameters. */
-export const isKnown = (said: Received): said is Said =>
-  Object.hasOwn(catalogue, said.code) &&
-  parametersOf(catalogue[said.code as Code].en).every((name) => typeof said[name] === 'string')
+export const isKnown = (text: Received): text is TextRef =>
+  Object.hasOwn(catalogue, text.code) &&
+  parametersOf(catalogue[text.code as Code].en).every((name) => typeof text[name] === 'string')
 
 /**
  * Sentences as a service sends them: by code, and in English for a gateway of an earlier version, which may
  * not know a code yet.
  */
-export const told = (says: readonly Said[]) => ({ sentence: textIn('en', says), says: [...says] })
+export const sentenceOf = (texts: readonly TextRef[]) => ({
+  sentence: textIn('en', texts),
+  texts: [...texts],
+})

@@ -127,7 +127,7 @@ export const ActivityEntry = Type.Object({
    * `sentence` by code, for a gateway to render in the user's language. Open, because an upgrade may add a
    * code while an earlier gateway runs, which then shows `sentence`.
    */
-  says: Type.Optional(
+  texts: Type.Optional(
     Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),
   ),
   /** Not yet onchain, or not yet confirmed by the provider. */

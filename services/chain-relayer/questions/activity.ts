@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { cursorValues, newestFirst } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
-import { type Said, told } from '#shared/language/catalogue'
+import { sentenceOf, type TextRef } from '#shared/language/catalogue'
 import type { ActivityEntry, ActivityReason } from '#shared/messages/activity'
 import type { ChainActivity, ChainItem } from '#shared/messages/chain'
 import type { ReadRequestOf } from '#shared/messages/topic'
@@ -33,14 +33,14 @@ export function entryOf(operation: Operation & { kind: 'send' }): ActivityEntry 
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
   const reason = status === 'failed' ? reasonFrom(operation.reason) : undefined
-  const why: readonly Said[] = reason ? [{ code: `send.reason.${reason}` }] : []
+  const why: readonly TextRef[] = reason ? [{ code: `send.reason.${reason}` }] : []
   return {
     id: sendId,
     kind: 'send',
     status,
     inFlight: status === 'sending',
     ...(reason && { reason }),
-    ...told([...why, { code: `send.${status}` }]),
+    ...sentenceOf([...why, { code: `send.${status}` }]),
     nextAction: status === 'sending' ? 'wait' : null,
     ausd: authorization.value,
     to: authorization.to,

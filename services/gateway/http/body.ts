@@ -1,6 +1,6 @@
 import { Overdue, within } from '#platform/deadline'
 import type { Misfit, Reader } from '#platform/schema'
-import type { Said } from '#shared/language/catalogue'
+import type { TextRef } from '#shared/language/catalogue'
 import { forms } from '#shared/messages/form'
 import { badRequest, Refused } from './failure'
 import { openHeld } from './held'
@@ -109,12 +109,12 @@ export async function readBody<T>(request: Request, reader: Reader<T>): Promise<
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
   if (!isJson(request.headers.get('content-type'))) throw badRequest({ code: 'content_type' })
   const read = reader(parseJson(bytes).value)
-  if ('fault' in read) throw badRequest(saidOf(read))
+  if ('fault' in read) throw badRequest(textAbout(read))
   return read.value
 }
 
 /** Returns the text about a body that does not fit its schema. */
-function saidOf({ why, field, says }: Misfit): Said {
+function textAbout({ why, field, says }: Misfit): TextRef {
   if (why === 'not an object') return { code: 'body_not_object' }
   const form = forms.find((one) => one === says)
   if (form) return { code: `form.${form}`, field }

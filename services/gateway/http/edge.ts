@@ -41,7 +41,7 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   const failed = (request: Request, error: unknown): Response => {
     const failure = failureOf(error)
     const headers = { ...headersFor(request), ...failureHeaders(failure) }
-    const text = textIn(languageFor({ request, set: { headers } }), failure.says)
+    const text = textIn(languageFor({ request, set: { headers } }), failure.texts)
     return Response.json({ error: text }, { status: failure.status, headers })
   }
   const answer = async (request: Request): Promise<Response> => {
@@ -125,6 +125,6 @@ export function everyAnswer(
       if (failure.level !== 'quiet') log[failure.level]({ err: error, route }, 'request failed')
       set.status = failure.status
       Object.assign(set.headers, failureHeaders(failure))
-      return { error: textIn(languageFor({ request, set }), failure.says) }
+      return { error: textIn(languageFor({ request, set }), failure.texts) }
     })
 }

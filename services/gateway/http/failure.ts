@@ -2,7 +2,7 @@ import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
-import { type Said, textIn } from '#shared/language/catalogue'
+import { type TextRef, textIn } from '#shared/language/catalogue'
 import {
   type Answer,
   errorCodeHeader,
@@ -22,17 +22,17 @@ export class Refused extends Error {
   override name = 'Refused'
   constructor(
     readonly status: RefusedStatus,
-    readonly says: readonly Said[],
+    readonly texts: readonly TextRef[],
     readonly retryAfterSeconds?: number,
     /** Stable error code; defaults to that of the status. */
     readonly code?: RefusalCode,
   ) {
-    super(textIn('en', says))
+    super(textIn('en', texts))
   }
 }
 
 /** Creates a 400; the text names the field and the expected form. */
-export const badRequest = (says: Said) => new Refused(400, [says])
+export const badRequest = (text: TextRef) => new Refused(400, [text])
 
 /** Converts another service's refusal to HTTP. */
 export const refusedAs = (code: RefusalCode, since?: string): Refused =>
@@ -68,7 +68,7 @@ const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs))
 /** Response to a failure, and its log level. */
 export type Failure = {
   readonly status: number
-  readonly says: readonly Said[]
+  readonly texts: readonly TextRef[]
   readonly retryAfterSeconds?: number
   /** Stable error code, if the failure has one in `shared/refusals.ts`. */
   readonly code?: RefusalCode
@@ -78,11 +78,11 @@ export type Failure = {
 const retryAfterSeconds = 2
 const busy: Failure = {
   status: 503,
-  says: [{ code: 'busy' }],
+  texts: [{ code: 'busy' }],
   retryAfterSeconds,
   level: 'warn',
 }
-const bug: Failure = { status: 500, says: [{ code: 'internal' }], level: 'error' }
+const bug: Failure = { status: 500, texts: [{ code: 'internal' }], level: 'error' }
 
 /** Converts any error to a response. The message of an unexpected error is never exposed. */
 export function failureOf(error: unknown): Failure {
@@ -92,10 +92,10 @@ export function failureOf(error: unknown): Failure {
   return causesOf(error).some(isDependency) ? busy : bug
 }
 
-function refusedFailure({ status, says, retryAfterSeconds: given, code }: Refused): Failure {
+function refusedFailure({ status, texts, retryAfterSeconds: given, code }: Refused): Failure {
   const wait = given ?? (status === 503 || status === 429 ? retryAfterSeconds : undefined)
   return {
-    ...{ status, says, level: 'quiet' as const },
+    ...{ status, texts, level: 'quiet' as const },
     ...(wait ? { retryAfterSeconds: wait } : {}),
     ...(code ? { code } : {}),
   }

@@ -74,7 +74,7 @@ describe('the gateway answers a failure with', () => {
     ],
   ])('%s', (_, error, status, message, retryAfterSeconds) => {
     const failure = failureOf(error)
-    expect([failure.status, textIn('en', failure.says), failure.retryAfterSeconds]).toEqual([
+    expect([failure.status, textIn('en', failure.texts), failure.retryAfterSeconds]).toEqual([
       status,
       message,
       retryAfterSeconds,

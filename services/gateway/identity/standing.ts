@@ -1,6 +1,6 @@
 import type { GetMe } from '#shared/api/account'
 import type { AnswerOf } from '#shared/api/route'
-import type { Said } from '#shared/language/catalogue'
+import type { TextRef } from '#shared/language/catalogue'
 import type { IdentityState } from './identity'
 import type { Progress } from './provider'
 
@@ -38,8 +38,8 @@ type Standing = keyof typeof answers
 export function verificationOf(known: Known | null, verified: boolean) {
   const standing = standingOf(known, verified)
   const [status, nextAction] = answers[standing]
-  const says: Said = { code: `verification.${standing}` }
-  return { status, nextAction, says }
+  const text: TextRef = { code: `verification.${standing}` }
+  return { status, nextAction, text }
 }
 
 function standingOf(known: Known | null, verified: boolean): Standing {

@@ -145,10 +145,10 @@ export const activityItemRoute = (context: Context, access: Access) => {
 
 /** Returns an item as the user reads it; in English if its service has words that are newer than ours. */
 export function itemOf(
-  { says, ...item }: ActivityEntry,
+  { texts, ...item }: ActivityEntry,
   language: Language,
-): Omit<ActivityEntry, 'says'> {
-  return says?.every(isKnown) ? { ...item, sentence: textIn(language, says) } : item
+): Omit<ActivityEntry, 'texts'> {
+  return texts?.every(isKnown) ? { ...item, sentence: textIn(language, texts) } : item
 }
 
 type Page = { readonly limit: number; readonly before?: Cursor }

@@ -15,11 +15,11 @@ const asking = (language: string, more: object = {}) => ({
   headers: { authorization, 'accept-language': language, ...more },
 })
 const id = `pay_${'x'.repeat(22)}`
-const says = [
+const texts = [
   { code: 'payment.reason.refunded_after_credit' },
   { code: 'payment.owed', ausd: '1538462' },
 ]
-const item = { ...entryAt(1, id), says }
+const item = { ...entryAt(1, id), texts }
 const activity = okay({ items: [item], inFlight: [item] })
 const none = okay({ items: [], inFlight: [] })
 const replies: Replies = {
@@ -199,7 +199,7 @@ describe.each(others)('in the language %s', (language) => {
       expect(response.headers.get('content-language')).toBe(language)
     for (const shown of [...items, ...inFlight, await alone.json(), await canceled.json()]) {
       expect(shown).toMatchObject({ id, sentence: expect.stringContaining(owed[language]) })
-      expect(shown).not.toHaveProperty('says')
+      expect(shown).not.toHaveProperty('texts')
     }
   })
 
@@ -245,10 +245,10 @@ test('English is the default, and any other header changes nothing else', async 
 test('the sentence of a service that has a newer or no code is shown as it is', async () => {
   for (const odd of [
     undefined,
-    [...says, { code: 'payment.of_tomorrow' }],
+    [...texts, { code: 'payment.of_tomorrow' }],
     [{ code: 'payment.owed' }],
   ]) {
-    const own = await fixtureOf({ 'payments.item': okay({ item: { ...item, says: odd } }) })
+    const own = await fixtureOf({ 'payments.item': okay({ item: { ...item, texts: odd } }) })
     const response = await own.call('GET', `/me/activity/${id}`, asking('id'))
     expect([response.status, ((await response.json()) as { sentence: string }).sentence]).toEqual([
       200,

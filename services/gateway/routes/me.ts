@@ -124,8 +124,8 @@ function meOf(
 
 const verificationIn = (
   language: Language,
-  { says, ...rest }: ReturnType<typeof verificationOf>,
-): Me['verification'] => ({ ...rest, sentence: textIn(language, [says]) })
+  { text, ...rest }: ReturnType<typeof verificationOf>,
+): Me['verification'] => ({ ...rest, sentence: textIn(language, [text]) })
 
 /** Returns the open cycle with its sentence, as of the time of the block. */
 const cycleOf = (

@@ -1,11 +1,11 @@
-import { type Said, told } from '#shared/language/catalogue'
+import { sentenceOf, type TextRef } from '#shared/language/catalogue'
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
 import type { ListedPayment } from './activity.store'
 
 // What a user reads about a payment: a code for an unusual outcome, sentences, and the next step.
 
-type Words = { readonly says: readonly Said[]; readonly nextAction: NextAction | null }
+type Words = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
 type Status = Exclude<PaymentState, 'opening'>
 
 /** Next step for each state shown to the user. */
@@ -15,25 +15,25 @@ const nextActions: Readonly<Record<Status, NextAction | null>> = {
   ...{ review: 'contact support', refunding: 'wait', accepted: null },
 }
 const wordsAbout = (status: Status): Words => ({
-  says: [{ code: `payment.${status}` }],
+  texts: [{ code: `payment.${status}` }],
   nextAction: nextActions[status],
 })
 
-const unconfirmed: Words = { says: [{ code: 'payment.unconfirmed' }], nextAction: 'wait' }
+const unconfirmed: Words = { texts: [{ code: 'payment.unconfirmed' }], nextAction: 'wait' }
 
 const unpaid: Words & { reason: ActivityReason } = {
   reason: 'not_paid_in_time',
-  says: [{ code: 'payment.unpaid' }, { code: 'payment.nothing_charged' }],
+  texts: [{ code: 'payment.unpaid' }, { code: 'payment.nothing_charged' }],
   nextAction: null,
 }
 
 const canceled: Words & { reason: ActivityReason } = {
   reason: 'cancelled',
-  says: [{ code: 'payment.reason.cancelled' }, { code: 'payment.nothing_charged' }],
+  texts: [{ code: 'payment.reason.cancelled' }, { code: 'payment.nothing_charged' }],
   nextAction: null,
 }
 
-const repaidOnHold: Words = { says: [{ code: 'payment.repaid_on_hold' }], nextAction: 'wait' }
+const repaidOnHold: Words = { texts: [{ code: 'payment.repaid_on_hold' }], nextAction: 'wait' }
 
 /** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
@@ -41,13 +41,13 @@ const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revo
 /** Words for a payment reversed after its hold; `micro` (10⁻⁶ AUSD) is still owed. */
 const takenBack = (micro: string): Words =>
   micro === '0'
-    ? { says: [{ code: 'payment.nothing_owed' }], nextAction: null }
-    : { says: [{ code: 'payment.owed', ausd: micro }], nextAction: 'contact support' }
+    ? { texts: [{ code: 'payment.nothing_owed' }], nextAction: null }
+    : { texts: [{ code: 'payment.owed', ausd: micro }], nextAction: 'contact support' }
 
 /** Returns the words for a payment in the status shown to its user. */
 export function wordsFor(payment: ListedPayment, status: Status) {
-  const { says, nextAction, ...why } = wordsAt(payment, status)
-  return { ...why, ...told(says), nextAction }
+  const { texts, nextAction, ...why } = wordsAt(payment, status)
+  return { ...why, ...sentenceOf(texts), nextAction }
 }
 
 function wordsAt(
@@ -59,13 +59,15 @@ function wordsAt(
   // Past its end, but the provider has not yet been asked how it ended.
   if (status === 'expired' && payment.state === 'awaiting_payment') return unconfirmed
   if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? canceled : unpaid
-  const { says, nextAction } = wordsOf(payment, status)
+  const { texts, nextAction } = wordsOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
-  const why: readonly Said[] = payment.reason ? [{ code: `payment.reason.${payment.reason}` }] : []
-  const late: readonly Said[] = isLate ? [{ code: 'payment.paid_late' }] : []
+  const why: readonly TextRef[] = payment.reason
+    ? [{ code: `payment.reason.${payment.reason}` }]
+    : []
+  const late: readonly TextRef[] = isLate ? [{ code: 'payment.paid_late' }] : []
   return {
     ...(reason ? { reason } : {}),
-    says: [...why, ...late, ...(waits ? [] : says)],
+    texts: [...why, ...late, ...(waits ? [] : texts)],
     nextAction: waits ? 'wait' : nextAction,
   }
 }
