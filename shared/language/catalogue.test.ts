@@ -82,6 +82,15 @@ test('amounts and times have the form of the language', () => {
   expect(textIn('ms', [due])).toContain(' pada 21 Disember 2026, 15:00 waktu Malaysia. Bayaran')
 })
 
+test.each(entries)('an amount in a text has the separators of the language: %s', (_, text) => {
+  const numbers = (one: string): string[] => [...(one.match(/\d[\d.,]*[.,]\d+/g) ?? [])]
+  const swapped = (one: string) => one.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'))
+  const said = numbers(text.en)
+  expect(numbers(text.ms)).toEqual(said)
+  const times = /pukul \d\d\.\d\d/g
+  expect(numbers(text.id.replace(times, ''))).toEqual(said.map(swapped))
+})
+
 test('a time is never after the one it stands for, and has a form however late it is', () => {
   for (const language of languages) {
     const at = Date.parse('2026-03-01T16:59:59.999Z')

@@ -132,6 +132,8 @@ export const hostileHeaders: readonly Readonly<Record<string, string>>[] = [
   { 'x-request-id': 'x'.repeat(5_000) },
   { 'x-forwarded-for': '1.1.1.1, 2.2.2.2, ::1' },
   { 'if-none-match': '"'.repeat(3_000) },
+  { 'accept-language': 'id;q=9, ,;q=;, *;q=-1, __proto__' },
+  { 'accept-language': 'ms-'.repeat(2_000) },
   { 'x-callback-token': '' },
   { 'x-callback-token': 'x'.repeat(3_000) },
   { traceparent: '00-0-0-00' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pino from 'pino'
+import { requestTexts } from '#shared/language/requests'
 import { listen } from '../listen'
 import { openConsole } from '../operators/console'
 import { openOperators } from '../operators/listener'
@@ -30,6 +31,12 @@ afterAll(async () => {
 
 const get = (path: string, host: string, version = '1.1') =>
   sendRaw(server.port, `GET ${path} HTTP/${version}\r\n${host}\r\n`)
+
+test('a Host header that names no host is refused in the language of the request', async () => {
+  const { headers, body } = await get('/health', 'Host: a b\r\nAccept-Language: id\r\n')
+  expect(JSON.parse(body)).toEqual({ error: requestTexts.host_missing.id })
+  expect(headers.get('content-language')).toBe('id')
+})
 
 describe('the gateway answers 400 without a log line to a Host header that names no host', () => {
   test.each([

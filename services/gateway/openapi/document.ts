@@ -242,5 +242,10 @@ const errorSchema = {
   type: 'object',
   description: 'An error; the x-error-code header has the stable code.',
   required: ['error'],
-  properties: { error: { type: 'string', description: 'A message the app may show.' } },
+  properties: {
+    error: {
+      type: 'string',
+      description: 'A message the app may show, in the language of the request.',
+    },
+  },
 }
