@@ -53,7 +53,7 @@ const ifNoneMatch = {
   description: '`ETag` of the response that the app already has.',
   schema: { type: 'string' },
 }
-const headersOf = ({ tagged, worded }: Operation) => ({
+const headersOf = ({ tagged, worded }: OperationDoc) => ({
   ...(tagged ? { ETag: etagHeader } : {}),
   ...(worded ? { 'Content-Language': contentLanguage } : {}),
 })
