@@ -273,6 +273,30 @@ describe('reading the provider list', () => {
     expect((await readTo()).getTime()).toBeGreaterThan(Date.now() + hourMs - 60_000)
   })
 
+  test.each([
+    ['ahead', 7_200_000],
+    ['behind', -7_200_000],
+  ])('a row of a provider whose clock is two hours %s for a while is found', async (_, ms) => {
+    await read()
+    // The books of a service begin a day before its first row.
+    await fixture.admin`
+      update books.checkpoints set read_to = now() - interval '1 day' where source = 'opening:ID'`
+    await sandbox.control('faults', { api: { clockAheadMs: ms } })
+    const reference = `clock-${ms}`
+    const { json } = await sandbox.call(
+      'ID',
+      '/sessions',
+      sessionBody({
+        ...{ reference_id: reference, amount: 150_000 },
+        expires_at: new Date(Date.now() + ms + 900_000).toISOString(),
+      }),
+    )
+    await sandbox.control(`sessions/${json.payment_session_id}/pay`, { channel_code: 'DANA' })
+    await sandbox.control('faults', {})
+    await read()
+    expect(await rows(`${reference}%`)).toHaveLength(1)
+  })
+
   test('a failed reading does not move the checkpoint', async () => {
     const before = await readTo()
     for (const api of [{ forbidList: 1 }, { rateLimitRate: 1 }, { errorRate: 1 }]) {

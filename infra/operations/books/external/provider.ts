@@ -14,13 +14,14 @@ import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
-/** Overlap between reads, because rows appear late. */
-const overlapMs = 2 * 3_600_000
+/** How wrong the provider's clock or ours may be, and for how long a row may be late. */
+const clockMs = 2 * 3_600_000
+const lateMs = 2 * 3_600_000
+/** Overlap between reads. */
+const overlapMs = clockMs + lateMs
 /** Interval and overlap of deep reads: a fee may appear without a new change time. */
 const deepEveryMs = 86_400_000
 const deepMs = 7 * 86_400_000
-/** Margin for differences between the provider's clock and ours. */
-const marginMs = 3_600_000
 /** Step of a read, each committed: the provider's rate limit may interrupt a first read. */
 const stepMs = 86_400_000
 const rowsMax = 500
@@ -42,7 +43,7 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   const nowMs = clock()
   const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
   const againMs = noted ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
-  const endMs = nowMs + marginMs
+  const endMs = nowMs + overlapMs
   for (let fromMs = Math.max(began.getTime(), againMs); fromMs < endMs; fromMs += stepMs) {
     const toMs = Math.min(fromMs + stepMs, endMs)
     const window = { updatedFrom: new Date(fromMs), updatedTo: new Date(toMs) }
