@@ -47,6 +47,9 @@ export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
 
+/** How wrong the provider's clock may be. */
+const clockMs = 2 * 3_600_000
+
 /** Opens a read-only client of the payment provider. */
 export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
   const log = openLog('operator', 'silent')
@@ -58,7 +61,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
   return {
     /** Lists payments and payouts that changed since. Throws if a list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
-      const order = { types, updatedFrom: since }
+      const order = { types, updatedFrom: new Date(since.getTime() - clockMs) }
       const lists = providerAccounts.map(async (account) =>
         (await listAllTransactions(clients[account], order)).map((row) => ({ ...row, account })),
       )
