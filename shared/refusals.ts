@@ -41,6 +41,11 @@ export const refusals = {
     message:
       'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after 00:00 UTC.',
   },
+  account_checks_too_many: {
+    status: 429,
+    message:
+      'Too many account checks today. You can cash out without one, or try again after 00:00 UTC.',
+  },
   gas_budget_spent: {
     status: 429,
     message: 'Too many transfers today. Try again after 00:00 UTC.',

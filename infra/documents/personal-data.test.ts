@@ -87,6 +87,9 @@ describe('the table of personal data', () => {
   test('knows where bank accounts are', () => {
     const accounts = personalData.find(({ what }) => what.startsWith('bank account'))!
     expect(places.filter((place) => holds(accounts, place)).sort()).toEqual([
+      'payouts.account.check:accountHolderName',
+      'payouts.account.check:accountNumber',
+      'payouts.account.check:channelCode',
       'payouts.cashout.create:accountHolderName',
       'payouts.cashout.create:accountNumber',
       'payouts.cashout.create:channelCode',

@@ -30,16 +30,24 @@ export const personalData: readonly Personal[] = [
       '*:accountHolderName',
       '*:channelCode',
     ],
-    why: 'The payout is ordered again until a bank has accepted it.',
+    why: 'The payout is ordered again until a bank has accepted it; a check of the account asks the provider.',
     how:
       'Sealed (AES-256-GCM) with a key outside the database; number and name are emptied ' +
       `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). No stream carries them. Only payouts has the key, and opens them for the bank and for the user's own export.`,
   },
   {
     what: 'bank account: keyed hash of bank and number',
-    places: ['payouts.payouts.account_mark'],
-    why: 'The daily limit on cash-outs also holds per bank account.',
-    how: 'HMAC with a key outside the database. Emptied with the bank account.',
+    places: ['payouts.payouts.account_mark', 'payouts.account_checks.account_mark'],
+    why: 'The daily limits on cash-outs and account checks also hold per bank account.',
+    how:
+      'HMAC with a key outside the database. Emptied with the bank account; that of a check is removed ' +
+      'after a day.',
+  },
+  {
+    what: 'account check: verdict, and keyed hash of bank, number and name',
+    places: ['payouts.account_checks.verdict', 'payouts.account_checks.request_mark'],
+    why: 'A repeated check is recognised: it counts once and gets the same verdict.',
+    how: 'HMAC with a key outside the database. Removed after a day. The name at the bank is not stored.',
   },
   {
     what: 'signed transfer',

@@ -29,7 +29,13 @@ const isWrittenOnce = (schema: string, table: string) =>
 /** Rows that nothing can refer to once they are old enough: the pruning job deletes them. */
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
-  ...['chain_relayer.spent', 'chain_relayer.spent_days', 'chain_relayer.burnt', 'books.runs'],
+  ...[
+    'payouts.account_checks',
+    'chain_relayer.spent',
+    'chain_relayer.spent_days',
+    'chain_relayer.burnt',
+    'books.runs',
+  ],
   ...['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
 ])
 

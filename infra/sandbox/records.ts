@@ -146,6 +146,14 @@ export type Payout = {
   readonly updatedAt: string
 }
 
+/** Name that the bank has for an account; null if it does not say. */
+export type Holder = {
+  /** Bank code and account number. */
+  readonly id: string
+  readonly found: boolean
+  readonly name: string | null
+}
+
 /** Top-up (above 0) or withdrawal by the account's owner, in minor units. */
 export type OwnMove = {
   readonly id: string

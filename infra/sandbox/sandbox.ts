@@ -1,4 +1,5 @@
 import { balanceEndpoints } from './balance'
+import { holderControls, holderEndpoints } from './channels/holder'
 import type { Config } from './config'
 import type { Context } from './context'
 import { bookControls } from './controls/book-controls'
@@ -82,6 +83,7 @@ const routesOf = (context: Context): Route[] => [
     ...refundEndpoints,
     ...payoutEndpoints,
     ...payoutV3Endpoints,
+    ...holderEndpoints,
     ...transactionEndpoints,
     ...balanceEndpoints,
   ]),
@@ -93,6 +95,7 @@ const routesOf = (context: Context): Route[] => [
     ...payerControls(context),
     ...paymentControls(context),
     ...payoutControls(context),
+    ...holderControls(context),
     ...identityControls(context),
     ...bookControls(context),
     ...chainControls(context),

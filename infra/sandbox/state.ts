@@ -2,6 +2,7 @@ import { type Journal, noJournal, openJournal, readJournal } from './journal'
 import type {
   Applicant,
   Chargeback,
+  Holder,
   IdentityLink,
   OwnMove,
   Payment,
@@ -20,6 +21,7 @@ export type Records = {
   refunds: Refund
   chargebacks: Chargeback
   payouts: Payout
+  holders: Holder
   ownMoves: OwnMove
   applicants: Applicant
   links: IdentityLink
@@ -47,6 +49,7 @@ export function openBook(path: string | null): Book {
     refunds: openShelf(),
     chargebacks: openShelf(),
     payouts: openShelf(),
+    holders: openShelf(),
     ownMoves: openShelf(),
     applicants: openShelf(),
     links: openShelf(),

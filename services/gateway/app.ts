@@ -6,7 +6,7 @@ import { openMethods } from './http/methods'
 import { openApiDocument } from './openapi/document'
 import { activityItemRoute, activityRoute } from './routes/activity'
 import { cancelRoutes } from './routes/cancel'
-import { cashoutsRoute } from './routes/cashouts'
+import { accountCheckRoute, cashoutsRoute } from './routes/cashouts'
 import { configRoute } from './routes/config'
 import { docsRoutes } from './routes/docs'
 import { exportRoute } from './routes/export'
@@ -38,6 +38,7 @@ const routes = [
   settlementsRoute,
   cancelRoutes,
   cashoutsRoute,
+  accountCheckRoute,
   sendsRoute,
   verifyRoute,
   paymentsWebhookRoute,

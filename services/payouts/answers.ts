@@ -1,4 +1,5 @@
 import type { Handler } from '#platform/bus/serve'
+import { answerAccountCheck } from './account-check/check'
 import type { Context } from './context'
 import { answerErase } from './person/erase'
 import { answerActivity, answerItem, answerOwed } from './queries/activity'
@@ -9,6 +10,7 @@ import { answerCashouts, answerPayoutsPause } from './request/open'
 /** Handlers of every request this service answers. */
 export const answersOf = (context: Context): Handler[] => [
   answerCashouts(context),
+  answerAccountCheck(context),
   answerTerms(context),
   answerLimit(context),
   answerActivity(context),

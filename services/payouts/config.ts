@@ -73,6 +73,11 @@ export const fields = {
     about: 'the same for one bank account, over all wallets',
     fallback: '3',
   }),
+  ACCOUNT_CHECKS_DAY_MAX: integer({
+    about:
+      'limit on the account checks of all wallets per UTC day; the provider may charge for each',
+    fallback: '2000',
+  }),
   BALANCE_LOW_IDR: amount({
     about: 'alert when uncommitted rupiah at the provider falls below this (whole rupiah)',
     fallback: '50000000',

@@ -25,6 +25,8 @@ export type Context = {
   readonly dayMicroMax: bigint
   /** Numbers of cash-outs given back in a UTC day after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
+  /** Limit on the account checks of all wallets per UTC day. */
+  readonly accountChecksDayMax: number
   /** Time without an update before a recheck, and how long paid cash-outs are rechecked. */
   readonly recheckAfterMs: number
   readonly reversalWatchMs: number

@@ -35,6 +35,16 @@ export function checkBank(
   if (fiatMinor < channel.minMinor) return 'payout_below_bank_minimum'
   if (fiatMinor > channel.maxMinor || fiatMinor > payoutMaxMinor) return 'payout_above_maximum'
   if (fiatMinor % channel.incrementMinor !== 0n) return 'payout_not_in_increment'
+  return checkAccount(bank, channel, lengths)
+}
+
+/** Returns the first rule that a bank account breaks. */
+export function checkAccount(
+  bank: CashoutRequest['bank'],
+  channel: Channel | undefined,
+  lengths: AccountLengths,
+): 'bank_unknown' | 'bank_account_format' | undefined {
+  if (!channel) return 'bank_unknown'
   const [min, max] = accountDigits(channel, lengths)
   const { length } = bank.accountNumber
   return length < min || length > max ? 'bank_account_format' : undefined

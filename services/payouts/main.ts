@@ -17,6 +17,7 @@ import { webhookReactions } from './incoming/webhook'
 import { positions } from './ledger/tables'
 import { relayReactions } from './onchain/relay'
 import { unsealWith } from './person/unseal'
+import { openSandboxPayouts } from './providers/sandbox/client'
 import { openXendit } from './providers/xendit/client'
 import { oldestCashouts } from './queries/activity.store'
 import { figuresOf } from './queries/metrics'
@@ -27,7 +28,7 @@ import { openBalance, watchBalance } from './treasury/balance'
 const name = 'payouts'
 const description = 'cash-outs: AUSD taken, bank transfers, AUSD returned'
 /** Adapters by PROVIDER_KIND. The sandbox implements the real wire format. */
-const adapters = { xendit: openXendit, sandbox: openXendit } as const
+const adapters = { xendit: openXendit, sandbox: openSandboxPayouts } as const
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
@@ -53,6 +54,7 @@ await runService(name, fields, async (config, runtime) => {
     accountLengths: config.bankAccountLengths,
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
     givenBackMax: givenBackMaxOf(config),
+    accountChecksDayMax: config.accountChecksDayMax,
     ...{ recheckAfterMs: config.recheckAfterMs, reversalWatchMs: config.reversalWatchMs },
   }
   await using recheck = startRechecking(context, config)

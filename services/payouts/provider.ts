@@ -51,6 +51,12 @@ export type PayoutOrder = {
   readonly promised: Promised
 }
 
+/** A bank account and the holder name that the user gave. */
+export type BankAccountOfHolder = Pick<
+  PayoutOrder,
+  'channelCode' | 'accountNumber' | 'accountHolderName'
+>
+
 /** A bank the provider can pay, with its limits per transfer. */
 export type Channel = {
   readonly code: string
@@ -67,6 +73,9 @@ export type Hint =
   | { about: 'payout'; payoutId: string }
   | { about: 'odd_payout'; event: string }
   | { about: 'other' }
+
+/** Whether a bank account has a given holder. */
+export type HolderVerdict = 'match' | 'no_match' | 'cannot_tell'
 
 /**
  * The payout provider. Calls throw `ProviderUnknown` if it is unknown whether the provider acted,
@@ -87,6 +96,11 @@ export type PayoutProvider = {
   readonly listTransactions: (agoMs: number) => Promise<readonly Listed[]>
   /** Returns the available rupiah, rounded down; never below 0. */
   readonly balance: () => Promise<bigint>
+  /**
+   * Compares the holder of a bank account with the given name; neither leaves the adapter. It may throw,
+   * which is no verdict.
+   */
+  readonly checkHolder: (account: BankAccountOfHolder) => Promise<HolderVerdict>
   readonly listChannels: () => Promise<readonly Channel[]>
   /** Maps a stored provider status. */
   readonly statusOf: (word: string) => PayoutStatus

@@ -12,14 +12,15 @@ import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
+import { answerAccountCheck } from './account-check/check'
 import { cashouts } from './cashout.table'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
 import { webhookReactions } from './incoming/webhook'
 import { relayReactions } from './onchain/relay'
-import type { PayoutApi, PayoutApis } from './provider'
-import { openXendit } from './providers/xendit/client'
+import type { HolderVerdict, PayoutApi, PayoutApis } from './provider'
+import { openSandboxPayouts } from './providers/sandbox/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
@@ -48,13 +49,15 @@ function openOtherServices() {
     /** Balance less transfers in progress, and the nonces of the takes among these. */
     free: string
     counted: string[]
-  } = { ...unlimited }
+    verified: boolean
+  } = { ...unlimited, verified: true }
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject.endsWith('check'))
       return chain.refused
         ? refuse(chain.refused)
         : ok({ free: chain.free, counted: chain.counted })
+    if (subject === 'chain.account') return ok({ verified: chain.verified })
     return answerQuote(subject, request)
   }
   const ask = async <Q extends Question>({ subject }: Q, request: unknown) =>
@@ -113,7 +116,7 @@ export async function openFixture(
   const secretKey = testConfig.secretKeys.ID
   const outside = openDetour(() => sandbox.url)
   const api = { secretKey, baseUrl: outside.url, requestsPerMinute: 60_000, log }
-  const providerBy = (...apis: PayoutApis) => openXendit({ ...api, apis })
+  const providerBy = (...apis: PayoutApis) => openSandboxPayouts({ ...api, apis })
   const provider = providerBy(options.payoutsApi ?? 'v2')
   const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
   const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
@@ -128,6 +131,7 @@ export async function openFixture(
     ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', recheckAfterMs, reversalWatchMs, log },
     clock: () => time.clock() + aheadMs,
+    accountChecksDayMax: 1_000_000,
     ...{ dayMicroMax: 10n ** 11n, givenBackMax: { ofWallet: 1_000, toAccount: 1_000 } },
     poke: () => {},
   }
@@ -171,6 +175,11 @@ export async function openFixture(
       refused?: RefusalCode
       since?: string
     }>
+  const check = (asked: { wallet: string; bank: object }, other: Partial<Context> = {}) =>
+    answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
+      ok?: { verdict: HolderVerdict; sentence: string }
+      refused?: RefusalCode
+    }>
   /** An operator pauses or resumes cash-outs. */
   const pause = async (to: 'paused' | 'running') => {
     const [seen] = await database.read((db) => db.select().from(pauses))
@@ -204,7 +213,19 @@ export async function openFixture(
   }
   return {
     ...others,
-    ...{ context, database, create, pause, request, row, relayed, deliver, control, providerBy },
+    ...{
+      context,
+      database,
+      create,
+      check,
+      pause,
+      request,
+      row,
+      relayed,
+      deliver,
+      control,
+      providerBy,
+    },
     /** Detours calls to the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by

@@ -6,7 +6,7 @@ import { SendCreate } from '#shared/messages/chain'
 import { Authorization, Bank, FiatAmount, Uuid } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
-import { CashoutCreate } from '#shared/messages/payouts'
+import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 
 /** Opens a checkout for a top-up, which becomes collateral. */
 export const PostTopup = route({
@@ -77,6 +77,22 @@ export const PostCashout = route({
     },
   ),
   answer: CashoutCreate.answer,
+})
+
+/** Checks the holder name of a bank account; no cash-out needs it. */
+export const PostAccountCheck = route({
+  method: 'POST',
+  path: '/cashouts/check',
+  access: 'signed',
+  body: Type.Object(
+    { bank: Bank },
+    {
+      additionalProperties: false,
+      title: 'AccountCheckRequest',
+      description: 'A bank account and the holder name to check.',
+    },
+  ),
+  answer: AccountCheck.answer,
 })
 
 /** Relays a signed transfer exactly once. */

@@ -2,6 +2,7 @@ import { GetExport, GetMe, PostCountry, PostVerification } from '#shared/api/acc
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import { GetConfig } from '#shared/api/config'
 import {
+  PostAccountCheck,
   PostCashout,
   PostSend,
   PostSettlement,
@@ -129,6 +130,8 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     cancelTopUp: (id: string) => signed(PostTopupCancel, undefined, { params: { id } }),
     /** Cancels the open checkout of a settlement; returns the item afterwards, canceled or paid. */
     cancelSettlement: (id: string) => signed(PostSettlementCancel, undefined, { params: { id } }),
+    /** Checks the holder name of a bank account before a cash-out; a few times a day. */
+    checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
     /** Waits until a top-up, settlement, cash-out or send is no longer in flight. */

@@ -61,6 +61,7 @@ export const questions: readonly Question[] = [
   payments.LossGivenBack,
   payouts.PayoutsTerms,
   payouts.CashoutCreate,
+  payouts.AccountCheck,
   payouts.PayoutsLimit,
   payouts.PayoutsActivity,
   payouts.PayoutsItem,

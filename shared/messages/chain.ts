@@ -13,56 +13,61 @@ import {
 import { question } from '#shared/messages/topic'
 
 /** State of a wallet in the contract, at the newest block. Refused: chain_unavailable. */
-export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway', 'payments'], {
-  request: Type.Object({ wallet: Address }),
-  answer: Type.Object({
-    wallet: Address,
-    verified: Type.Boolean(),
-    defaulted: Type.Boolean(),
-    frozen: Type.Boolean(),
-    score: Amount,
-    ratioBps: Amount,
-    cycles: Type.Integer(),
-    collateral: Type.Object({
-      value: Amount,
-      shares: Amount,
-      pendingShares: Amount,
-      /** Current value of the pending shares in 10⁻⁶ AUSD. */
-      pendingValue: Amount,
-      pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
-    }),
-    limit: Amount,
-    drawn: Amount,
-    /** Debt repaid by payments that may still be reversed; it does not free collateral yet. */
-    encumbered: Amount,
-    encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
-    /** Amount that can be drawn now. */
-    available: Amount,
-    balance: Type.Object({ ausd: Amount, native: Amount }),
-    /**
-     * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one
-     * before it may be defaulted.
-     */
-    cycle: Type.Union([
-      Type.Object({
-        number: Type.Integer(),
-        openedAt: UnixSeconds,
-        dueAt: UnixSeconds,
-        defaultsAt: UnixSeconds,
+export const ChainAccount = question(
+  'chain.account',
+  'chain-relayer',
+  ['gateway', 'payments', 'payouts'],
+  {
+    request: Type.Object({ wallet: Address }),
+    answer: Type.Object({
+      wallet: Address,
+      verified: Type.Boolean(),
+      defaulted: Type.Boolean(),
+      frozen: Type.Boolean(),
+      score: Amount,
+      ratioBps: Amount,
+      cycles: Type.Integer(),
+      collateral: Type.Object({
+        value: Amount,
+        shares: Amount,
+        pendingShares: Amount,
+        /** Current value of the pending shares in 10⁻⁶ AUSD. */
+        pendingValue: Amount,
+        pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
       }),
-      Type.Null(),
-    ]),
-    /**
-     * True during a pause of the contract, at whose end all due dates move by its length. An earlier
-     * version does not send it.
-     */
-    paused: Type.Optional(Type.Boolean()),
-    blockNumber: Amount,
-    /** Time of that block. */
-    blockTime: UnixSeconds,
-  }),
-  repeat: 'changes nothing',
-})
+      limit: Amount,
+      drawn: Amount,
+      /** Debt repaid by payments that may still be reversed; it does not free collateral yet. */
+      encumbered: Amount,
+      encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
+      /** Amount that can be drawn now. */
+      available: Amount,
+      balance: Type.Object({ ausd: Amount, native: Amount }),
+      /**
+       * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one
+       * before it may be defaulted.
+       */
+      cycle: Type.Union([
+        Type.Object({
+          number: Type.Integer(),
+          openedAt: UnixSeconds,
+          dueAt: UnixSeconds,
+          defaultsAt: UnixSeconds,
+        }),
+        Type.Null(),
+      ]),
+      /**
+       * True during a pause of the contract, at whose end all due dates move by its length. An earlier
+       * version does not send it.
+       */
+      paused: Type.Optional(Type.Boolean()),
+      blockNumber: Amount,
+      /** Time of that block. */
+      blockTime: UnixSeconds,
+    }),
+    repeat: 'changes nothing',
+  },
+)
 
 /**
  * Contract addresses and terms of the credit line. These never change. Excludes the URL of our

@@ -33,6 +33,24 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
   repeat: 'once by its key',
 })
 
+/**
+ * Compares the holder of a bank account with a name, a few times a day. Refused: account_checks_too_many,
+ * not_verified.
+ */
+export const AccountCheck = question('payouts.account.check', 'payouts', ['gateway'], {
+  request: Type.Object({ wallet: Address, bank: Bank }),
+  answer: Type.Object(
+    {
+      verdict: Type.Enum(['match', 'no_match', 'cannot_tell'], {
+        description: 'Whether the account has this holder; `cannot_tell` without a clear answer.',
+      }),
+      sentence: Type.String({ description: 'The verdict in words for the user.' }),
+    },
+    { title: 'AccountCheckResult', description: 'Verdict on a bank account and its holder name.' },
+  ),
+  repeat: 'once by its key',
+})
+
 /** A supported bank: limits of one transfer in rupiah, and the format of its account numbers. */
 export const BankTerms = Type.Object(
   {
@@ -66,6 +84,9 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
     dayAusdMax: AusdAmount,
     validBeforeSecondsMin: Type.Integer({
       description: 'Minimum time until `validBefore`, in seconds.',
+    }),
+    checksPerDayMax: Type.Integer({
+      description: 'Maximum number of account checks of a wallet per UTC day.',
     }),
     banks: Type.Array(BankTerms, { description: 'Supported banks.' }),
   }),

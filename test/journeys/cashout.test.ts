@@ -4,7 +4,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { ausdOf } from '../support/ledger'
-import { newUser } from '../support/people'
+import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
@@ -41,6 +41,29 @@ describe('a cash-out', () => {
         bankDetails: { accountNumber, accountHolderName },
       }),
     })
+  })
+
+  test('can be preceded by a check of the account, of which a user has a few a day', async () => {
+    const person = await verifiedUser(stack, has)
+    const { checksPerDayMax } = okOf(await person.api.config()).cashouts
+    const holder = { channel_code: 'ID_BCA', holder_name: 'RINA MARLINA, S.E.' }
+    const body = await cashoutBody(stack, person)
+    const account = { channelCode: 'ID_BCA', accountNumber: body.bank.accountNumber }
+    await outside.control('accounts', { ...holder, account_number: account.accountNumber })
+    const check = (accountHolderName: string) =>
+      person.api.checkAccount({ bank: { ...account, accountHolderName } })
+    expect(okOf(await check('Marlina Rina'))).toEqual({
+      verdict: 'match',
+      sentence: 'The bank has this account in this name.',
+    })
+    expect(okOf(await check('Rina Melati')).verdict).toBe('no_match')
+    for (let more = 2; more < checksPerDayMax; more++) okOf(await check(`Name ${'abc'[more]}`))
+    expect(await check('One More')).toMatchObject({
+      refused: { status: 429, code: 'account_checks_too_many' },
+    })
+    expect(okOf(await check('Marlina Rina')).verdict).toBe('match')
+    const { payoutId } = okOf(await person.api.cashOut(body))
+    expect((await person.api.waitFor(payoutId, { everyMs: 100 })).status).toBe('paid')
   })
 
   test.each([

@@ -75,6 +75,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'List for manual review.',
   },
   {
+    names: ['payouts.account_checks'],
+    growsWith: 'users',
+    why: 'Counts against the daily limits of account checks.',
+  },
+  {
     names: ['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
     growsWith: 'constant',
     why: 'One row per source, account and window.',

@@ -82,6 +82,7 @@ export const rules: readonly RetentionRule[] = [
     outbox(schema),
   ]),
   list,
+  { table: 'payouts.account_checks', key: { id: 'text' }, since: 'asked_at', keptDays: 1 },
   {
     table: 'chain_relayer.spent',
     key: { signer: 'text', identity: 'text' },

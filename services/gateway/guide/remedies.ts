@@ -53,6 +53,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   cashouts_refused_too_many:
     'Show the reasons of the refused cash-outs from `GET /me/activity`, and ask the user to check the ' +
     'account number and name. Try again after `Retry-After`.',
+  account_checks_too_many:
+    'Let the user cash out without a check. `cashouts.checksPerDayMax` of `GET /config` has the limit of a ' +
+    'wallet; a bank account has the same one over all wallets. Both reset at 00:00 UTC.',
   gas_budget_spent: 'The wallet has made too many transfers today. Try again after `Retry-After`.',
 
   verification_limit_reached:

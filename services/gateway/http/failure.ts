@@ -57,6 +57,7 @@ const pausedSeconds = 60
 const daily: ReadonlySet<RefusalCode> = new Set([
   'day_limit_reached',
   'cashouts_refused_too_many',
+  'account_checks_too_many',
   'gas_budget_spent',
   'verification_limit_reached',
   'cancellations_too_many',

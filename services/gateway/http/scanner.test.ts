@@ -30,6 +30,7 @@ const replies: Replies = {
   'payments.topup.create': refusing('quote_unknown'),
   'payments.settlement.create': refusing('nothing_owed'),
   'payouts.cashout.create': refusing('quote_unknown'),
+  'payouts.account.check': refusing('not_verified'),
   'chain.send.create': refusing('not_verified'),
   'chain.signature.check': okay({ valid: false }),
   'indexer.statement': okay({
@@ -113,6 +114,7 @@ const routes = [
     '/topups',
     '/settlements',
     '/cashouts',
+    '/cashouts/check',
     '/sends',
     `/verify/${ana.address}`,
   ],

@@ -49,6 +49,7 @@ const interfaceRoutes = [
   'get /ready',
   'get /verify/{wallet}',
   'post /cashouts',
+  'post /cashouts/check',
   'post /me/country',
   'post /me/verification',
   'post /quote',
@@ -279,9 +280,12 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
   })
 })
 
-test.each(['/topups', '/cashouts', '/sends'])('post %s documents a 403 for this wallet', (path) => {
-  expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
-})
+test.each(['/topups', '/cashouts', '/cashouts/check', '/sends'])(
+  'post %s documents a 403 for this wallet',
+  (path) => {
+    expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
+  },
+)
 
 test.each(['/me/activity', '/me/activity/{id}', '/verify/{wallet}'])(
   'get %s documents its ETag and 304 for a current one',

@@ -10,6 +10,7 @@ const fixture = await fixtureOf({
   'payments.topup.create': okay({ topup: true }),
   'payments.settlement.create': okay({ settlement: true }),
   'payouts.cashout.create': okay({ cashout: true }),
+  'payouts.account.check': okay({ verdict: 'match' }),
   'chain.send.create': okay({ send: true }),
 })
 const authorization = await headerOf(ana)

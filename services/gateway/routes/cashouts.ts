@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { readerOf } from '#platform/schema'
-import { PostCashout } from '#shared/api/money'
-import { CashoutCreate } from '#shared/messages/payouts'
+import { PostAccountCheck, PostCashout } from '#shared/api/money'
+import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
@@ -10,6 +10,7 @@ import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostCashout.body)
+const readCheck = readerOf(PostAccountCheck.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
@@ -43,6 +44,37 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
               ausd: '5000000',
               fiat: '81250',
             },
+          },
+          errors: [400, 401, 403, 413, 415, 429, 503],
+        }),
+      },
+    )
+
+/** `POST /cashouts/check`: whether a bank account has the holder name that the user gave. */
+export const accountCheckRoute = ({ ask }: Context, access: Access) =>
+  new Elysia()
+    .use(access)
+    .post(
+      PostAccountCheck.path,
+      async ({ request, wallet }) =>
+        okOf(await place(ask, AccountCheck, { wallet, ...(await readBody(request, readCheck)) })),
+      {
+        signed: true,
+        ...operation({
+          summary: 'Check the holder name of a bank account',
+          description:
+            'Optional: no cash-out needs it. The account must be verified. The name is compared without ' +
+            'regard to case, accents, punctuation, titles and the order of its parts. `cannot_tell` means ' +
+            'that the provider gave no clear answer in time. `cashouts.checksPerDayMax` of `GET /config` ' +
+            'is the limit of a wallet, and of a bank account over all wallets; the same request within a ' +
+            'day returns its verdict again and counts once.',
+          tag: 'money',
+          security: 'session',
+          body: { schema: PostAccountCheck.body, example: { bank } },
+          ok: {
+            description: 'The verdict.',
+            schema: PostAccountCheck.answer,
+            example: { verdict: 'match', sentence: 'The bank has this account in this name.' },
           },
           errors: [400, 401, 403, 413, 415, 429, 503],
         }),

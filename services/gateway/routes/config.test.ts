@@ -25,7 +25,7 @@ const replies: Replies = {
   }),
   'payouts.terms': okay({
     ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '9' },
-    ...{ validBeforeSecondsMin: 300, banks: [] },
+    ...{ validBeforeSecondsMin: 300, checksPerDayMax: 3, banks: [] },
   }),
   'chain.terms': okay(chainTerms),
 }

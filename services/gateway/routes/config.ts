@@ -136,6 +136,7 @@ const example: AnswerOf<typeof GetConfig> = {
   cashouts: {
     ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '100000000000' },
     validBeforeSecondsMin: 300,
+    checksPerDayMax: 3,
     banks: [
       {
         ...{ code: 'ID_BCA', name: 'Bank Central Asia', min: '10000', max: '1999999999999' },

@@ -8,6 +8,7 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['POST', '/topups', 'payments.topup.create'],
   ['POST', '/settlements', 'payments.settlement.create'],
   ['POST', '/cashouts', 'payouts.cashout.create'],
+  ['POST', '/cashouts/check', 'payouts.account.check'],
   ['POST', '/sends', 'chain.send.create'],
   ['POST', '/me/country', undefined],
   ['POST', '/me/verification', undefined],
@@ -20,7 +21,7 @@ const routes: readonly [method: string, path: string, subject: string | undefine
   ['POST', `/topups/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
   ['POST', `/settlements/pay_${'x'.repeat(22)}/cancel`, 'payments.checkout.cancel'],
 ]
-const money = routes.slice(0, 4) as [string, BodyPath, string][]
+const money = routes.slice(0, 5) as [string, BodyPath, string][]
 const again = ': sign in again'
 
 describe.each(routes)('%s %s checks the session first:', async (method, path) => {

@@ -14,6 +14,7 @@ export const goodBodies = {
   '/topups': { amount: '50000', method: 'qr', quoteId },
   '/settlements': { quoteId },
   '/cashouts': { quoteId, authorization, bank },
+  '/cashouts/check': { bank },
   '/sends': { authorization },
 } as const
 export type BodyPath = keyof typeof goodBodies

@@ -3,6 +3,7 @@ import { answerErasure } from '#platform/bus/erasing'
 import { quotedList } from '#platform/db/columns'
 import { isBefore, withDeadLetters } from '#platform/db/erasure'
 import { personErasures } from '#shared/messages/person'
+import { accountChecks } from '../account-check/check.store'
 import { inFlightStates } from '../cashout'
 import { cashouts } from '../cashout.table'
 import type { Context } from '../context'
@@ -30,6 +31,8 @@ export const erasure = withDeadLetters(
             account_mark = null, channel_code = ''
           where wallet = ${wallet} and (bank_details_key_id <> 'erased' or channel_code <> '')
             and ${isEnded}`,
+        sql`update ${accountChecks} set request_mark = '', account_mark = ''
+          where wallet = ${wallet} and account_mark <> ''`,
       ]
     },
   },

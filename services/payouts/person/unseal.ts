@@ -9,7 +9,7 @@ export const unsealWith =
   ({ safe, log }: Pick<Context, 'safe' | 'log'>): Unseal =>
   (values) => {
     const { id, bank_details: box, bank_details_key_id: keyId } = values
-    if (box === '') return values
+    if (!box) return values
     try {
       const details = safe.open({ keyId: String(keyId), box: String(box) }, String(id))
       return { ...values, bank_details: details }

@@ -3,6 +3,7 @@ import { PayoutsLimit, PayoutsTerms } from '#shared/messages/payouts'
 import { countryBy } from '#shared/money/countries'
 import { dayLimit } from '#shared/money/day-limit'
 import { ok, refuse } from '#shared/refusals'
+import { checksPerDayMax } from '../account-check/check'
 import { sumToday } from '../cashout.store'
 import type { Context } from '../context'
 import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
@@ -19,6 +20,7 @@ export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context):
       ...{ pair, currency: 'IDR' as const, min: `${cashoutMinMinor}` },
       dayAusdMax: dayMicroMax.toString(),
       validBeforeSecondsMin: Number(windowMinSeconds),
+      checksPerDayMax,
       banks: banks.map((bank) => termsOf(bank, accountLengths)).sort(byName),
     })
   })

@@ -75,6 +75,8 @@ export type DetailsSafe = {
    * a rotation.
    */
   readonly marksOf: (account: BankAccount) => readonly string[]
+  /** Returns the keyed hash of a wallet's account check, by which a repeated one is recognised. */
+  readonly checkMarkOf: (wallet: string, bank: BankAccount & BankDetails) => string
   /** Throws if the key is missing, or the box was altered or belongs to another payout. */
   readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
 }
@@ -91,6 +93,11 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   return {
     seal: (details, payoutId) => ({ keyId: first.id, box: seal(details, payoutId, first.key) }),
     marksOf: (account) => keys.map(({ key }) => markOf(account, key)),
+    checkMarkOf: (wallet, { channelCode, accountNumber, accountHolderName }) =>
+      hashed(
+        `account check ${wallet} ${channelCode}:${accountNumber} ${accountHolderName}`,
+        first.key,
+      ),
     open: ({ keyId, box }, payoutId) => {
       const key = byId.get(keyId)
       if (!key) throw new Error(`the key ${keyId} for bank details is not configured`)
@@ -101,9 +108,11 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
 
 /** Leading zeros are left out: some banks take an account number with or without them. */
 function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): string {
-  const account = `bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`
-  return createHmac('sha256', key).update(account).digest('base64url')
+  return hashed(`bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`, key)
 }
+
+const hashed = (text: string, key: Buffer): string =>
+  createHmac('sha256', key).update(text).digest('base64url')
 
 /** Encrypts bank details, with the payout id authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {

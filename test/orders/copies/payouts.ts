@@ -99,7 +99,7 @@ export function openPayouts(
     },
     balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
     ...{ safe, treasury, accountLengths: 'lenient', dayMicroMax: over.dayMicroMax ?? 10n ** 12n },
-    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
+    ...{ givenBackMax: { ofWallet: 1_000, toAccount: 1_000 }, accountChecksDayMax: 1_000 },
     ...{ recheckAfterMs: 30_000, reversalWatchMs: 60_000, clock: Date.now, log, poke: () => {} },
   }
   const reader: HandlingContext = {

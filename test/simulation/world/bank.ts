@@ -113,6 +113,7 @@ export class PayoutsProvider {
         }
         return call(`orders ${order.id}`, () => answerTo(order))
       },
+      checkHolder: async () => 'cannot_tell',
       find: (payoutId) =>
         call(`asks for ${payoutId}`, () => {
           const payout = this.payouts.get(payoutId)

@@ -199,6 +199,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     seal: (details: object) => ({ keyId: 'key', box: JSON.stringify(details) }),
     open: ({ box }: { box: string }) => JSON.parse(box),
     marksOf: ({ accountNumber }: { accountNumber: string }) => [accountNumber],
+    checkMarkOf: (wallet: string) => wallet,
   }
   const known = { minor: 10n ** 15n, readAt: new Date(0) }
   const channels = { find: async () => bank, all: async () => [bank] }
@@ -210,6 +211,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     ...{
       dayMicroMax: 10n ** 15n,
       givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
+      accountChecksDayMax: 0,
       recheckAfterMs,
       reversalWatchMs: 600_000,
     },

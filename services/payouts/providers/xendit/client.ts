@@ -83,6 +83,11 @@ export const xenditPayouts = (
     const minor = await readBalance(client, { deadlineMs: 4_000 })
     return minor > 0n ? minor : 0n
   },
+  /**
+   * No current endpoint of Xendit for this has been proven: its documents name only the name validator
+   * of the legacy API, which answers by callback. So this adapter asks nothing.
+   */
+  checkHolder: async () => 'cannot_tell',
   listChannels: async () => {
     const query = new URLSearchParams({ currency: 'IDR', channel_category: 'BANK' })
     const answer = await client.get(`/payouts_channels?${query}`, {

@@ -1,0 +1,57 @@
+import type { Context } from '../context'
+import { type Control, optionalText, Refusal } from '../controls/control'
+import type { Endpoint } from '../provider/auth'
+import type { Holder } from '../records'
+import type { JsonObject } from '../route'
+
+/** Holders by the last digit of the account number, unless a control has set another one. */
+const names: readonly (string | null)[] = [
+  ...['SARI DEWI', 'BUDI SANTOSO', 'SITI NURHALIZA', 'AGUS WIJAYA', 'DEWI LESTARI'],
+  ...['AHMAD FAUZI', 'RINA MARLINA', 'I MADE SUKARTA', 'TAN MEI LING', null],
+]
+/** As for payouts: the bank does not know this account. */
+const unknownAccount = '121212'
+
+const idOf = (bank: string, number: string) => `${bank}:${number}`
+
+function holderOf({ book }: Context, bank: string, number: string): Holder {
+  const id = idOf(bank, number)
+  const byNumber = {
+    id,
+    found: number !== unknownAccount,
+    name: names[Number(number.at(-1))] ?? null,
+  }
+  return book.get('holders', id) ?? byNumber
+}
+
+const holderBody = ({ found, name }: Holder) => ({ found, account_holder_name: name })
+
+/** The sandbox's own endpoint: the real provider has no proven one. */
+export const holderEndpoints: readonly Endpoint[] = [
+  {
+    method: 'POST',
+    path: '/sandbox/account_holders',
+    run: (context, { body }) => ({
+      body: holderBody(holderOf(context, String(body.channel_code), String(body.account_number))),
+    }),
+  },
+]
+
+/** Control that sets the holder of a bank account. */
+export const holderControls = ({ book }: Context): Control[] => [
+  {
+    method: 'POST',
+    path: '/control/accounts',
+    run(_id, body) {
+      const id = idOf(required(body, 'channel_code'), required(body, 'account_number'))
+      const name = optionalText(body, 'holder_name')
+      return holderBody(book.save('holders', { id, found: body.found !== false, name }))
+    },
+  },
+]
+
+function required(body: JsonObject, name: string): string {
+  const text = optionalText(body, name)
+  if (text) return text
+  throw new Refusal(400, `${name} is required`)
+}

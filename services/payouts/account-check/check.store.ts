@@ -1,0 +1,79 @@
+import { and, count, desc, eq, gte, isNull, type SQL, sql } from 'drizzle-orm'
+import { check, index, text } from 'drizzle-orm/pg-core'
+import { addressColumn, at, isOneOf, midnightUtc, quotedList } from '#platform/db/columns'
+import type { Db, Tx } from '#platform/db/open'
+import type { HolderVerdict } from '../provider'
+import { schema } from '../schema.store'
+
+const verdicts: readonly HolderVerdict[] = ['match', 'no_match', 'cannot_tell']
+
+/**
+ * Account checks of the last day. Without name, bank and number: both marks are keyed hashes, whose key is
+ * outside the database. They recognise a repeated request, and hold the limit of a bank account whatever
+ * wallet asks.
+ */
+export const accountChecks = schema.table(
+  'account_checks',
+  {
+    id: text('id').primaryKey(),
+    wallet: addressColumn('wallet').notNull(),
+    /** Hash of wallet, account and name; empty after an erasure. */
+    requestMark: text('request_mark').notNull(),
+    /** Hash of the account; empty after an erasure. */
+    accountMark: text('account_mark').notNull(),
+    /** Null until the provider has answered. */
+    verdict: text('verdict').$type<HolderVerdict>(),
+    askedAt: at('asked_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('account_checks_of_wallet').on(table.wallet, table.askedAt),
+    index('account_checks_of_account').on(table.accountMark, table.askedAt),
+    index('account_checks_asked').on(table.askedAt),
+    check('account_checks_verdict', sql`${table.verdict} in (${quotedList(verdicts)})`),
+  ],
+)
+export type AccountCheck = typeof accountChecks.$inferSelect
+
+const isToday = gte(accountChecks.askedAt, midnightUtc)
+
+async function countWhere(db: Db, which?: SQL): Promise<number> {
+  const rows = await db.select({ count: count() }).from(accountChecks).where(and(which, isToday))
+  return rows[0]!.count
+}
+
+/** Numbers of checks in this UTC day. */
+export const countChecksOf = (db: Db, wallet: `0x${string}`) =>
+  countWhere(db, eq(accountChecks.wallet, wallet))
+export const countChecksTo = (db: Db, marks: readonly string[]) =>
+  countWhere(db, isOneOf(accountChecks.accountMark, marks))
+export const countChecks = (db: Db) => countWhere(db)
+
+/** Finds the newest check of the same wallet, account and name in this UTC day, and its age. */
+export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
+  const { askedAt, id, verdict } = accountChecks
+  const isSame = and(
+    eq(accountChecks.wallet, wallet),
+    eq(accountChecks.requestMark, requestMark),
+    isToday,
+  )
+  const ageMs = sql<number>`(extract(epoch from now() - ${askedAt}) * 1000)::float8`
+  const rows = await db
+    .select({ id, verdict, ageMs })
+    .from(accountChecks)
+    .where(isSame)
+    .orderBy(desc(askedAt))
+    .limit(1)
+  return rows[0]
+}
+
+/** Counts a check, before the provider is asked. */
+export const insertCheck = (
+  tx: Tx,
+  row: Pick<AccountCheck, 'id' | 'wallet' | 'requestMark' | 'accountMark'>,
+) => tx.insert(accountChecks).values(row)
+
+export const storeVerdict = (db: Db, id: string, verdict: HolderVerdict) =>
+  db
+    .update(accountChecks)
+    .set({ verdict })
+    .where(and(eq(accountChecks.id, id), isNull(accountChecks.verdict)))

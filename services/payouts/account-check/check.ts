@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { askOr } from '#platform/bus/ask'
+import { type Handler, handler } from '#platform/bus/serve'
+import { lockNamed } from '#platform/db/lock'
+import { pause, within } from '#platform/deadline'
+import { ChainAccount } from '#shared/messages/chain'
+import { AccountCheck } from '#shared/messages/payouts'
+import type { ReadRequestOf } from '#shared/messages/topic'
+import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
+import { lockWallet } from '../cashout.store'
+import type { Context } from '../context'
+import { checkAccount } from '../decide'
+import type { HolderVerdict } from '../provider'
+import {
+  countChecks,
+  countChecksOf,
+  countChecksTo,
+  findCheck,
+  insertCheck,
+  storeVerdict,
+} from './check.store'
+
+/** Account checks of a wallet, and of a bank account over all wallets, per UTC day. */
+export const checksPerDayMax = 3
+
+/** Words a user reads about a verdict. */
+const sentences: Readonly<Record<HolderVerdict, string>> = {
+  match: 'The bank has this account in this name.',
+  no_match: 'The bank does not have this account in this name. Check the number and the name.',
+  cannot_tell: 'We could not check this account. Make sure that the number and the name are right.',
+}
+
+/** Deadline of each call, so that the user has an answer within 4 s. */
+const chainMs = 1_700
+const providerMs = 2_000
+/** Within this time, a check without a verdict is still being asked, and a repeat is a lost response. */
+const freshMs = 5_000
+const pollMs = 100
+
+type Asked = ReadRequestOf<typeof AccountCheck>
+
+/**
+ * Compares the holder of a bank account with the name that the user gives. The adapter compares them, and
+ * only the verdict is kept. Only verified wallets may ask, and a check counts before the provider is asked.
+ * The limits per wallet, per bank account and in all stop a search for names or numbers, with one wallet or
+ * with many.
+ */
+export const answerAccountCheck = (context: Context): Handler =>
+  handler(AccountCheck, async (asked) => {
+    const refused = await refusalOf(context, asked)
+    if (refused) return refused
+    const counted = await countCheck(context, asked)
+    if ('refused' in counted) return counted
+    const verdict = await verdictOf(context, asked, counted.ok)
+    return ok({ verdict, sentence: sentences[verdict] })
+  })
+
+async function refusalOf(context: Context, { wallet, bank }: Asked): Promise<Refusal | undefined> {
+  const found = await context.channels.find(bank.channelCode).then(
+    (channel) => ({ channel }),
+    () => undefined,
+  )
+  if (!found) return refuse('provider_unavailable') // Already logged where the list is fetched.
+  const wrong = checkAccount(bank, found.channel, context.accountLengths)
+  if (wrong) return refuse(wrong)
+  const account = await askOr(context.ask, ChainAccount, { wallet }, 'chain_unavailable', chainMs)
+  if ('refused' in account) return account
+  return account.ok.verified ? undefined : refuse('not_verified')
+}
+
+/** A check to answer: a new one, which the caller asks the provider, or an earlier one of the same request. */
+type Counted =
+  | { readonly id: string }
+  | { readonly repeats: HolderVerdict | null; readonly mark: string }
+
+/** Counts a check under the locks of its limits, unless it repeats one that has a verdict or is being asked. */
+function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, bank }: Asked) {
+  const mark = safe.checkMarkOf(wallet, bank)
+  const marks = safe.marksOf(bank)
+  return database.transaction(async (tx): Promise<Answer<Counted>> => {
+    await lockWallet(tx, wallet)
+    const known = await findCheck(tx, wallet, mark)
+    const isSettled = known?.verdict === 'match' || known?.verdict === 'no_match'
+    if (known && (isSettled || known.ageMs < freshMs)) return ok({ repeats: known.verdict, mark })
+    if ((await countChecksOf(tx, wallet)) >= checksPerDayMax)
+      return refuse('account_checks_too_many')
+    await lockNamed(tx, 'account checks')
+    const isOver =
+      (await countChecksTo(tx, marks)) >= checksPerDayMax ||
+      (await countChecks(tx)) >= accountChecksDayMax
+    if (isOver) return refuse('account_checks_too_many')
+    const id = randomUUID()
+    await insertCheck(tx, { id, wallet, requestMark: mark, accountMark: marks[0]! })
+    return ok({ id })
+  })
+}
+
+async function verdictOf(context: Context, asked: Asked, counted: Counted): Promise<HolderVerdict> {
+  const { database, log, provider } = context
+  if ('repeats' in counted)
+    return counted.repeats ?? awaitVerdict(context, asked.wallet, counted.mark)
+  const asking = within(provider.checkHolder(asked.bank), providerMs, 'the account check')
+  const verdict = await asking.catch((error) => {
+    // The provider's own text may contain a name.
+    log.warn({ error: (error as Error).name, wallet: asked.wallet }, 'account check not answered')
+    return 'cannot_tell' as const
+  })
+  await database.run((db) => storeVerdict(db, counted.id, verdict))
+  log.info({ wallet: asked.wallet, verdict }, 'account checked')
+  return verdict
+}
+
+/** Waits for the verdict of the same request, which another call is asking for. */
+async function awaitVerdict(
+  { database }: Context,
+  wallet: `0x${string}`,
+  mark: string,
+): Promise<HolderVerdict> {
+  for (;;) {
+    const found = await database.read((db) => findCheck(db, wallet, mark))
+    if (!found || found.verdict || found.ageMs >= freshMs) return found?.verdict ?? 'cannot_tell'
+    await pause(pollMs)
+  }
+}
