@@ -147,7 +147,7 @@ export type Payout = {
 }
 
 /** Name that the bank has for an account; null if it does not say. */
-export type Holder = {
+export type AccountHolder = {
   /** Bank code and account number. */
   readonly id: string
   readonly found: boolean

@@ -1,8 +1,8 @@
 import { type Journal, noJournal, openJournal, readJournal } from './journal'
 import type {
+  AccountHolder,
   Applicant,
   Chargeback,
-  Holder,
   IdentityLink,
   OwnMove,
   Payment,
@@ -21,7 +21,7 @@ export type Records = {
   refunds: Refund
   chargebacks: Chargeback
   payouts: Payout
-  holders: Holder
+  holders: AccountHolder
   ownMoves: OwnMove
   applicants: Applicant
   links: IdentityLink

@@ -1,7 +1,7 @@
 import type { Context } from '../context'
 import { type Control, optionalText, Refusal } from '../controls/control'
 import type { Endpoint } from '../provider/auth'
-import type { Holder } from '../records'
+import type { AccountHolder } from '../records'
 import type { JsonObject } from '../route'
 
 /** Holders by the last digit of the account number, unless a control has set another one. */
@@ -14,7 +14,7 @@ const unknownAccount = '121212'
 
 const idOf = (bank: string, number: string) => `${bank}:${number}`
 
-function holderOf({ book }: Context, bank: string, number: string): Holder {
+function holderOf({ book }: Context, bank: string, number: string): AccountHolder {
   const id = idOf(bank, number)
   const byNumber = {
     id,
@@ -24,7 +24,7 @@ function holderOf({ book }: Context, bank: string, number: string): Holder {
   return book.get('holders', id) ?? byNumber
 }
 
-const holderBody = ({ found, name }: Holder) => ({ found, account_holder_name: name })
+const holderBody = ({ found, name }: AccountHolder) => ({ found, account_holder_name: name })
 
 /** The sandbox's own endpoint: the real provider has no proven one. */
 export const holderEndpoints: readonly Endpoint[] = [

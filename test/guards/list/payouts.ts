@@ -367,4 +367,13 @@ function whilePaid`,
       name: 'security: do not open under another payout',
     },
   },
+  {
+    guard: 'account checks of a wallet are counted one after another',
+    kind: 'lock',
+    edits: [edit(at('account-check/check.ts'), '    await lockWallet(tx, wallet)\n', '')],
+    test: {
+      file: at('account-check/check.test.ts'),
+      name: 'of a wallet are three a day, also if ten are sent at once',
+    },
+  },
 ]
