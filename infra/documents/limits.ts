@@ -51,6 +51,7 @@ const verdict = `A rejected user stays verified until this is done. ${relayer}`
 
 const identity: Steps<IdentityState> = {
   verified: verdict,
+  duplicate: verdict,
   rejected: verdict,
   resubmit: verdict,
   reset: verdict,

@@ -17,7 +17,16 @@ export type Personal = {
 export const personalData: readonly Personal[] = [
   {
     what: 'wallet address',
-    places: ['*.wallet', '*.authorizer', '*.to', '*.key', '*:wallet', '*:from', '*:to'],
+    places: [
+      '*.wallet',
+      '*:linkedTo',
+      '*.authorizer',
+      '*.to',
+      '*.key',
+      '*:wallet',
+      '*:from',
+      '*:to',
+    ],
     why: 'Key of the user.',
     how: 'A pseudonym, public on the chain. Kept permanently.',
   },
@@ -76,6 +85,17 @@ export const personalData: readonly Personal[] = [
     ],
     why: 'Top-ups and sends need an approval, which is rechecked permanently.',
     how: 'Kept until the user is erased. Names, birthdays and documents stay with the provider.',
+  },
+  {
+    what: 'wallets of one person',
+    places: [
+      ...['gateway.identities.same_as', 'gateway.identities.named'],
+      ...['gateway.persons.linked_to', 'gateway.persons.ruling'],
+    ],
+    why: 'A person has one credit record, with one wallet.',
+    how:
+      "Wallets only. The provider's answers are emptied when the user is erased. Decisions of operators and " +
+      'the time of the first verification are kept permanently, so that no erasure starts a second record.',
   },
   {
     what: 'payment: channel, checkout page, ids at the provider',
@@ -174,6 +194,7 @@ const plainPlaces = [
   ...['books.totals.account', 'books.totals.source', 'ops.deeds.cause', 'ops.outcomes.outcome'],
   ...['gateway.dead_letter.reason', 'payments.dead_letter.reason', 'payouts.dead_letter.reason'],
   ...['chain_relayer.dead_letter.reason', '*:token'],
+  ...['gateway.persons.deed', 'gateway.persons.replaced'],
 ]
 
 const knownNames = new Set(plainNames.split(' '))

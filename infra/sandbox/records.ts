@@ -169,6 +169,8 @@ export type Applicant = {
   readonly provider: IdentityProvider
   readonly wallet: string
   readonly providerRef: string
+  /** Applicants with the same key are one person; null: one of its own. */
+  readonly person: string | null
   readonly verdict: string | null
   /** State that a look-up returns; null before the first event. */
   readonly standing: Standing | null

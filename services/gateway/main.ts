@@ -18,6 +18,7 @@ import { dependencyDeadlineMs } from './http/deadline'
 import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
 import { identityProviderOf } from './identity/providers/choose'
+import { answerRule } from './identity/rule'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperators } from './operators/listener'
@@ -52,7 +53,12 @@ await runService('gateway', fields, async (config, runtime) => {
   const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
   await using _reminders = startReminding(context)
   const own = { bus, database, messaging, stats: health.figures, readings, log }
-  const listed = { ...own, name: 'gateway', description, answers: [answerErase(context)] } as const
+  const listed = {
+    ...own,
+    name: 'gateway',
+    description,
+    answers: [answerErase(context), answerRule(context)],
+  } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
   const operators = runConsole(context, bus, openOperators(context))
   await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })

@@ -40,6 +40,11 @@ export const accountTexts = {
     id: 'Identitas Anda tidak dapat diverifikasi. Hubungi layanan pelanggan.',
     ms: 'Identiti anda tidak dapat disahkan. Sila hubungi khidmat pelanggan.',
   },
+  'verification.duplicate': {
+    en: 'Your identity already belongs to another wallet. Use that wallet, or contact support.',
+    id: 'Identitas Anda sudah terdaftar pada dompet lain. Gunakan dompet itu, atau hubungi layanan pelanggan.',
+    ms: 'Identiti anda telah didaftarkan pada dompet lain. Gunakan dompet itu, atau hubungi khidmat pelanggan.',
+  },
   'verification.reset': {
     en: 'Your verification was reset. Verify your identity again.',
     id: 'Verifikasi Anda diatur ulang. Verifikasi identitas Anda lagi.',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DeedOutcome, deedFields } from '#shared/messages/deeds'
-import { Address } from '#shared/messages/fields'
+import { Address, Uuid } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
 const Row = Type.Object({
@@ -16,6 +16,22 @@ export type PersonRow = Static<typeof Row>
 export type PersonPlace = Static<typeof Place>
 /** Some rows about a wallet, and the place after which the next ones are; null: these are the last. */
 export type PersonPage = Static<typeof Page>
+
+/**
+ * Records an operator's decision about the person behind a wallet. `linkedTo`: the wallet with this person's
+ * record, so that this one is not verified; null: this one may be. `replaced`: the command of the decision
+ * that the operator saw; another one in between makes it refused.
+ */
+export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
+  request: Type.Object({
+    ...deedFields,
+    wallet: Address,
+    linkedTo: Type.Union([Address, Type.Null()]),
+    replaced: Type.Union([Uuid, Type.Null()]),
+  }),
+  answer: DeedOutcome,
+  repeat: 'once by its key',
+})
 
 /** Declares the question that reads what a service stores about a wallet, a page at a time. */
 const reading = (subject: string, owner: ServiceName) =>

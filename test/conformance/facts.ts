@@ -88,6 +88,12 @@ export const facts = {
     by: 'a user of the dashboard: reset and delete a test applicant',
     takes: '10 minutes',
   },
+  'identity-persons': {
+    run: false,
+    says: 'an approval has a duplicates check (Sumsub) or an account of its person (Persona)',
+    by: 'a user of the dashboard: approve two test applicants with one document, and look up both',
+    takes: '20 minutes',
+  },
   'rpc-batches': {
     run: true,
     says: 'an endpoint without batch support refuses a batch at once',

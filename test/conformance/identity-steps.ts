@@ -139,6 +139,19 @@ function webhookSteps(
       },
     },
     {
+      name: 'the approved person has no other wallet',
+      fact: 'identity-persons',
+      expected: 'no other wallet',
+      see: async () => {
+        if (!hear) throw noWebhook()
+        const told = provider.parse(new TextDecoder().decode(left(heard, 'webhook').body))
+        const ref = 'statement' in told && told.statement.providerRef
+        if (!ref) return 'without an applicant'
+        const others = await provider.findSamePerson(wallet, ref)
+        return others.length === 0 ? 'no other wallet' : `${others.length} other wallets`
+      },
+    },
+    {
       name: 'it approves this wallet and comes from a sandbox',
       expected: 'approved, this wallet, sandbox',
       see: async () => {

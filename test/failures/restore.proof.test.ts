@@ -334,7 +334,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
 
       await outside.calm()
       await entryIn(person, payoutId, 'paid')
-      const erase = ['person', 'erase', person.wallet, '--reason', 'request', '--apply']
+      const erase = ['persons', 'erase', person.wallet, '--reason', 'request', '--apply']
       const erased = async () => (await operate(stack, ...erase)).code === 0
       await waitUntil('the erasure', erased, 60_000)
       const isKnown = async () => {
@@ -350,7 +350,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(await isKnown()).toEqual(nothing)
       const off = async () => !(await person.me()).verified
       await waitUntil('the flag being off', off)
-      const list = (await operate(stack, 'person', 'erased')).said
+      const list = (await operate(stack, 'persons', 'erased')).said
       expect(list).toStartWith(`${person.wallet}@20`)
 
       await stopServices(stack)

@@ -10,7 +10,7 @@ test('an operator erases a user, who is then neither known nor verified; a user 
   const person = await verifiedUser(stack, { ausdMicro: 5_000_000n })
   okOf(await person.api.setCountry('MY'))
   const erase = (...words: string[]) =>
-    operate(stack, 'person', 'erase', person.wallet, '--by', 'sari', ...words)
+    operate(stack, 'persons', 'erase', person.wallet, '--by', 'sari', ...words)
 
   const to = `0x${'77'.repeat(20)}` as const
   const authorization = await person.sign({ to, valueMicro: 1_000_000n })
@@ -32,5 +32,5 @@ test('an operator erases a user, who is then neither known nor verified; a user 
   const text = JSON.stringify(okOf(await person.api.exportData()).rows)
   expect(text).not.toMatch(/"country":"MY"|"providerRef":"/)
   expect(text).toContain(send.body.sendId)
-  expect((await operate(stack, 'person', 'erased')).said).toContain(person.wallet)
+  expect((await operate(stack, 'persons', 'erased')).said).toContain(person.wallet)
 })

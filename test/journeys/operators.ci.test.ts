@@ -13,6 +13,7 @@ onOneStack(() => ({ env, terms }), {
   unexplained: () => import('../attacks/unexplained.suite'),
   // It leaves the chain's clock months ahead.
   clock: () => import('./clock.suite'),
+  'second-wallet': () => import('../attacks/second-wallet.suite'),
   // Last: it uses a nonce of a lane, and leaves a credit that belongs to no payment.
   'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
 })

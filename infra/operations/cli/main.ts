@@ -6,7 +6,7 @@ import { growth } from '#infra/operations/cli/growth'
 import { inFlight } from '#infra/operations/cli/in-flight'
 import { deeds } from '#infra/operations/cli/operator-commands'
 import { pause, resume } from '#infra/operations/cli/pause'
-import { person } from '#infra/operations/cli/person/command'
+import { persons } from '#infra/operations/cli/person/command'
 import { reconcile } from '#infra/operations/cli/reconcile'
 import { review } from '#infra/operations/cli/review'
 import { operatorSecrets } from '#infra/operations/cli/stack'
@@ -26,7 +26,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['review', review],
   ['dead-letters', deadLetters],
   ['wallets', wallets],
-  ['person', person],
+  ['persons', persons],
   ['unexplained', unexplained],
   ['pause', pause],
   ['resume', resume],

@@ -17,7 +17,7 @@ const fine: SystemFacts = {
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
-  ...{ frozenWallets: 0, books: undefined, breaks: [] },
+  ...{ frozenWallets: 0, secondWallets: 0, books: undefined, breaks: [] },
   lists: [],
   unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
   ...bus({ rates: [{ pair: 'USD/IDR', rate: '16250' }] }),
@@ -99,6 +99,11 @@ describe('status reports', () => {
       'dead letters',
       { deadLetters: [{ service: 'x', count: 1 }] },
       /^x has 1 dead letter: bun run ops dead-letters list$/,
+    ],
+    [
+      'a second wallet of a person',
+      { secondWallets: 1 },
+      /^1 wallet is of a person who has another wallet: bun run ops persons list$/,
     ],
     ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
     [

@@ -68,6 +68,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
           return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
         }),
       ...frozenNeeds(facts),
+      ...secondWalletNeeds(facts),
       ...bus,
       ...listNeeds(facts.lists),
       ...comparedNeeds(facts),
@@ -114,6 +115,12 @@ const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
   count > 0
     ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
     : []
+
+const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
+  if (count === 0) return []
+  const wallets = `${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'}`
+  return [`${wallets} of a person who has another wallet: ${ops} persons list`]
+}
 
 /** Breaks within their grace period and explained ones need no attention. */
 function breakNeeds({ breaks }: SystemFacts): string[] {

@@ -2,6 +2,7 @@ import type { SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
+import { listDuplicates } from '#infra/operations/cli/person/decide'
 import {
   isOpen as isOpenOperation,
   operations,
@@ -43,6 +44,8 @@ export type Rows = {
   /** Activities paused by an operator. */
   paused: Paused[]
   frozenWallets: number
+  /** Wallets whose person has another one, without an operator's decision. */
+  secondWallets: number
   books: { endedAt: Date; open: number } | undefined
   /** Open breaks. Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
@@ -82,8 +85,10 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select ended_at as "endedAt", open from books.runs order by id desc limit 1`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
+    const duplicates = await listDuplicates(tx)
     return {
       ...{ states, books, frozenWallets: frozen!.count },
+      secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),
       promisedMicro: BigInt(promises!.promised),

@@ -121,6 +121,11 @@ export const entries: readonly KeptEntry[] = [
     why: 'One row per wallet: country, latest verdict, next recheck.',
   },
   {
+    names: ['gateway.persons'],
+    growsWith: 'operator requests',
+    why: "An operator's latest decision about a person's second wallet.",
+  },
+  {
     names: ['gateway.reminders'],
     growsWith: 'users',
     why: 'A reminder is sent once per cycle and kind, and a cycle may stay open for years.',

@@ -9,7 +9,7 @@ import { erasure as payouts } from '../../../services/payouts/person/erase'
 export type Erased = ReadonlyMap<string, Date>
 
 /**
- * Reads `<wallet>@<time>` as `ops person erased` prints it. Throws if a word is none.
+ * Reads `<wallet>@<time>` as `ops persons erased` prints it. Throws if a word is none.
  */
 export function readErased(words: readonly string[]): Erased {
   return new Map(

@@ -30,10 +30,11 @@ function providerOf({ config }: Context, body: JsonObject): IdentityProvider {
   throw new Refusal(400, 'provider must be sumsub or persona')
 }
 
-function bendOf({ levelName, sandboxMode, ageMs }: JsonObject): Bend {
+function bendOf({ levelName, sandboxMode, ageMs, person }: JsonObject): Bend {
   return {
     ...(typeof levelName === 'string' && { levelName }),
     ...(typeof sandboxMode === 'boolean' && { sandboxMode }),
     ...(typeof ageMs === 'number' && { ageMs }),
+    ...(typeof person === 'string' && { person }),
   }
 }

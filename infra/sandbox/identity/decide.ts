@@ -11,6 +11,8 @@ export type Bend = {
   readonly sandboxMode?: boolean
   /** Age of the event, in milliseconds. */
   readonly ageMs?: number
+  /** Key of the person, the same for all applicants of one person. */
+  readonly person?: string
 }
 
 /** Returns the provider's record of a wallet, creating it on first use. */
@@ -27,6 +29,7 @@ export function applicantOf(
     provider,
     wallet,
     providerRef: provider === 'sumsub' ? randomHex(12) : `inq_${randomHex(12)}`,
+    person: null,
     verdict: null,
     standing: null,
     updatedAt: nowText(context),
@@ -58,6 +61,7 @@ export function decide(
   if (!message) return null
   const decided = context.book.save('applicants', {
     ...applicant,
+    person: bend.person ?? applicant.person,
     verdict,
     standing: standingAfter(
       applicant,
@@ -69,6 +73,17 @@ export function decide(
   context.webhooks.send({ source: provider, account: null, ...message })
   return decided
 }
+
+/** Returns the other applicants of the same person about whom the provider has decided. */
+export function samePerson({ book }: Context, applicant: Applicant): Applicant[] {
+  const { id, person, provider } = applicant
+  if (person === null) return []
+  return book
+    .all('applicants')
+    .filter((one) => one.provider === provider && one.person === person && one.id !== id)
+    .filter(({ standing }) => decidedWith.has(standing?.verdict ?? ''))
+}
+const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry', 'deactivated'])
 
 /**
  * Returns the new state for look-ups. An event with an older time than the last, or of the other

@@ -115,12 +115,14 @@ describe('a hosted verification link', () => {
     expect(status).toBe(200)
     expect(json.url).toMatch(/\/identity\/[0-9a-f]{32}$/)
     expect(await (await fetch(json.url)).text()).toContain(known)
-    const form = new URLSearchParams({ verdict: 'approved' })
+    const form = new URLSearchParams({ verdict: 'approved', person: 'Ratna' })
     const done = await fetch(json.url, { method: 'POST', body: form })
     expect(await done.text()).toContain('Identity approved')
     const { identities } = await fixture.book()
     expect(identities).toContainEqual(
-      expect.objectContaining({ provider: 'sumsub', wallet: known, verdict: 'approved' }),
+      expect.objectContaining({
+        ...{ provider: 'sumsub', wallet: known, verdict: 'approved', person: 'Ratna' },
+      }),
     )
   })
 

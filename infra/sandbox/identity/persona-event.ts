@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { newId } from '../ids'
 import type { Applicant, Standing } from '../records'
 import { personal } from './personal'
@@ -11,9 +12,16 @@ const statuses = new Map<string, { name: string; status: string }>([
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
 
+/** Id of an account: one for each person, as after a consolidation. */
+const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): string =>
+  `act_${createHash('sha256')
+    .update(person ?? wallet)
+    .digest('hex')
+    .slice(0, 24)}`
+
 /** Returns an inquiry with the user's personal data, which every real response contains. */
 export function inquiryBody(
-  { providerRef, wallet, updatedAt }: Applicant,
+  { providerRef, wallet, updatedAt, person }: Applicant,
   standing: Standing | null,
 ) {
   const { verdict, at = updatedAt, level } = standing ?? {}
@@ -37,6 +45,7 @@ export function inquiryBody(
       fields: { 'name-first': { type: 'string', value: personal.firstName } },
     },
     relationships: {
+      account: { data: { type: 'account', id: accountId({ wallet, person }) } },
       template: { data: null },
       'inquiry-template': { data: level ? { type: 'inquiry-template', id: level } : null },
     },

@@ -20,6 +20,19 @@ export const personaRoutes = (context: Context): Route[] => [
       }),
   },
   {
+    method: 'GET',
+    path: '/api/v1/inquiries/:id',
+    run: (request) =>
+      misbehaving(context, refuse, () => {
+        if (!authorized(request, context)) return refuse(401, 'Unauthorized')
+        const inquiry = param(request, 'id')
+        const applicant = context.book.find('applicants', (a) => a.providerRef === inquiry)
+        return applicant
+          ? Response.json({ data: bodyOf(applicant) })
+          : refuse(404, 'Record not found')
+      }),
+  },
+  {
     method: 'POST',
     path: '/api/v1/inquiries',
     async run(request) {
@@ -60,11 +73,16 @@ const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standi
 /** Returns one page of the filtered list, newest first. */
 function pageOf({ book }: Context, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
+  const account = query.get('filter[account-id]')
   const statuses = query.get('filter[status]')?.split(',')
   const inquiries = book
     .all('applicants')
     .filter(({ provider, wallet }) => provider === 'persona' && (reference ?? wallet) === wallet)
     .map(bodyOf)
+    .filter(
+      ({ relationships }) =>
+        (account ?? relationships.account.data.id) === relationships.account.data.id,
+    )
     .filter(({ attributes }) => statuses?.includes(attributes.status) ?? true)
     .reverse()
   const from = inquiries.findIndex(({ id }) => id === query.get('page[after]')) + 1

@@ -115,6 +115,24 @@ export function applicantBody(
   }
 }
 
+/** Returns the duplicates check of an applicant, with the personal data that matched. */
+export const duplicatesBody = (found: readonly Applicant[]): Record<string, unknown> => {
+  const answer = found.length > 0 ? 'RED' : 'GREEN'
+  return {
+    answer,
+    checkType: 'SIMILAR_SEARCH',
+    id: randomHex(12),
+    similarSearchInfo: {
+      answer,
+      duplicateApplicantHits: found.map(({ providerRef }) => ({
+        applicantId: providerRef,
+        matchedFields: [personal.lastName],
+        types: ['byFace', 'byName'],
+      })),
+    },
+  }
+}
+
 /** Formats `yyyy-MM-dd HH:mm:ss+0000`: times of an applicant have a precision of one second. */
 const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 

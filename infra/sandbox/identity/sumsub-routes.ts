@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../context'
 import { randomHex } from '../ids'
 import { type Call, isObject, param, type Route } from '../route'
-import { applicantOf } from './decide'
+import { applicantOf, samePerson } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
-import { applicantBody } from './sumsub-event'
+import { applicantBody, duplicatesBody } from './sumsub-event'
 
 // A signature is valid for a minute before and after its timestamp.
 const clockSkewMaxSeconds = 60
@@ -45,6 +45,24 @@ export const sumsubRoutes = (context: Context): Route[] => [
         )
         const body = applicant && applicantBody(applicant, context.config.identity.level)
         return body ? Response.json(body) : refuse(404, 'Applicant not found')
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/resources/checks/latest',
+    run: (request) =>
+      misbehaving(context, refuse, () => {
+        const wrong = signatureFault(request, '', context)
+        if (wrong) return refuse(401, wrong)
+        const query = new URL(request.url).searchParams
+        const ref = query.get('applicantId')
+        const applicant = context.book.find(
+          'applicants',
+          (one) => one.provider === 'sumsub' && one.providerRef === ref,
+        )
+        if (query.get('type') !== 'SIMILAR_SEARCH' || !applicant?.standing)
+          return refuse(404, 'Check not found')
+        return Response.json({ checks: [duplicatesBody(samePerson(context, applicant))] })
       }),
   },
 ]

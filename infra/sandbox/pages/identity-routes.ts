@@ -51,7 +51,9 @@ export const identityRoutes = (context: Context): Route[] => [
       return withLink(context, request, (link) => {
         const outcome = outcomes.get(String(form.get('verdict')))
         if (!outcome) return reviewPage(link)
-        decide(context, link.provider, link.wallet, outcome.verdict)
+        const person = String(form.get('person') ?? '').trim()
+        const bend = person === '' ? {} : { person }
+        decide(context, link.provider, link.wallet, outcome.verdict, bend)
         const tone = outcome.verdict === 'approved' ? 'good' : 'quiet'
         const way = html`<p><a class="button main" href="${context.config.appUrl}">Back to the app</a></p>`
         return notice({ ...outcome, tone }, way)
@@ -78,6 +80,8 @@ function reviewPage(link: IdentityLink): Response {
 <p>A real provider asks for a document and a selfie here. In the sandbox you choose the result.</p>
 <dl class="facts"><div><dt>Wallet</dt><dd class="mono">${link.wallet}</dd></div></dl>
 <form method="post" action="/identity/${link.id}" class="stack">
+<label>Person <input name="person" maxlength="100" autocomplete="off" placeholder="a person of their own"></label>
+<p class="label">Wallets with the same name here are one person, who can be verified with one wallet only.</p>
 <button class="main" name="verdict" value="approved">Approve</button>
 <button name="verdict" value="retry">Request new documents</button>
 <button name="verdict" value="rejected">Reject</button>

@@ -16,6 +16,15 @@ export const identities = schema.table(
     provider: text('provider').notNull(),
     providerRef: text('provider_ref'),
     decidedAt: at('decided_at').notNull(),
+    /**
+     * When this wallet was verified for the first time. Kept for good, also after an erasure: it holds the
+     * record of its person.
+     */
+    firstVerifiedAt: at('first_verified_at'),
+    /** For `duplicate`: the wallet with the record of this person; null if it is none of ours. */
+    sameAs: addressColumn('same_as'),
+    /** Wallets that the provider's latest answer has as the same person. */
+    named: text('named').array().notNull().default(sql`'{}'`),
     /** Revision of the newest order to the relayer; null if there was none. */
     revision: amountColumn('revision'),
     /** When the ordered flag was on the chain. */
@@ -32,6 +41,8 @@ export const identities = schema.table(
   },
   (table) => [
     index('identities_awaited').on(table.checkAt).where(isNotNull(table.checkAt)),
+    index('identities_duplicate').on(table.decidedAt).where(sql`${table.state} = 'duplicate'`),
+    index('identities_named').using('gin', table.named),
     index('identities_failed').on(table.failedAt).where(isNotNull(table.failedAt)),
   ],
 )
@@ -52,27 +63,34 @@ export type Verdict = {
   next: Identity
   provider: string
   providerRef: string | null
+  /** For `duplicate`: the wallet with the record of this person. */
+  sameAs: `0x${string}` | null
   /** True if a new order was sent and is now awaited. */
   ordered: boolean
 }
 
 /** Stores a decision; a new order resets the sweeps. */
 export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Promise<void> {
-  const { wallet, next, provider, providerRef, ordered } = verdict
+  const { wallet, next, provider, providerRef, sameAs, ordered } = verdict
   const values = {
     state: next.state,
     provider,
-    providerRef,
+    ...{ providerRef, sameAs },
     decidedAt: new Date(next.decidedAtMs),
     revision: next.revision,
     ...(ordered ? { flagSettledAt: null, failedAt: null, failure: null, sweeps: 0, checkAt } : {}),
   }
+  const firstVerifiedAt = next.state === 'verified' ? sql`clock_timestamp()` : null
   await tx
     .insert(identities)
-    .values({ wallet, ...values })
+    .values({ wallet, ...values, firstVerifiedAt })
     .onConflictDoUpdate({
       target: identities.wallet,
-      set: { ...values, updatedAt: sql`now()` },
+      set: {
+        ...values,
+        firstVerifiedAt: sql`coalesce(${identities.firstVerifiedAt}, excluded.first_verified_at)`,
+        updatedAt: sql`now()`,
+      },
     })
 }
 

@@ -10,6 +10,7 @@ const late = { afterMs: 600_000, alarm: 'identity verdict not on chain' }
 /** How long the orders from a verdict may be awaited: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {
   verified: late,
+  duplicate: late,
   rejected: late,
   resubmit: late,
   reset: late,
@@ -38,6 +39,7 @@ type Ignored =
   | 'other level'
   | 'other environment'
   | 'older than the verdict we have'
+  | 'person unknown'
 
 /** `flag` is the new flag to order on the chain; null if it does not change. */
 export type IdentityDecision =
@@ -67,12 +69,20 @@ export function decideIdentity(
   const state = statement.word === 'approved' ? 'verified' : statement.word
   const flag = flagChange(known, state)
   const revision = flag === null ? (known?.revision ?? null) : revisionAfter(known, statement)
-  return { wallet, next: { state, decidedAtMs: statement.occurredAtMs, revision }, flag }
+  const decidedAtMs = Math.max(
+    statement.occurredAtMs,
+    known && isApproval(known.state) && isApproval(state) ? known.decidedAtMs : 0,
+  )
+  return { wallet, next: { state, decidedAtMs, revision }, flag }
 }
+
+/** Verdicts with which the provider approves; which of them it is depends on the person's other wallets. */
+const isApproval = (word: Word | IdentityState): boolean =>
+  word === 'approved' || word === 'verified' || word === 'duplicate'
 
 /** True if the level matches. An approval must name our level; a refusal without a level counts. */
 const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
-  level === policy.level || (level === null && word !== 'approved')
+  level === policy.level || (level === null && !isApproval(word))
 
 /**
  * True if the environment matches. Without one, an approval counts as the sandbox's and a refusal counts
@@ -81,13 +91,16 @@ const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean 
  */
 function environmentFits({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean {
   if (word === 'reset') return true
-  if (sandbox === null) return environment === 'sandbox' || word !== 'approved'
+  if (sandbox === null) return environment === 'sandbox' || !isApproval(word)
   return sandbox === (environment === 'sandbox')
 }
 
 function isNewer(known: Identity, { occurredAtMs, word }: Statement): boolean {
+  // The approval may be the same one: the answer about the person's other wallets is new.
+  const isOther = (known.state === 'duplicate') !== (word === 'duplicate')
+  if (isApproval(known.state) && isApproval(word) && isOther) return true
   if (occurredAtMs !== known.decidedAtMs) return occurredAtMs > known.decidedAtMs
-  return known.state === 'verified' && word !== 'approved'
+  return isApproval(known.state) && !isApproval(word)
 }
 
 function flagChange(known: Identity | undefined, state: IdentityState): boolean | null {

@@ -1,6 +1,10 @@
+import type { SamePerson } from './person'
+
 /** A provider's verdict in our terms. An unknown verdict is `none`, never an approval. */
 export type Word =
   | 'approved'
+  /** Approved, but the person's record is that of another wallet. Our own decision, not the provider's. */
+  | 'duplicate'
   /** Refused permanently. */
   | 'rejected'
   /** Refused for now; the user may try again. */
@@ -90,6 +94,14 @@ export type IdentityProvider = {
    * response is clearly a finding.
    */
   readonly lookUp: (wallet: `0x${string}`, ownRefs: ReadonlySet<string>) => Promise<Finding>
+  /**
+   * Finds the other wallets that the provider has as the same person; `providerRef` is the approved
+   * applicant or inquiry. Throws `ProviderDown` unless the answer is clear.
+   */
+  readonly findSamePerson: (
+    wallet: `0x${string}`,
+    providerRef: string,
+  ) => Promise<Exclude<SamePerson, 'unknown'>>
 }
 
 /** Thrown if the provider does not respond, or not as documented. */

@@ -5,7 +5,7 @@ import { nextCheckAt, retryAt, scheduleOf } from './identity'
 import { findOwnRefs } from './link.store'
 import { type Finding, ProviderDown } from './provider'
 import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
-import { applyStatement } from './verdict'
+import { applyStatement, samePersonOf } from './verdict'
 
 /** Number of concurrent rechecks. */
 const concurrency = 4
@@ -59,12 +59,17 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
   const { config, database, clock, log } = context
   const { wallet } = due.recheck
   const statement = statementOf(context, due, finding)
+  const same = statement ? await samePersonOf(context, statement) : 'unknown'
   const changed = await database.transaction(async (tx) => {
-    const decision = statement && (await applyStatement(tx, context, statement))
+    const decision = statement && (await applyStatement(tx, context, statement, same))
     const standing = await standingOf(tx, wallet)
+    const waits = decision && 'ignored' in decision && decision.ignored === 'person unknown'
+    const failures = waits ? due.recheck.failures + 1 : 0
     await planNext(tx, due, {
-      nextCheckAt: nextCheckAt(standing, scheduleOf(config), clock()),
-      failures: 0,
+      nextCheckAt: waits
+        ? retryAt(failures, scheduleOf(config), clock())
+        : nextCheckAt(standing, scheduleOf(config), clock()),
+      failures,
       checkedAt: new Date(clock()),
     })
     return decision && 'next' in decision && decision.flag !== null

@@ -57,6 +57,13 @@ describe('the verification status of a user', () => {
       'rejected',
       'contact support',
     ],
+    ['with another wallet', said('duplicate'), 'rejected', 'contact support'],
+    [
+      'with another wallet, approved again',
+      { ...said('duplicate'), ...submitted(12) },
+      'in_review',
+      'wait',
+    ],
     ['refused, looked at again', { ...said('rejected'), ...submitted(12) }, 'in_review', 'wait'],
     ['whose approval was taken back', { ...said('reset'), ...linked(1) }, 'none', 'verify'],
     ['starting again after that', { ...said('reset'), ...linked(11) }, 'started', 'verify'],

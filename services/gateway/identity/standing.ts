@@ -26,6 +26,7 @@ const answers = {
   started: ['started', 'verify'],
   resubmit: ['rejected', 'verify'],
   rejected: ['rejected', 'contact support'],
+  duplicate: ['rejected', 'contact support'],
   reset: ['none', 'verify'],
   none: ['none', 'verify'],
 } as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
@@ -54,6 +55,7 @@ function standingOf(known: Known | null, verified: boolean): Standing {
   const progressed = isNewer(known?.progressedAt)
   if (progressed && known?.progress === 'submitted') return 'in_review'
   if (state === 'rejected') return 'rejected'
+  if (state === 'duplicate') return 'duplicate'
   if (progressed || isNewer(known?.linkedAt)) return 'started'
   if (state === 'resubmit') return 'resubmit'
   return state === 'reset' ? 'reset' : 'none'

@@ -1,6 +1,7 @@
 import { type Reaction, reactTo } from '#platform/bus/reaction'
 import type { Tx } from '#platform/db/open'
 import { announce } from '#platform/db/outbox.store'
+import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import { messageIdFor } from '#shared/ids'
 import { IdentityDecided } from '#shared/messages/identity'
@@ -15,22 +16,30 @@ import {
   needsAsking,
   nextCheckAt,
   progressIn,
+  retryAt,
   scheduleOf,
   subjectOf,
 } from './identity'
 import { lockIdentity, storeVerdict } from './identity.store'
 import { findOwnRefs } from './link.store'
 import { flagCause, flagOrderId } from './orders'
+import type { SamePerson } from './person'
+import { judgeApproved, noteNamed } from './person.store'
 import type { Statement } from './provider'
 import { noteProgress, noteVerdict } from './recheck.store'
 
 /** Returns the reaction that applies an identity delivery to the user's row and orders the flag. */
 export const webhookReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
-    async apply(tx, message) {
+    async find(message): Promise<SamePerson> {
+      const heard = hear(context, message)
+      return 'statement' in heard ? samePersonOf(context, heard.statement) : 'unknown'
+    },
+    async apply(tx, message, same) {
       const { provider, deliveryId } = message
       const heard = hear(context, message)
-      const found = 'statement' in heard ? await applyHeard(tx, context, heard.statement) : heard
+      const found =
+        'statement' in heard ? await applyHeard(tx, context, heard.statement, same) : heard
       if (!found) return
       const { kind, detail, askAbout } = found
       await recordAnomaly(tx, { deliveryId, kind, provider, detail })
@@ -86,10 +95,16 @@ async function applyHeard(
   tx: Tx,
   context: Context,
   statement: Statement,
+  same: SamePerson,
 ): Promise<Anomaly | undefined> {
-  const decision = await applyStatement(tx, context, statement)
+  const decision = await applyStatement(tx, context, statement, same)
   if (!('ignored' in decision)) return
   const { eventId, word } = statement
+  if (decision.ignored === 'person unknown') {
+    const nextCheckAt = retryAt(0, scheduleOf(context.config), context.clock())
+    const wallet = subjectOf(statement)!
+    await noteVerdict(tx, { wallet, provider: context.provider.name, nextCheckAt })
+  }
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
   if (decision.ignored === 'unknown inquiry' && word !== 'none')
     return { kind: 'inquiry_unknown', detail: `${word}, by an inquiry that we did not create` }
@@ -102,30 +117,64 @@ async function applyHeard(
   return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
 }
 
-/** Applies a statement from a webhook or a recheck. All identity changes go through this function. */
+/** Deadline for all calls about a person; leaves time to apply the message. */
+const personDeadlineMs = 6_000
+
+/** Asks the provider for the other wallets of an approved person. Without a clear answer they are unknown. */
+export async function samePersonOf(
+  { provider, log }: Pick<Context, 'provider' | 'log'>,
+  { word, providerRef, subjectRef }: Statement,
+): Promise<SamePerson> {
+  const wallet = subjectOf({ subjectRef })
+  if (word !== 'approved' || !wallet || !providerRef) return 'unknown'
+  const asked = provider.findSamePerson(wallet, providerRef)
+  return within(asked, personDeadlineMs, 'the identity provider').catch((err) => {
+    log.warn({ wallet, err }, 'person of an approval unknown, will ask again')
+    return 'unknown'
+  })
+}
+
+/**
+ * Applies a statement from a webhook or a recheck. All identity changes go through this function. `same`:
+ * the provider's answer about the person of an approval; while that is unknown, the approval waits.
+ */
 export async function applyStatement(
   tx: Tx,
   context: Context,
-  statement: Statement,
+  heard: Statement,
+  same: SamePerson,
 ): Promise<IdentityDecision> {
   const { config, clock, log } = context
   const provider = context.provider.name
-  const { providerRef } = statement
-  const subject = subjectOf(statement)
+  const { providerRef } = heard
+  const subject = subjectOf(heard)
   const known = subject ? await lockIdentity(tx, subject) : undefined
   if (subject && (await isForeign(tx, context, subject, providerRef)))
     return { ignored: 'unknown inquiry' }
   const policy = { level: config.identityLevel, environment: config.identityEnvironment }
-  const decision = decideIdentity(known, statement, policy)
-  const progressed = progressIn(statement, policy)
+  const person =
+    subject && heard.word === 'approved'
+      ? await judgeApproved(tx, subject, same)
+      : ({ alone: true } as const)
+  const isDuplicate = person !== 'unknown' && 'sameAs' in person
+  const sameAs = isDuplicate ? person.sameAs : null
+  const statement: Statement = isDuplicate ? { ...heard, word: 'duplicate' } : heard
+  const decided = decideIdentity(known, statement, policy)
+  const isWaiting = person === 'unknown' && 'next' in decided
+  const decision: IdentityDecision = isWaiting ? { ignored: 'person unknown' } : decided
+  const progressed = progressIn(isWaiting ? waiting(heard) : heard, policy)
   if (progressed) {
     const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
     await noteProgress(tx, { ...progressed, provider, nextCheckAt })
   }
-  if ('ignored' in decision) return decision
+  if ('ignored' in decision) {
+    if (subject && heard.word === 'approved') await noteNamed(tx, subject, same)
+    return decision
+  }
   const { wallet, next, flag } = decision
-  const verdict = { wallet, next, provider, providerRef, ordered: flag !== null }
+  const verdict = { wallet, next, provider, providerRef, sameAs, ordered: flag !== null }
   await storeVerdict(tx, verdict, new Date(clock() + config.recheckAfterMs))
+  if (heard.word === 'approved') await noteNamed(tx, wallet, same)
   const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
   const askedAt = nextCheckAt(standing, scheduleOf(config), clock())
   await noteVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
@@ -134,6 +183,12 @@ export async function applyStatement(
   failpoint('gateway:identity-decided')
   return decision
 }
+
+/** An approval whose person is not known yet: to the user it is still in review. */
+const waiting = (approval: Statement): Statement => ({
+  ...approval,
+  ...{ word: 'none', progress: 'submitted' },
+})
 
 /** Returns true if the statement is of an inquiry that anyone may have opened for this wallet. */
 async function isForeign(

@@ -61,7 +61,8 @@ export async function startGateway(
   )
   const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
   const own = { ...config, recheckAfterMs: 60_000, recheckEveryMs: 50, ...over }
-  const provider = identityProviderOf(own, clock)
+  // Webhooks of these suites name applicants that no provider knows.
+  const provider = { ...identityProviderOf(own, clock), findSamePerson: async () => [] }
   const context: Context = {
     ...{ config: own, clock, log, database, provider, leaving },
     ask: asker(bus, dependencyDeadlineMs),

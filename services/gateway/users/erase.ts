@@ -14,7 +14,8 @@ import { users } from './user.store'
 
 /**
  * Empties country and references at the identity provider, and ends the rechecks. An approval that is no
- * longer rechecked must not stay: it becomes a reset, whose flag the sweep orders.
+ * longer rechecked must not stay: it becomes a reset, whose flag the sweep orders. The time of the first
+ * verification and the operators' decisions stay: with them the person cannot start a second record.
  */
 export const erasure = withDeadLetters(
   deadLetters,
@@ -39,7 +40,9 @@ export const erasure = withDeadLetters(
           flag_settled_at = null, failed_at = null, failure = null, sweeps = 0, check_at = now(),
           updated_at = now()
         where wallet = ${wallet} and state = 'verified' and ${isBefore('decided_at', erasedAt)}`,
-      sql`update ${identities} set provider_ref = null, failure = null
+      sql`update ${identities} set state = 'reset', same_as = null
+        where wallet = ${wallet} and state = 'duplicate' and ${isBefore('decided_at', erasedAt)}`,
+      sql`update ${identities} set provider_ref = null, failure = null, named = '{}'
         where wallet = ${wallet} and ${isBefore('decided_at', erasedAt)}`,
     ],
   },

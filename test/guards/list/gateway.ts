@@ -125,7 +125,7 @@ export const gatewayGuards: readonly Guard[] = [
     edits: [
       edit(
         identity.source,
-        "level === policy.level || (level === null && word !== 'approved')",
+        'level === policy.level || (level === null && !isApproval(word))',
         'policy.level !== word',
       ),
     ],
@@ -157,6 +157,48 @@ export const gatewayGuards: readonly Guard[] = [
       ),
     ],
     test: { file: identity.test, name: 'the same verdicts end in the same state in any order' },
+  },
+  {
+    guard: 'a person has one verified wallet',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('identity/person.ts'),
+        'if (first) return { sameAs: first.wallet }',
+        'void byFirst && first',
+      ),
+    ],
+    test: {
+      file: at('identity/person.test.ts'),
+      name: 'a second wallet of a verified person is not verified, and names the first',
+    },
+  },
+  {
+    guard: 'wallets of one person are judged one after another',
+    kind: 'lock',
+    edits: [
+      edit(at('identity/person.store.ts'), "  await lockNamed(tx, 'identity persons')\n", ''),
+    ],
+    test: {
+      file: at('identity/person.test.ts'),
+      name: 'exactly one of two wallets that are approved at once is verified, by two instances',
+    },
+  },
+  {
+    guard: 'an approval waits until the provider has said who else is this person',
+    kind: 'decision',
+    edits: [
+      edit(at('identity/person.ts'), "if (same === 'unknown') return 'unknown'", ''),
+      edit(
+        at('identity/person.ts'),
+        'return same.includes(null)',
+        "return same !== 'unknown' && same.includes(null)",
+      ),
+    ],
+    test: {
+      file: at('identity/person.test.ts'),
+      name: 'an approval waits while the question about duplicates is not answered',
+    },
   },
   {
     guard: 'a wallet gets its native coin once',

@@ -8,6 +8,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'gateway.users_pkey': 'a user is a wallet and a country',
   'gateway.identity_anomalies_pkey': 'a list for operators',
   'gateway.identity_links_pkey': 'a generated id',
+  'gateway.persons_pkey': "an operator's decision, stored under the lock of its wallet",
   'payouts.account_checks_pkey': 'a generated id',
   'gateway.identity_rechecks_pkey': 'the time of the next recheck; responses are ordered by time',
   'payments.listings_account_window_pk':

@@ -1,11 +1,12 @@
 import { holds, personalData } from '#infra/documents/personal-data'
 import { among, type CommandResult, reading } from '#infra/operations/cli/command'
+import { allow, link, list } from '#infra/operations/cli/person/decide'
 import { erase, erased } from '#infra/operations/cli/person/erase'
 import { readPerson, type Stored } from '#infra/operations/cli/person/read'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 
 const form = (name: string) => ({
-  ...{ usage: `person ${name} <wallet> [--json]`, takes: 1, faultIn: walletFault },
+  ...{ usage: `persons ${name} <wallet> [--json]`, takes: 1, faultIn: walletFault },
 })
 
 const exported = reading({
@@ -44,7 +45,8 @@ const exposure = reading({
   },
 })
 
-/** `ops person`: duties towards a user whose data is stored. */
-export const person = among('what is stored about a wallet: export, exposure, erase, erased', {
-  ...{ export: exported, exposure, erase, erased },
-})
+/** `ops persons`: second wallets of a person, and stored personal data. */
+export const persons = among(
+  'second wallets of a person: list, link, allow; what is stored: export, exposure, erase, erased',
+  { ...{ list, link, allow }, ...{ export: exported, exposure, erase, erased } },
+)

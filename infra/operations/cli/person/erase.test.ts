@@ -160,7 +160,7 @@ test('an erasure is announced once, and recorded without the data', async () => 
   expect(await listErased(sql)).toMatchObject([{ wallet }])
   const audit =
     await owner`select d.*, o.said from ops.deeds d join ops.outcomes o on o.deed_id = d.id`
-  expect(audit).toMatchObject([{ verb: 'person erase', target: wallet, asked_by: 'budi' }])
+  expect(audit).toMatchObject([{ verb: 'persons erase', target: wallet, asked_by: 'budi' }])
   expect(JSON.stringify(audit)).not.toMatch(personal)
 })
 

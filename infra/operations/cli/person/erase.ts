@@ -10,7 +10,9 @@ import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { personErasures } from '#shared/messages/person'
 
-const verb = 'person erase'
+const verb = 'persons erase'
+/** Under these words it is in the log; the second is that of earlier versions. */
+const verbs = [verb, 'person erase']
 
 type Wallet = `0x${string}`
 type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
@@ -35,7 +37,7 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
     with earlier as (
       select o.told_at from ops.deeds d
       join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
-      where d.verb = ${verb} and d.target = ${wallet}),
+      where d.verb = any(${verbs}) and d.target = ${wallet}),
     since as (select coalesce(max(told_at), '-infinity') as at from earlier)
     select (select count(*)::int from earlier) as done,
       exists (select from gateway.users where wallet = ${wallet} and country is not null)
@@ -68,10 +70,10 @@ export async function eraseWallet(
   })
 }
 
-/** `ops person erase`. */
+/** `ops persons erase`. */
 export const erase = changing({
   does: 'erase the personal data of a wallet; records of money stay without it',
-  usage: 'person erase <wallet> --reason <why> [--by <who>] [--apply]',
+  usage: 'persons erase <wallet> --reason <why> [--by <who>] [--apply]',
   takes: 1,
   faultIn: walletFault,
   options: { apply: { type: 'boolean' } },
@@ -85,12 +87,12 @@ export const erase = changing({
 export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
   select d.target as wallet, max(o.told_at) as at from ops.deeds d
   join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
-  where d.verb = ${verb} group by d.target order by 2`
+  where d.verb = any(${verbs}) group by d.target order by 2`
 
-/** `ops person erased`: kept beside each backup, so that a restore without the bus erases them again. */
+/** `ops persons erased`: kept beside each backup, so that a restore without the bus erases them again. */
 export const erased = reading({
   ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
-  usage: 'person erased [--json]',
+  usage: 'persons erased [--json]',
   read: async (_, { sql }): Promise<CommandResult> => {
     const wallets = await listErased(sql)
     const text = wallets.map(({ wallet, at }) => `${wallet}@${at.toISOString()}`).join('\n')

@@ -1,4 +1,10 @@
-import { type Finding, type IdentityProvider, ProviderDown, type Statement } from '../../provider'
+import {
+  type Finding,
+  type IdentityProvider,
+  ProviderDown,
+  referenceOf,
+  type Statement,
+} from '../../provider'
 import { getFromProvider, hostedLink, postToProvider, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
@@ -27,14 +33,24 @@ export function persona(options: PersonaOptions): IdentityProvider {
   }
   const inquiries = `${options.apiUrl}/api/v1/inquiries`
   const post = (path: string, body: string) => postToProvider(`${inquiries}${path}`, headers, body)
-  const pageOf = async (wallet: string, after: string | undefined) => {
-    const query = queryOf(wallet, after)
+  const pageOf = async (asked: Filter, after: string | undefined) => {
+    const query = queryOf(asked, after)
     const { status, body } = await getFromProvider(`${inquiries}?${query}`, headers)
     // A missing list is an error; only an empty list means that the user is unknown.
     if (status !== 200) throw new ProviderDown(`the identity provider returned ${status}`)
-    const page = readInquiries(body, wallet)
+    const page = readInquiries(body, asked)
     if ('fault' in page) throw new ProviderDown(`persona: ${page.fault}`)
     return page
+  }
+  const listAll = async (asked: Filter): Promise<Decided[]> => {
+    const all: Decided[] = []
+    for (let page = 1, after: string | undefined; page <= pagesMax; page++) {
+      const { inquiries: read, hasMore } = await pageOf(asked, after)
+      all.push(...read)
+      after = read.at(-1)?.id
+      if (!after || !(hasMore || read.length >= pageSize)) return all
+    }
+    throw new ProviderDown('persona: too many inquiries to read')
   }
   return {
     name: 'persona',
@@ -56,15 +72,28 @@ export function persona(options: PersonaOptions): IdentityProvider {
       return { url: hostedLink(meta?.['one-time-link']), ref: id }
     },
     async lookUp(wallet, ownRefs): Promise<Finding> {
-      const all: Decided[] = []
-      for (let page = 1, after: string | undefined; page <= pagesMax; page++) {
-        const { inquiries: read, hasMore } = await pageOf(wallet, after)
-        all.push(...read)
-        after = read.at(-1)?.id
-        if (!after || !(hasMore || read.length >= pageSize))
-          return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
-      }
-      throw new ProviderDown('persona: too many inquiries to read')
+      const all = await listAll({ 'reference-id': wallet })
+      return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
+    },
+    /**
+     * The inquiries of one account are of one person (docs.withpersona.com, "Accounts"), if Persona is set up
+     * to consolidate the accounts of one person ("Consolidate Accounts"): by default each reference has its own.
+     */
+    async findSamePerson(wallet, inquiryId) {
+      const { status, body } = await getFromProvider(
+        `${inquiries}/${encodeURIComponent(inquiryId)}`,
+        headers,
+      )
+      if (status !== 200) throw new ProviderDown('persona: the approved inquiry is not found')
+      const account = accountOf(at(body, 'data'))
+      if (!account) throw new ProviderDown('persona: an inquiry without an account')
+      const all = await listAll({ 'account-id': account })
+      if (!all.some(({ id }) => id === inquiryId))
+        throw new ProviderDown('persona: an account without its inquiry')
+      const others = all.filter(({ reference }) => reference !== wallet)
+      // An inquiry without a wallet of ours counts only if it was approved.
+      const counting = others.filter(({ status, reference }) => reference || status === 'approved')
+      return [...new Set(counting.map(({ reference }) => reference))]
     },
   }
 }
@@ -73,18 +102,27 @@ export function persona(options: PersonaOptions): IdentityProvider {
  * Queries only decided inquiries: each link creates an open one, and open ones must not push a verdict
  * off the pages.
  */
-function queryOf(wallet: string, after: string | undefined): URLSearchParams {
+function queryOf(asked: Filter, after: string | undefined): URLSearchParams {
   return new URLSearchParams({
-    'filter[reference-id]': wallet,
+    ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [`filter[${name}]`, value])),
     'filter[status]': 'approved,declined',
     'page[size]': String(pageSize),
     ...(after === undefined ? {} : { 'page[after]': after }),
   })
 }
 
+/** Whose inquiries to list (docs.withpersona.com, "List all Inquiries"). */
+type Filter = { readonly 'reference-id': string } | { readonly 'account-id': string }
+
+/** Returns the account of an inquiry. */
+const accountOf = (inquiry: unknown): string | null =>
+  textOf(at(at(at(at(inquiry, 'relationships'), 'account'), 'data'), 'id'))
+
 /** Fields read from an inquiry; the user's other data is dropped here. */
 type Decided = {
   readonly id: string
+  /** Null for one that we never assigned. */
+  readonly reference: `0x${string}` | null
   readonly status: string | null
   readonly templateId: string | null
   /** Unix ms; null if the provider gives no time. */
@@ -106,7 +144,7 @@ type Asked = {
  */
 function readInquiries(
   answer: unknown,
-  wallet: string,
+  asked: Filter,
 ): { inquiries: Decided[]; hasMore: boolean } | { fault: string } {
   const rows = at(answer, 'data')
   if (!Array.isArray(rows)) return { fault: 'the answer has no list of inquiries' }
@@ -115,10 +153,15 @@ function readInquiries(
     const attributes = at(row, 'attributes')
     const id = textOf(at(row, 'id'))
     if (!id) return { fault: 'an inquiry without an id' }
-    if (textOf(at(attributes, 'reference-id')) !== wallet)
-      return { fault: 'an inquiry under another reference than was asked for' }
+    const reference = textOf(at(attributes, 'reference-id'))
+    const isAsked =
+      'account-id' in asked
+        ? accountOf(row) === asked['account-id']
+        : reference === asked['reference-id']
+    if (!isAsked) return { fault: 'an inquiry of another user than was asked for' }
     inquiries.push({
       id,
+      reference: referenceOf(reference),
       status: textOf(at(attributes, 'status')),
       templateId: templateOf(row),
       createdAtMs: timeOf(at(attributes, 'created-at')),

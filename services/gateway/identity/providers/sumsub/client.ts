@@ -7,6 +7,7 @@ import {
   type IdentityProvider,
   type Progress,
   ProviderDown,
+  referenceOf,
   type Word,
 } from '../../provider'
 import { getFromProvider, hostedLink, postToProvider } from '../http'
@@ -37,6 +38,14 @@ const linkPath = '/resources/sdkIntegrations/levels/-/websdkLink'
 /** docs.sumsub.com, "Get applicant data by externalUserId". */
 const personPath = (wallet: string) => `/resources/applicants/-;externalUserId=${wallet}/one`
 
+/** docs.sumsub.com, "Get applicant data by applicantId". */
+const applicantPath = (id: string) => `/resources/applicants/${encodeURIComponent(id)}/one`
+/** docs.sumsub.com, "Get duplicate applicants check results": that of the latest automatic check. */
+const duplicatesPath = (id: string) =>
+  `/resources/checks/latest?type=SIMILAR_SEARCH&applicantId=${encodeURIComponent(id)}`
+/** Maximum number of duplicates to look up; further ones count as strangers. */
+const duplicatesMax = 10
+
 /** Creates the Sumsub adapter. */
 export const sumsub = (options: SumsubOptions): IdentityProvider => ({
   name: 'sumsub',
@@ -66,7 +75,54 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
     return found
   },
+  async findSamePerson(wallet, applicantId) {
+    const get = (path: string) =>
+      getFromProvider(`${options.apiUrl}${path}`, signedHeaders(options, 'GET', path, ''))
+    const { status, body } = await get(duplicatesPath(applicantId))
+    // The level has no such check, or it has not run: that is not "no duplicates".
+    if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
+    const found = duplicatesIn(body)
+    if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
+    const ids = found.applicantIds.filter((id) => id !== applicantId)
+    const walletOf = async (id: string) => {
+      const applicant = await get(applicantPath(id))
+      if (applicant.status === 404) return null // Deleted since.
+      return referenceOf(applicant.body.externalUserId)
+    }
+    const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletOf))
+    const others = known.filter((one) => one !== wallet)
+    return ids.length > duplicatesMax || found.isUnnamed ? [...others, null] : others
+  },
 })
+
+/** Fields we read of a duplicates check, all of which may be null; the matching items are personal data. */
+const Duplicates = Type.Object({
+  answer: maybe(Type.String()),
+  similarSearchInfo: maybe(
+    Type.Object({
+      duplicateApplicantHits: maybe(Type.Array(Type.Object({ applicantId: Type.String() }))),
+    }),
+  ),
+})
+const readDuplicates = readerOf(Duplicates)
+
+/**
+ * Reads the check, which is documented as the only item of a list, `checks`, and was seen without it. Hits
+ * count whatever the answer; `isUnnamed`: there are duplicates, of which none is named.
+ */
+function duplicatesIn(
+  body: Record<string, unknown>,
+): { applicantIds: string[]; isUnnamed: boolean } | { fault: string } {
+  const check = Array.isArray(body.checks) ? body.checks[0] : body
+  const read = readDuplicates(check ?? {})
+  if ('fault' in read) return read
+  const { answer, similarSearchInfo } = read.value
+  if (answer !== 'GREEN' && answer !== 'RED')
+    return { fault: 'a duplicates check without an answer' }
+  const hits = similarSearchInfo?.duplicateApplicantHits ?? []
+  const applicantIds = [...new Set(hits.map((hit) => hit.applicantId))]
+  return { applicantIds, isUnnamed: answer === 'RED' && applicantIds.length === 0 }
+}
 
 /** Reads a 404. Only one in Sumsub's own format is about the user; a wrong URL gives 404s too. */
 function nobody({ code }: Record<string, unknown>): Finding {

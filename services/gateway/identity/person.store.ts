@@ -1,0 +1,109 @@
+import { and, eq, or, sql } from 'drizzle-orm'
+import { check, text, uuid } from 'drizzle-orm/pg-core'
+import { addressColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
+import { lockNamed } from '#platform/db/lock'
+import type { Db, Tx } from '#platform/db/open'
+import { schema } from '../schema.store'
+import { identities } from './identity.store'
+import { judgePerson, type PersonVerdict, type Ruling, rulings, type SamePerson } from './person'
+import { rechecks } from './recheck.store'
+
+/** The operators' latest decision about the person of a wallet. Kept after an erasure: it names nobody. */
+export const persons = schema.table(
+  'persons',
+  {
+    wallet: addressColumn('wallet').primaryKey(),
+    ruling: text('ruling').$type<Ruling>().notNull(),
+    /** For `linked`: the wallet that has the record of this person. */
+    linkedTo: addressColumn('linked_to'),
+    /** The command that decided, and the one that it replaced. */
+    deed: uuid('deed').notNull(),
+    replaced: uuid('replaced'),
+    ruledAt: at('ruled_at').notNull().defaultNow(),
+  },
+  (table) => [
+    check('persons_ruling', sql`${table.ruling} in (${quotedList(rulings)})`),
+    check('persons_linked', sql`(${table.ruling} = 'linked') = (${table.linkedTo} is not null)`),
+  ],
+)
+type PersonRow = typeof persons.$inferSelect
+
+/** Rows of an earlier version have no such time; an order of a flag means that they were verified. */
+const firstVerifiedAt = sql<Date | null>`coalesce(${identities.firstVerifiedAt},
+  case when ${identities.revision} is not null then ${identities.createdAt} end)`.mapWith(
+  identities.createdAt,
+)
+
+/**
+ * Judges the person of a wallet that is approved. The wallet's own lock is held. Wallets of one person are
+ * judged one after another, so that of two that are approved at once the second one sees the first.
+ */
+export async function judgeApproved(
+  tx: Tx,
+  wallet: `0x${string}`,
+  same: SamePerson,
+): Promise<PersonVerdict> {
+  const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
+  await lockNamed(tx, 'identity persons')
+  const holdings = await tx
+    .select({ wallet: identities.wallet, firstVerifiedAt })
+    .from(identities)
+    .where(
+      or(
+        isOneOf(identities.wallet, [wallet, ...named]),
+        // An applicant's answer is of the time of its check, and does not name those who came later.
+        sql`${identities.named} @> array[${wallet}]::text[]`,
+      ),
+    )
+  const [ruled] = await tx.select().from(persons).where(eq(persons.wallet, wallet))
+  const own = holdings.find((one) => one.wallet === wallet)
+  return judgePerson(
+    {
+      ...{ wallet, firstVerifiedAt: own?.firstVerifiedAt ?? null },
+      ...{ ruling: ruled?.ruling ?? null, linkedTo: ruled?.linkedTo ?? null },
+    },
+    same,
+    holdings.filter((one) => one !== own),
+  )
+}
+
+/** Notes whom the provider's latest answer has as the same person. */
+export async function noteNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<void> {
+  if (same === 'unknown') return
+  const named = textList(same.filter((one) => one !== null).sort())
+  await tx
+    .update(identities)
+    .set({ named })
+    .where(and(eq(identities.wallet, wallet), sql`${identities.named} <> ${named}`))
+}
+
+type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'deed' | 'replaced'>
+
+/**
+ * Stores a decision in place of the one that the operator saw, once per command, and makes the recheck due
+ * that applies it. Returns why not.
+ */
+export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | undefined> {
+  await lockNamed(tx, `identity:${ruled.wallet}`)
+  const [known] = await tx.select().from(persons).where(eq(persons.wallet, ruled.wallet))
+  if (known?.deed === ruled.deed) return undefined
+  if ((known?.deed ?? null) !== ruled.replaced)
+    return { refused: 'another decision about this wallet was made in between' }
+  const due = await tx
+    .update(rechecks)
+    .set({ nextCheckAt: sql`now()`, updatedAt: sql`now()` })
+    .where(eq(rechecks.wallet, ruled.wallet))
+    .returning({ wallet: rechecks.wallet })
+  if (due.length === 0) return { refused: 'this wallet has never begun a verification' }
+  const values = { ...ruled, ruledAt: sql`now()` }
+  await tx
+    .insert(persons)
+    .values(values)
+    .onConflictDoUpdate({ target: persons.wallet, set: values })
+  return undefined
+}
+
+/** Reads the decision about a wallet. */
+export async function findRuling(db: Db, wallet: `0x${string}`): Promise<PersonRow | undefined> {
+  return (await db.select().from(persons).where(eq(persons.wallet, wallet)))[0]
+}

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Outside, outsideOf } from '#infra/demo/outside'
+import type { Person } from '#infra/demo/person'
+import { localTerms } from '#infra/local/chain'
+import type { Stack } from '#infra/local/stack'
+import { waitUntil } from '#infra/local/wait'
+import { groupStack } from '../runner/group'
+import { callerOf, newUser } from '../support/people'
+import { openCheckout } from '../support/requests'
+import { operate } from '../support/stack'
+import { servesTruth } from '../support/verify'
+
+// A borrower defaults with one wallet, and tries to begin again with another one.
+
+const { termSeconds, graceSeconds } = localTerms
+let stack: Stack
+let outside: Outside
+/** The same key of the person for both wallets, which is their face and document to a real provider. */
+const who = `person ${crypto.randomUUID()}`
+let first: Person
+let second: Person
+
+const approve = (person: Person) =>
+  outside.control(`identity/${person.wallet}`, { verdict: 'approved', person: who })
+const because = ['--reason', 'ticket 35', '--by', 'sari']
+const persons = (...words: string[]) => operate(stack, 'persons', ...words)
+
+beforeAll(async () => {
+  stack = groupStack()
+  outside = outsideOf(stack.info)
+  first = await newUser(stack, { wei: 10n ** 19n })
+  await approve(first)
+  await first.until('verification', (me) => me.verified)
+  const checkout = await openCheckout(first, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
+  await outside.pay(checkout.paymentId, 'QRIS')
+  await first.until('collateral', (me) => me.collateral.value === checkout.ausd)
+  await first.draw(3_000_000n)
+  await outside.advance(termSeconds + graceSeconds + 1)
+  await callerOf(stack, 'wallet 9').call('markDefault', [first.account.address])
+  await first.until('the default', (me) => me.defaulted)
+  second = await newUser(stack, { ausdMicro: 20_000_000n, wei: 10n ** 19n })
+  await approve(second)
+})
+
+describe('a borrower who has defaulted', () => {
+  test('is not verified with a second wallet, and is told to contact support', async () => {
+    const { verified, verification } = await second.until(
+      'the verdict',
+      (me) => me.verification.nextAction === 'contact support' && me,
+    )
+    expect([verified, verification.status]).toEqual([false, 'rejected'])
+    expect((await servesTruth(stack, second.wallet)).verified).toBe(false)
+  })
+
+  test('can neither top up nor borrow nor send with it, also after another approval', async () => {
+    await approve(second)
+    const { id: quoteId } = await second.quote('USD/IDR')
+    const topup = await second.post('/topups', { amount: '50000', method: 'qr', quoteId })
+    const send = await second.post('/sends', {
+      authorization: await second.sign({ to: `0x${'77'.repeat(20)}`, valueMicro: 1_000_000n }),
+    })
+    for (const { status, body } of [topup, send])
+      expect([status, body]).toEqual([403, { error: 'verify your identity first' }])
+    const draw = await second.draw(1_000_000n).then(
+      () => 'done',
+      () => 'reverted',
+    )
+    expect(draw).toBe('reverted')
+    expect((await second.me()).available).toBe('0')
+  })
+
+  test('waits for an operator, who sees it in `ops status` and links it to the first wallet', async () => {
+    expect((await operate(stack, 'status')).said).toContain('persons list')
+    const { said, code } = await persons('list')
+    expect([code, said]).toEqual([1, expect.stringContaining(second.wallet)])
+    expect(said).toContain(`same person as ${first.wallet}  waits for a decision`)
+    const link = () => persons('link', second.wallet, first.wallet, ...because)
+    expect((await link()).said).toStartWith(`linked to ${first.wallet}`)
+    expect((await link()).said).toContain('already done by sari')
+    expect(await persons('list')).toMatchObject({ code: 0 })
+    expect((await operate(stack, 'status')).said).not.toContain('persons list')
+    expect((await second.me()).verified).toBe(false)
+    const log = (await operate(stack, 'deeds', second.wallet)).said
+    expect(log).toContain('persons link')
+  })
+
+  test('is verified with it only if the operator allows that, and loses it if that is taken back', async () => {
+    expect((await persons('allow', second.wallet, ...because)).code).toBe(0)
+    await second.until('verification', (me) => me.verified)
+    expect((await persons('link', second.wallet, first.wallet, ...because)).code).toBe(0)
+    await second.until('the withdrawal', (me) => !me.verified)
+    expect((await first.me()).verified).toBe(true)
+    await waitUntil('an end of the orders', async () => (await persons('list')).code === 0)
+  })
+})
