@@ -177,7 +177,7 @@ export async function openFixture(
     }>
   const check = (asked: { wallet: string; bank: object }, other: Partial<Context> = {}) =>
     answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
-      ok?: { verdict: HolderVerdict; sentence: string }
+      ok?: { verdict: HolderVerdict }
       refused?: RefusalCode
     }>
   /** An operator pauses or resumes cash-outs. */

@@ -92,7 +92,13 @@ export const PostAccountCheck = route({
       description: 'A bank account and the holder name to check.',
     },
   ),
-  answer: AccountCheck.answer,
+  answer: Type.Object(
+    {
+      ...AccountCheck.answer.properties,
+      sentence: Type.String({ description: 'The verdict in words for the user.' }),
+    },
+    { title: 'AccountCheckResult', description: 'Verdict on a bank account and its holder name.' },
+  ),
 })
 
 /** Relays a signed transfer exactly once. */

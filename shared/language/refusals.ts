@@ -74,6 +74,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Terlalu banyak pindahan hari ini. Cuba lagi selepas 08:00 waktu Malaysia.',
   },
 
+  account_checks_too_many: {
+    id: 'Terlalu banyak pemeriksaan rekening hari ini. Anda dapat menarik dana tanpa pemeriksaan, atau coba lagi setelah pukul 07.00 WIB.',
+    ms: 'Terlalu banyak semakan akaun hari ini. Anda boleh membuat pengeluaran tanpa semakan, atau cuba lagi selepas 08:00 waktu Malaysia.',
+  },
   verification_limit_reached: {
     id: 'Terlalu banyak tautan verifikasi hari ini. Gunakan tautan terakhir, atau coba lagi setelah pukul 07.00 WIB.',
     ms: 'Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau cuba lagi selepas 08:00 waktu Malaysia.',

@@ -2,6 +2,23 @@ import type { Text } from '#shared/language/language'
 
 /** Sentences about a cash-out. Not yet read by a native speaker of Indonesian or Malay. */
 export const cashoutTexts = {
+  // The check of a bank account before one.
+  'account_check.match': {
+    en: 'The bank has this account in this name.',
+    id: 'Rekening ini terdaftar di bank atas nama tersebut.',
+    ms: 'Akaun ini didaftarkan di bank atas nama tersebut.',
+  },
+  'account_check.no_match': {
+    en: 'The bank does not have this account in this name. Check the number and the name.',
+    id: 'Rekening ini tidak terdaftar di bank atas nama tersebut. Periksa nomor rekening dan namanya.',
+    ms: 'Akaun ini tidak didaftarkan di bank atas nama tersebut. Sila semak nombor akaun dan namanya.',
+  },
+  'account_check.cannot_tell': {
+    en: 'We could not check this account. Make sure that the number and the name are right.',
+    id: 'Rekening ini belum dapat kami periksa. Pastikan nomor rekening dan namanya benar.',
+    ms: 'Akaun ini tidak dapat kami semak. Sila pastikan nombor akaun dan namanya betul.',
+  },
+
   // By its state.
   'cashout.taking': {
     en: 'We are collecting your AUSD.',

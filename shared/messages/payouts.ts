@@ -39,15 +39,11 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
  */
 export const AccountCheck = question('payouts.account.check', 'payouts', ['gateway'], {
   request: Type.Object({ wallet: Address, bank: Bank }),
-  answer: Type.Object(
-    {
-      verdict: Type.Enum(['match', 'no_match', 'cannot_tell'], {
-        description: 'Whether the account has this holder; `cannot_tell` without a clear answer.',
-      }),
-      sentence: Type.String({ description: 'The verdict in words for the user.' }),
-    },
-    { title: 'AccountCheckResult', description: 'Verdict on a bank account and its holder name.' },
-  ),
+  answer: Type.Object({
+    verdict: Type.Enum(['match', 'no_match', 'cannot_tell'], {
+      description: 'Whether the account has this holder; `cannot_tell` without a clear answer.',
+    }),
+  }),
   repeat: 'once by its key',
 })
 

@@ -14,6 +14,9 @@ CREATE TABLE "gateway"."identities" (
 	"provider" text NOT NULL,
 	"provider_ref" text,
 	"decided_at" timestamp (3) with time zone NOT NULL,
+	"first_verified_at" timestamp (3) with time zone,
+	"same_as" text,
+	"named" text[] DEFAULT '{}' NOT NULL,
 	"revision" numeric(78,0),
 	"flag_settled_at" timestamp (3) with time zone,
 	"drip_ordered_at" timestamp (3) with time zone,
@@ -32,6 +35,17 @@ CREATE TABLE "gateway"."identity_links" (
 	"provider" text NOT NULL,
 	"provider_ref" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "gateway"."persons" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"ruling" text NOT NULL,
+	"linked_to" text,
+	"deed" uuid NOT NULL,
+	"replaced" uuid,
+	"ruled_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "persons_ruling" CHECK ("gateway"."persons"."ruling" in ('allowed', 'linked')),
+	CONSTRAINT "persons_linked" CHECK (("gateway"."persons"."ruling" = 'linked') = ("gateway"."persons"."linked_to" is not null))
 );
 --> statement-breakpoint
 CREATE TABLE "gateway"."identity_rechecks" (
@@ -94,6 +108,8 @@ CREATE TABLE "gateway"."users" (
 );
 --> statement-breakpoint
 CREATE INDEX "identities_awaited" ON "gateway"."identities" USING btree ("check_at") WHERE "gateway"."identities"."check_at" is not null;--> statement-breakpoint
+CREATE INDEX "identities_duplicate" ON "gateway"."identities" USING btree ("decided_at") WHERE "gateway"."identities"."state" = 'duplicate';--> statement-breakpoint
+CREATE INDEX "identities_named" ON "gateway"."identities" USING gin ("named");--> statement-breakpoint
 CREATE INDEX "identities_failed" ON "gateway"."identities" USING btree ("failed_at") WHERE "gateway"."identities"."failed_at" is not null;--> statement-breakpoint
 CREATE INDEX "identity_links_wallet" ON "gateway"."identity_links" USING btree ("wallet","created_at");--> statement-breakpoint
 CREATE INDEX "identity_rechecks_due" ON "gateway"."identity_rechecks" USING btree ("next_check_at");--> statement-breakpoint

@@ -1,5 +1,15 @@
 CREATE SCHEMA IF NOT EXISTS "payouts";
 --> statement-breakpoint
+CREATE TABLE "payouts"."account_checks" (
+	"id" text PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"request_mark" text NOT NULL,
+	"account_mark" text NOT NULL,
+	"verdict" text,
+	"asked_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "account_checks_verdict" CHECK ("payouts"."account_checks"."verdict" in ('match', 'no_match', 'cannot_tell'))
+);
+--> statement-breakpoint
 CREATE TABLE "payouts"."payouts" (
 	"id" text PRIMARY KEY NOT NULL,
 	"wallet" text NOT NULL,
@@ -115,6 +125,9 @@ CREATE TABLE "payouts"."pauses" (
 	"changed_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX "account_checks_of_wallet" ON "payouts"."account_checks" USING btree ("wallet","asked_at");--> statement-breakpoint
+CREATE INDEX "account_checks_of_account" ON "payouts"."account_checks" USING btree ("account_mark","asked_at");--> statement-breakpoint
+CREATE INDEX "account_checks_asked" ON "payouts"."account_checks" USING btree ("asked_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "payouts_authorization" ON "payouts"."payouts" USING btree ("authorizer","authorization_nonce") WHERE not "payouts"."payouts"."state" = 'expired';--> statement-breakpoint
 CREATE INDEX "payouts_next_check" ON "payouts"."payouts" USING btree ("next_check_at") WHERE "payouts"."payouts"."next_check_at" is not null;--> statement-breakpoint
 CREATE INDEX "payouts_changed" ON "payouts"."payouts" USING btree ("changed_at");--> statement-breakpoint

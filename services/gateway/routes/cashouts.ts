@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import { readerOf } from '#platform/schema'
 import { PostAccountCheck, PostCashout } from '#shared/api/money'
+import { textIn } from '#shared/language/catalogue'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
+import { languageFor } from '../http/language'
 import { place } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -52,31 +54,34 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
 
 /** `POST /cashouts/check`: whether a bank account has the holder name that the user gave. */
 export const accountCheckRoute = ({ ask }: Context, access: Access) =>
-  new Elysia()
-    .use(access)
-    .post(
-      PostAccountCheck.path,
-      async ({ request, wallet }) =>
-        okOf(await place(ask, AccountCheck, { wallet, ...(await readBody(request, readCheck)) })),
-      {
-        signed: true,
-        ...operation({
-          summary: 'Check the holder name of a bank account',
-          description:
-            'Optional: no cash-out needs it. The account must be verified. The name is compared without ' +
-            'regard to case, accents, punctuation, titles and the order of its parts. `cannot_tell` means ' +
-            'that the provider gave no clear answer in time. `cashouts.checksPerDayMax` of `GET /config` ' +
-            'is the limit of a wallet, and of a bank account over all wallets; the same request within a ' +
-            'day returns its verdict again and counts once.',
-          tag: 'money',
-          security: 'session',
-          body: { schema: PostAccountCheck.body, example: { bank } },
-          ok: {
-            description: 'The verdict.',
-            schema: PostAccountCheck.answer,
-            example: { verdict: 'match', sentence: 'The bank has this account in this name.' },
-          },
-          errors: [400, 401, 403, 413, 415, 429, 503],
-        }),
-      },
-    )
+  new Elysia().use(access).post(
+    PostAccountCheck.path,
+    async ({ request, set, wallet }) => {
+      const asked = { wallet, ...(await readBody(request, readCheck)) }
+      const { verdict } = okOf(await place(ask, AccountCheck, asked))
+      const code = `account_check.${verdict}` as const
+      return { verdict, sentence: textIn(languageFor({ request, set }), [{ code }]) }
+    },
+    {
+      signed: true,
+      ...operation({
+        summary: 'Check the holder name of a bank account',
+        description:
+          'Optional: no cash-out needs it. The account must be verified. The name is compared without ' +
+          'regard to case, accents, punctuation, titles and the order of its parts. `cannot_tell` means ' +
+          'that the provider gave no clear answer in time. `cashouts.checksPerDayMax` of `GET /config` ' +
+          'is the limit of a wallet, and of a bank account over all wallets; the same request within a ' +
+          'day returns its verdict again and counts once.',
+        tag: 'money',
+        security: 'session',
+        body: { schema: PostAccountCheck.body, example: { bank } },
+        ok: {
+          description: 'The verdict.',
+          schema: PostAccountCheck.answer,
+          example: { verdict: 'match', sentence: 'The bank has this account in this name.' },
+        },
+        worded: true,
+        errors: [400, 401, 403, 413, 415, 429, 503],
+      }),
+    },
+  )

@@ -23,13 +23,6 @@ import {
 /** Account checks of a wallet, and of a bank account over all wallets, per UTC day. */
 export const checksPerDayMax = 3
 
-/** Words a user reads about a verdict. */
-const sentences: Readonly<Record<HolderVerdict, string>> = {
-  match: 'The bank has this account in this name.',
-  no_match: 'The bank does not have this account in this name. Check the number and the name.',
-  cannot_tell: 'We could not check this account. Make sure that the number and the name are right.',
-}
-
 /** Deadline of each call, so that the user has an answer within 4 s. */
 const chainMs = 1_700
 const providerMs = 2_000
@@ -51,8 +44,7 @@ export const answerAccountCheck = (context: Context): Handler =>
     if (refused) return refused
     const counted = await countCheck(context, asked)
     if ('refused' in counted) return counted
-    const verdict = await verdictOf(context, asked, counted.ok)
-    return ok({ verdict, sentence: sentences[verdict] })
+    return ok({ verdict: await verdictOf(context, asked, counted.ok) })
   })
 
 async function refusalOf(context: Context, { wallet, bank }: Asked): Promise<Refusal | undefined> {
