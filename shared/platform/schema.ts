@@ -17,7 +17,8 @@ type Fault = { keyword: string; instancePath: string; params: object; schemaPath
 
 /**
  * Compiles a TypeBox schema to a reader. A property may have `says`, the code of its form, and an object
- * `saysUnknown`, the code for fields that it does not have. Reading normalizes values as the schema defines (addresses to lower case), in place.
+ * `saysUnknown`, the code for fields that it does not have. Reading normalizes values as the schema
+ * defines (addresses to lower case), in place.
  */
 export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
