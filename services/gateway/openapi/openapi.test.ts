@@ -230,7 +230,7 @@ test('the operations whose responses have sentences name their language', () => 
   )
   expect(worded.map(({ name }) => name).sort()).toEqual([
     ...['get /me', 'get /me/activity', 'get /me/activity/{id}', 'get /me/activity/{id}/receipt'],
-    ...['post /settlements/{id}/cancel', 'post /topups/{id}/cancel'],
+    ...['post /cashouts/check', 'post /settlements/{id}/cancel', 'post /topups/{id}/cancel'],
   ])
 })
 

@@ -86,8 +86,10 @@ describe.each(money)('%s %s', async (method, path, subject) => {
     return fixture.call(method, path, { body: goodBodies[path], headers })
   }
   test('asks its service once, for the wallet of the session, and returns the response', async () => {
-    const response = await call(okay({ answered: 'exactly' }))
-    expect([response.status, await response.json()]).toEqual([200, { answered: 'exactly' }])
+    const answer = { verdict: 'match' }
+    const response = await call(okay(answer))
+    const worded = path === '/cashouts/check' ? { sentence: expect.any(String) } : {}
+    expect([response.status, await response.json()]).toEqual([200, { ...answer, ...worded }])
     expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), ...goodBodies[path] }]])
   })
   test.each(Object.keys(refusals) as RefusalCode[])(
