@@ -176,7 +176,9 @@ export async function openFixture(
       since?: string
     }>
   const check = (asked: { wallet: string; bank: object }, other: Partial<Context> = {}) =>
-    answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)) as Promise<{
+    untilUnlocked(() =>
+      answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)),
+    ) as Promise<{
       ok?: { verdict: HolderVerdict }
       refused?: RefusalCode
     }>
