@@ -23,7 +23,14 @@ import { type Me, type Patience, waitForItem, waitForMe } from '#shared/client/w
 export { ausdAbi } from '#shared/chain/ausd-abi.gen'
 export { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 export type { ClientTarget } from '#shared/client/exchange'
-export { type Answered, okOf, type Refusal, Refused, Unanswered } from '#shared/client/refusal'
+export {
+  type Answered,
+  isPassing,
+  okOf,
+  type Refusal,
+  Refused,
+  Unanswered,
+} from '#shared/client/refusal'
 export { signIn } from '#shared/client/session'
 export { signTransfer, type TransferTerms } from '#shared/client/transfer'
 export {
