@@ -33,6 +33,11 @@ test('the banner marks only the ports that moved', () => {
   expect(lineOf(moved, 'sandbox')).not.toContain('taken')
 })
 
+test('the banner begins with the reference app', () => {
+  const first = banner(stack, { dir: '/dir', heading: 'Ready' }).split('\n')[3]
+  expect(first).toContain(`${place}/app`)
+})
+
 test('the banner shows no monitor for a NATS server without one', () => {
   const own = { ...stack, nats: { ...stack.nats, monitor: '' } }
   expect(lineOf(own, 'nats')).toEndWith(own.nats.url)

@@ -16,6 +16,7 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
   const was = (part: StackPart) => (moved[part] ? `   (${moved[part]} was taken)` : '')
   const monitor = nats.monitor && `   monitor ${nats.monitor}${was('monitor')}`
   const rows: [string, string][] = [
+    ['app', `${stack.sandbox}/app   the reference app: start here`],
     ['gateway', `${stack.gateway}${was('gateway')}`],
     ['  API docs', `${stack.gateway}/docs`],
     ['  guide', `${stack.gateway}/docs/guide   how to write an app`],

@@ -156,7 +156,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
       IDENTITY_ENVIRONMENT: 'sandbox',
       IDENTITY_API_URL: places.sandbox,
-      CORS_ORIGINS: 'http://127.0.0.1:5173,http://localhost:5173',
+      CORS_ORIGINS: `${places.sandbox},http://127.0.0.1:5173,http://localhost:5173`,
     },
     pricing: {
       ...bus('pricing'),
@@ -221,6 +221,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PAYMENTS_CALLBACK_TOKEN_MY: secrets.callbackTokens.MY,
       IDENTITY_PROVIDER: 'sumsub',
       IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
+      REFERENCE_APP: 'yes',
       SANDBOX_BOOK: places.bookPath,
       RPC_URL: places.rpcUrl,
     },

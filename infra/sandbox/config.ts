@@ -11,6 +11,8 @@ export type Config = {
   readonly publicUrl: string | null
   readonly gatewayUrl: string
   readonly appUrl: string
+  /** Whether `/app` is the reference app, which browsers of this machine use. */
+  readonly hasReferenceApp: boolean
   readonly bookPath: string | null
   /** Local chain whose clock can be moved; null: none. */
   readonly rpcUrl: string | null
@@ -47,6 +49,7 @@ export function loadConfig(env: Env = process.env): Config {
     publicUrl: env.PUBLIC_URL ? read.url('PUBLIC_URL') : null,
     gatewayUrl: read.url('GATEWAY_URL'),
     appUrl: read.url('APP_URL'),
+    hasReferenceApp: env.REFERENCE_APP === 'yes',
     bookPath: env.SANDBOX_BOOK || null,
     rpcUrl: env.RPC_URL ? read.url('RPC_URL') : null,
     secretKeys: {

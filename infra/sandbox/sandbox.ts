@@ -12,7 +12,7 @@ import { payoutControls } from './controls/payout-controls'
 import { noFaults } from './faults'
 import { personaRoutes } from './identity/persona-routes'
 import { sumsubRoutes } from './identity/sumsub-routes'
-import { appRoute } from './pages/app-route'
+import { appRoutes } from './pages/app-route'
 import { checkoutRoutes } from './pages/checkout-routes'
 import { identityRoutes } from './pages/identity-routes'
 import { behindDoor } from './provider/auth'
@@ -76,7 +76,7 @@ export function openSandbox(config: Config): Sandbox {
 
 const routesOf = (context: Context): Route[] => [
   { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
-  appRoute,
+  ...appRoutes(context),
   ...behindDoor(context, [
     ...sessionEndpoints,
     ...paymentEndpoints,

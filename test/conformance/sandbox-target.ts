@@ -77,7 +77,15 @@ const listen = (heard: Heard[]) =>
   })
 
 const configOf = (gatewayUrl: string): Config => ({
-  ...{ host: '127.0.0.1', port: 0, publicUrl: null, bookPath: null, rpcUrl: null, gatewayUrl },
+  ...{
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: null,
+    bookPath: null,
+    hasReferenceApp: false,
+    rpcUrl: null,
+    gatewayUrl,
+  },
   appUrl: 'https://app.example.org/',
   secretKeys: { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') },
   callbackTokens: { ID: freshSecret(), MY: freshSecret() },

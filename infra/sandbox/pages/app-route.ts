@@ -1,12 +1,81 @@
+import { join } from 'node:path'
+import type { Context } from '../context'
 import type { Route } from '../route'
 import { notice } from './layout'
 
-/** Landing page for return URLs of a local stack without an app. */
-export const appRoute: Route = {
-  method: 'GET',
-  path: '/app',
-  run() {
-    const text = 'In a real deployment the app opens here. You can close this page.'
-    return notice({ title: 'Return to the app', sign: '←', tone: 'quiet', text })
-  },
+const folder = join(import.meta.dir, '../../reference-app/page')
+
+/**
+ * Where the return URLs of a local stack lead: the reference app, if this stack has one. It is built when it is
+ * first asked for, and talks to the gateway and the chain as any app does, from another origin.
+ */
+export function appRoutes({ config, publicUrl }: Context): Route[] {
+  if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
+  const { gatewayUrl, rpcUrl } = config
+  let built: Promise<string> | undefined
+  const script = () => {
+    built ??= bundled()
+    built.catch(() => {
+      built = undefined // The next request shows whether the source has been fixed.
+    })
+    return built
+  }
+  const file = (path: string, type: string, text: () => Promise<string>): Route => ({
+    method: 'GET',
+    path,
+    async run(request) {
+      // Another name of this machine would be another origin, with another wallet and without CORS.
+      if (new URL(request.url).host !== new URL(publicUrl).host)
+        return Response.redirect(`${publicUrl}${path}`, 302)
+      return new Response(await text(), {
+        headers: {
+          'content-type': `${type}; charset=utf-8`,
+          'content-security-policy': policyOf([gatewayUrl, rpcUrl ?? '']),
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+        },
+      })
+    },
+  })
+  const read = (name: string) => Bun.file(join(folder, name)).text()
+  return [
+    file('/app', 'text/html', async () =>
+      (await read('index.html')).replace('{gateway}', gatewayUrl).replace('{rpc}', rpcUrl ?? ''),
+    ),
+    file('/app/style.css', 'text/css', () => read('style.css')),
+    file('/app/main.js', 'text/javascript', script),
+  ]
+}
+
+async function bundled(): Promise<string> {
+  const { success, logs, outputs } = await Bun.build({
+    entrypoints: [join(folder, 'main.ts')],
+    target: 'browser',
+    minify: true,
+    throw: false,
+  })
+  const [script] = outputs
+  if (!success || !script) throw new Error(`cannot build the page: ${logs.map(String).join('\n')}`)
+  return script.text()
+}
+
+/** A receipt, opened from a Blob, inherits this policy and has its styles inline. */
+const policyOf = (reached: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    'img-src data:',
+    `connect-src ${reached.join(' ')}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+
+function landing() {
+  const text = 'In a real deployment the app opens here. You can close this page.'
+  return notice({ title: 'Return to the app', sign: '←', tone: 'quiet', text })
 }

@@ -1,0 +1,42 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Activity, Client, Me, Place } from '#shared/client/client'
+import type { Chain, Config } from './chain'
+import { type Currency, type Language, moneyText, timeText } from './format'
+import type { OpenOrders } from './orders'
+import type { Texts } from './texts/english'
+
+/** Everything that a section of the page needs. `me` and `activity` are as last read. */
+export type App = {
+  readonly language: Language
+  readonly t: Texts
+  readonly account: PrivateKeyAccount
+  readonly place: Place
+  readonly client: Client
+  readonly config: Config
+  readonly chain: Chain
+  readonly orders: OpenOrders
+  readonly me: Me
+  readonly activity: Activity
+  /** Reads account and activity now, and shows them. */
+  readonly refresh: () => void
+}
+
+/** One section of the page. `update` shows a newer account. */
+export type Section = {
+  readonly slug: keyof Texts['sections']
+  readonly element: HTMLElement
+  readonly update?: () => void
+}
+
+/** Returns the currency that the user pays in, as the interface asks of every app. */
+export const localOf = ({ me }: Pick<App, 'me'>) =>
+  me.user.country === 'MY'
+    ? ({ currency: 'MYR', pair: 'USD/MYR' } as const)
+    : ({ currency: 'IDR', pair: 'USD/IDR' } as const)
+
+export const currencyOf = (pair: 'USD/IDR' | 'USD/MYR') => (pair === 'USD/MYR' ? 'MYR' : 'IDR')
+
+export const money = ({ language }: App, minor: string, currency: Currency = 'AUSD') =>
+  moneyText(minor, currency, language)
+
+export const time = ({ language }: App, at: string) => timeText(at, language)

@@ -1,0 +1,160 @@
+type Child = Node | string | undefined | null | false
+type Children = readonly (Child | readonly Child[])[]
+type Property = string | number | boolean | undefined | ((event: Event) => void)
+
+/**
+ * Creates an element. Text is always set as text, so an answer cannot inject markup. A function property
+ * becomes an event listener; `undefined` and `false` omit the attribute.
+ */
+export function h<N extends keyof HTMLElementTagNameMap>(
+  name: N,
+  properties: Readonly<Record<string, Property>> = {},
+  ...children: Children
+): HTMLElementTagNameMap[N] {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(properties)) {
+    if (typeof value === 'function') element.addEventListener(key, value)
+    else if (value === true) element.setAttribute(key, '')
+    else if (value !== undefined && value !== false) element.setAttribute(key, String(value))
+  }
+  fill(element, ...children)
+  return element
+}
+
+/** Replaces the children of an element. */
+export function fill(element: Element, ...children: Children): void {
+  const shown = children.flat().filter((child) => child !== undefined && child !== null && child)
+  element.replaceChildren(...(shown as (Node | string)[]))
+}
+
+/** List of names and values; rows without a value are left out. */
+export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement =>
+  h(
+    'dl',
+    {},
+    rows
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+  )
+
+/**
+ * Returns a function that rebuilds the content of an element only if its data has changed, so that polling
+ * neither moves the focus nor makes a screen reader repeat itself.
+ */
+export function liveContent<T>(element: Element, build: (data: T) => Children) {
+  let shown: string | undefined
+  return (data: T): void => {
+    const key = JSON.stringify(data)
+    if (key === shown) return
+    shown = key
+    fill(element, ...build(data))
+  }
+}
+
+/** Content of a list that is shown and changes: one element for each row, which keeps its focus and its state. */
+export function keyedList<T extends { readonly id: string | number }>(
+  element: HTMLElement,
+  create: (row: T) => { readonly element: HTMLElement; readonly update: (row: T) => void },
+) {
+  const known = new Map<T['id'], ReturnType<typeof create>>()
+  return (rows: readonly T[]): void => {
+    const shown = rows.map((row) => {
+      const one = known.get(row.id) ?? create(row)
+      known.set(row.id, one)
+      one.update(row)
+      return one.element
+    })
+    // Moving an element would take the focus from it.
+    if (
+      shown.length !== element.children.length ||
+      shown.some((one, at) => one !== element.children[at])
+    )
+      element.replaceChildren(...shown)
+  }
+}
+
+/** A value that the user has to correct; the message is shown at its field. */
+export class InvalidField extends Error {
+  override name = 'InvalidField'
+}
+
+type Input = HTMLInputElement | HTMLSelectElement
+export type Field = {
+  readonly element: HTMLElement
+  readonly input: Input
+  /** Returns the value that `parse` makes of the text; throws `InvalidField` and moves the focus to the field. */
+  readonly read: <T>(parse: (text: string) => T | undefined, fault: string) => T
+}
+
+let ids = 0
+export const newId = (): string => `f${++ids}`
+
+/** Labels an input. A hint and the last fault are part of its description. */
+export function field(label: string, input: Input, hint?: string): Field {
+  input.id = newId()
+  const fault = h('span', { class: 'fault', id: newId() })
+  const note = hint ? h('span', { class: 'quiet', id: newId() }, hint) : undefined
+  input.setAttribute('aria-describedby', [note?.id, fault.id].filter(Boolean).join(' '))
+  const element = h(
+    'p',
+    { class: 'field' },
+    h('label', { for: input.id }, label),
+    note,
+    input,
+    fault,
+  )
+  const read = <T>(parse: (text: string) => T | undefined, text: string): T => {
+    const value = parse(input.value.trim())
+    fault.textContent = value === undefined ? text : ''
+    input.toggleAttribute('aria-invalid', value === undefined)
+    if (value === undefined) {
+      input.setAttribute('aria-invalid', 'true')
+      input.focus()
+      throw new InvalidField(text)
+    }
+    return value
+  }
+  return { element, input, read }
+}
+
+/** Radio buttons under one legend; the first is chosen. */
+export function choice<T extends string>(
+  legend: string,
+  options: readonly (readonly [T, string])[],
+) {
+  const name = newId()
+  const radios = options.map(([value, label], at) => {
+    const radio = h('input', { type: 'radio', name, value, checked: at === 0 })
+    return h('label', { class: 'option' }, radio, label)
+  })
+  const element = h('fieldset', {}, h('legend', {}, legend), radios)
+  const read = () => element.querySelector<HTMLInputElement>(':checked')?.value as T
+  return { element, read }
+}
+
+export const select = (options: readonly (readonly [string, string])[], chosen = '') =>
+  h(
+    'select',
+    {},
+    options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
+  )
+
+/** Button that copies a text; its label confirms it. */
+export function copyButton(label: string, done: string, text: () => string): HTMLElement {
+  const button = h('button', { type: 'button', class: 'small', 'aria-live': 'polite' }, label)
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text())
+    button.textContent = done
+    setTimeout(() => {
+      button.textContent = label
+    }, 2_000)
+  })
+  return button
+}
+
+/** Starts a download of a text. */
+export function download(name: string, type: string, text: string): void {
+  const href = URL.createObjectURL(new Blob([text], { type }))
+  h('a', { href, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(href), 60_000)
+}

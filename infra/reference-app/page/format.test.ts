@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  amountExample,
+  ausdFor,
+  type Currency,
+  durationText,
+  fiatFor,
+  type Language,
+  languageOf,
+  languages,
+  moneyText,
+  parseAmount,
+  percentText,
+  rateText,
+} from './format'
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+
+describe('an amount', () => {
+  test.each([
+    ['50000', 'IDR', 'en', 'Rp 50,000'],
+    ['50000', 'IDR', 'id', 'Rp 50.000'],
+    ['123456', 'MYR', 'ms', 'RM 1,234.56'],
+    ['5', 'MYR', 'id', 'RM 0,05'],
+    ['1000000', 'AUSD', 'en', '1.00 AUSD'],
+    ['12384615', 'AUSD', 'id', '12,384615 AUSD'],
+    ['0', 'AUSD', 'ms', '0.00 AUSD'],
+    ['90071992547409931000000', 'AUSD', 'en', '90,071,992,547,409,931.00 AUSD'],
+  ] as [string, Currency, Language, string][])('%s %s is written in %s as %s', (minor, ...rest) => {
+    const [currency, language, text] = rest
+    expect(plain(moneyText(minor, currency, language))).toBe(text)
+  })
+
+  test.each([
+    ['500,000', 'IDR', 'en', '500000'],
+    ['500.000', 'IDR', 'id', '500000'],
+    ['500000', 'IDR', 'ms', '500000'],
+    ['5.5', 'MYR', 'ms', '550'],
+    ['1.234,5', 'AUSD', 'id', '1234500000'],
+    ['1.500', 'AUSD', 'en', '1500000'],
+    ['1.500', 'AUSD', 'id', '1500000000'],
+    ['0.000001', 'AUSD', 'en', '1'],
+    ['007', 'IDR', 'en', '7'],
+  ] as [string, Currency, Language, string][])('%s %s typed in %s is %s', (text, ...rest) => {
+    const [currency, language, minor] = rest
+    expect(parseAmount(text, currency, language)).toBe(minor)
+  })
+
+  test.each([
+    ['1.5', 'AUSD', 'id'],
+    ['1,5', 'AUSD', 'en'],
+    ['50.00', 'IDR', 'en'],
+    ['5.555', 'MYR', 'ms'],
+    ['0.0000001', 'AUSD', 'en'],
+    ['-5', 'IDR', 'en'],
+    ['1e3', 'IDR', 'en'],
+    ['1,00,000', 'IDR', 'en'],
+    ['', 'IDR', 'en'],
+  ] as [string, Currency, Language][])(
+    '%p %s typed in %s is refused',
+    (text, currency, language) => {
+      expect(parseAmount(text, currency, language)).toBeUndefined()
+    },
+  )
+
+  test('shown as an example can be typed in every language', () => {
+    for (const language of languages)
+      for (const currency of ['AUSD', 'IDR', 'MYR'] as const)
+        expect(parseAmount(amountExample(currency, language), currency, language)).toMatch(/^\d+$/)
+  })
+})
+
+test('a rate keeps every decimal of its source', () => {
+  expect(plain(rateText('421.35', 'MYR', 'en'))).toBe('RM 4.2135')
+  expect(plain(rateText('16250.125', 'IDR', 'id'))).toBe('Rp 16.250,125')
+  expect(percentText(50, 'id')).toBe('0,5%')
+})
+
+test('a payout is rounded down, a charge up, and an amount of AUSD down', () => {
+  expect(fiatFor('1000001', '16250', 'down')).toBe('16250')
+  expect(fiatFor('1000001', '16250', 'up')).toBe('16251')
+  expect(fiatFor('1000000', '16250', 'up')).toBe('16250')
+  expect(ausdFor('500000', '16250')).toBe('30769230')
+})
+
+test('a duration is written in its largest whole unit', () => {
+  expect(durationText(60, 'en')).toBe('1 minute')
+  expect(durationText(15, 'en')).toBe('15 seconds')
+  expect(durationText(691_200, 'id')).toBe('8 hari')
+})
+
+test('the language is the stored one, else the first of the browser, else English', () => {
+  expect(languageOf('ms', ['id-ID'])).toBe('ms')
+  expect(languageOf(null, ['fr-FR', 'id-ID'])).toBe('id')
+  expect(languageOf(null, ['fr-FR'])).toBe('en')
+})

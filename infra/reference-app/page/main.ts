@@ -1,0 +1,182 @@
+import { okOf, openClient, openVisitor } from '#shared/client/client'
+import type { App, Section } from './app'
+import { type Config, openChain } from './chain'
+import { field, fill, h, select } from './dom'
+import { type Language, languageOf, languages } from './format'
+import { openOrders } from './orders'
+import { recording } from './request-log'
+import { openRequests } from './requests'
+import { accountSection } from './sections/account'
+import { activitySection, pageItems } from './sections/activity'
+import { cashOutSection, sendSection } from './sections/cash-out'
+import { borrowSection, payInSection, repaySection } from './sections/pay'
+import { recordSection } from './sections/record'
+import { statementSection } from './sections/statement'
+import { faultText } from './step'
+import { english, type Texts } from './texts/english'
+import { indonesian } from './texts/indonesian'
+import { malay } from './texts/malay'
+import { accountOf, isKey, keyOf, signIn } from './wallet'
+
+const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
+const { gateway = '', rpc = '' } = document.body.dataset
+const requests = openRequests()
+/** How often the account is read while the page can be seen. */
+const pollMs = 2_000
+/** Aborted when the page is built again, in another language. */
+let shown = new AbortController()
+
+/** Builds the page in a language. */
+async function show(language: Language): Promise<void> {
+  shown.abort()
+  shown = new AbortController()
+  const t = catalogue[language]
+  document.documentElement.lang = language
+  document.title = t.title
+  const main = h('main', { id: 'content', tabindex: -1 })
+  const nav = h('nav', { 'aria-label': t.sectionsLabel })
+  const skip = (event: Event) => {
+    event.preventDefault() // The address names the section.
+    main.focus()
+  }
+  const names = languages.map((one) => [one, catalogue[one].languageName] as const)
+  const chosen = select(names, language)
+  chosen.addEventListener('change', () => {
+    localStorage.setItem('language', chosen.value)
+    void show(languageOf(chosen.value, []))
+    document.querySelector('select')?.focus()
+  })
+  fill(
+    document.body,
+    h('a', { class: 'skip', href: '#content', click: skip }, t.skip),
+    h('header', {}, h('h1', {}, t.title), field(t.language, chosen).element),
+    nav,
+    main,
+    h('footer', {}, requests.show(t), h('p', { class: 'quiet' }, t.testOnly)),
+  )
+  const key = keyOf(localStorage)
+  if (!key) return fill(main, welcome(t))
+  fill(main, h('p', { role: 'status' }, t.loading))
+  try {
+    await open({ language, t, main, nav, key })
+  } catch (error) {
+    const again = h('button', { type: 'button', click: () => void show(language) }, t.tryAgain)
+    fill(main, h('p', { role: 'alert' }, faultText(t, error)), again)
+  }
+}
+
+/** First view: a wallet of this browser alone. */
+function welcome(t: Texts): HTMLElement {
+  const create = h(
+    'button',
+    { type: 'button', class: 'main', click: () => signIn() },
+    t.createWallet,
+  )
+  const own = field(
+    t.ownKey,
+    h('input', { autocomplete: 'off', spellcheck: 'false' }),
+    t.ownKeyHint,
+  )
+  const use = (event: Event) => {
+    event.preventDefault()
+    signIn(own.read((text) => (isKey(text) ? text : undefined), t.notAKey))
+  }
+  const form = h('form', { novalidate: true, submit: use }, own.element, h('button', {}, t.useKey))
+  return h('section', {}, h('h2', {}, t.welcome), h('p', {}, t.welcomeIntro), create, form)
+}
+
+type Parts = {
+  language: Language
+  t: Texts
+  main: HTMLElement
+  nav: HTMLElement
+  key: `0x${string}`
+}
+
+/** Signs in, reads the account and shows the sections. */
+async function open({ language, t, main, nav, key }: Parts): Promise<void> {
+  const { signal } = shown
+  const account = accountOf(key)
+  const ask = recording(language, requests.report)
+  const place = { baseUrl: gateway, fetch: ask }
+  const config: Config = okOf(await openVisitor(place).config())
+  const client = openClient({ ...place, account })
+  // A poll is not repeated: the next one comes anyway.
+  const reader = openClient({ ...place, patienceMs: 0, account })
+  const read = async () => ({
+    me: okOf(await reader.me()),
+    activity: okOf(await reader.activity({ limit: pageItems })),
+  })
+  const orders = openOrders(localStorage, account.address)
+  const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
+  const lost = h('p', { class: 'warning', role: 'status' })
+  const app = {
+    ...{ language, t, account, place, client, config, chain, orders },
+    ...(await read()),
+    refresh: () => void refresh(),
+  }
+  const sections = sectionsOf(app)
+  let isReading = false
+  const refresh = async () => {
+    if (isReading) return
+    isReading = true
+    try {
+      Object.assign(app, await read())
+      lost.textContent = ''
+      for (const { update } of sections) update?.()
+    } catch (error) {
+      lost.textContent = `${t.stale} ${faultText(t, error)}`
+    }
+    isReading = false
+  }
+  if (signal.aborted) return
+  showSections(app, sections, { main, nav, lost })
+  const timer = setInterval(() => document.hidden || void refresh(), pollMs)
+  signal.addEventListener('abort', () => clearInterval(timer))
+}
+
+const sectionsOf = (app: App): Section[] =>
+  [
+    ...[accountSection, payInSection, borrowSection, repaySection, cashOutSection, sendSection],
+    ...[activitySection, statementSection, recordSection],
+  ].map((one) => one(app))
+
+/** Shows the section that the address names. The others are hidden and keep their input. */
+function showSections(
+  { t }: App,
+  sections: readonly Section[],
+  { main, nav, lost }: { main: HTMLElement; nav: HTMLElement; lost: HTMLElement },
+): void {
+  const views = sections.map(({ slug, element }) => ({
+    slug,
+    heading: h('h2', { tabindex: -1, id: `to-${slug}` }, t.sections[slug]),
+    link: h('a', { href: `#${slug}` }, t.sections[slug]),
+    element,
+  }))
+  const panels = views.map(({ slug, heading, element }) =>
+    h('section', { 'aria-labelledby': `to-${slug}` }, heading, element),
+  )
+  const go = (isMove: boolean) => {
+    const wanted = views.findIndex(({ slug }) => location.hash === `#${slug}`)
+    const current = Math.max(0, wanted)
+    views.forEach(({ link, heading }, at) => {
+      panels[at]!.hidden = at !== current
+      if (at === current) link.setAttribute('aria-current', 'page')
+      else link.removeAttribute('aria-current')
+      if (isMove && at === wanted) heading.focus()
+    })
+  }
+  fill(
+    nav,
+    h(
+      'ul',
+      {},
+      views.map(({ link }) => h('li', {}, link)),
+    ),
+  )
+  fill(main, lost, panels)
+  go(false)
+  addEventListener('hashchange', () => go(true), { signal: shown.signal })
+}
+
+void show(languageOf(localStorage.getItem('language'), navigator.languages))

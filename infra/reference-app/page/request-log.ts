@@ -1,0 +1,106 @@
+/** One request and its answer, as the page shows them to a developer. */
+export type Exchange = {
+  /** Identity of its row: the number of the first request of a repeated question. */
+  readonly id: number
+  readonly number: number
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Absent until there is an answer. */
+  readonly status?: number
+  readonly answer?: string
+  /** How often the same question was asked. */
+  readonly times: number
+}
+
+const logMax = 60
+
+/**
+ * Replaces the session by the variable of the guide, because this header signs in. The
+ * signature of a transfer stays: it is of no use once the transfer was made.
+ */
+export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      name.toLowerCase() === 'authorization' ? '$SESSION' : value,
+    ]),
+  )
+
+/** Method of a call to a node, or undefined for a request to the gateway. */
+const rpcMethodOf = ({ body = '' }: Pick<Exchange, 'body'>): string | undefined =>
+  body.includes('"jsonrpc"') ? /"method":"(\w+)"/.exec(body)?.[1] : undefined
+
+/** Name of a request in the list. */
+export const nameOf = (exchange: Exchange): string =>
+  `${exchange.method} ${rpcMethodOf(exchange) ?? new URL(exchange.url).pathname}`
+
+/** Identity of a question that is asked again and again; undefined for a request that changes something. */
+function questionOf(exchange: Exchange): string | undefined {
+  if (exchange.method === 'GET') return exchange.url
+  const call = rpcMethodOf(exchange)
+  return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
+}
+
+/** Adds an exchange at the front. A repeated question stays at its place, with its newest answer. */
+export function added(log: readonly Exchange[], next: Exchange): readonly Exchange[] {
+  const question = questionOf(next)
+  const at = log.findIndex(
+    (one) => one.number === next.number || (question !== undefined && questionOf(one) === question),
+  )
+  const earlier = log[at]
+  if (!earlier) return [next, ...log].slice(0, logMax)
+  const times = earlier.number === next.number ? earlier.times : earlier.times + 1
+  return log.with(at, { ...next, id: earlier.id, times })
+}
+
+/** Writes a text as one word of a shell command. */
+const shellWord = (text: string): string =>
+  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+/** Returns the request as a curl command; `$SESSION` is the header that the guide's `sign-in.sh` exports. */
+export function curlOf({ method, url, headers, body }: Exchange): string {
+  const given = Object.entries(headers).map(([name, value]) =>
+    value === '$SESSION' ? `-H "${name}: $SESSION"` : `-H ${shellWord(`${name}: ${value}`)}`,
+  )
+  const parts = [
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${shellWord(url)}`,
+    ...given,
+    ...(body === undefined ? [] : [`--data-raw ${shellWord(body)}`]),
+  ]
+  return parts.join(' \\\n  ')
+}
+
+/** Formats JSON for reading; other text as it is. */
+export function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/**
+ * Returns a `fetch` that adds the language to each request and reports it, first without an answer. A request
+ * without an answer is thrown, so that the client can ask again.
+ */
+export function recording(language: string, report: (exchange: Exchange) => void): Fetch {
+  // Larger than every id that an earlier load of the page has stored.
+  let last = Date.now() * 1_000
+  return async (url, init) => {
+    const headers = { ...(init.headers as Record<string, string>), 'accept-language': language }
+    const number = ++last
+    const asked: Exchange = {
+      ...{ id: number, number, method: init.method ?? 'GET', url, times: 1 },
+      headers: withoutSecrets(headers),
+      ...(typeof init.body === 'string' ? { body: init.body } : {}),
+    }
+    report(asked)
+    const response = await fetch(url, { ...init, headers })
+    report({ ...asked, status: response.status, answer: await response.clone().text() })
+    return response
+  }
+}

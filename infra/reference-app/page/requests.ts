@@ -1,0 +1,67 @@
+import { copyButton, h, keyedList } from './dom'
+import { added, curlOf, type Exchange, nameOf, readable } from './request-log'
+import type { Texts } from './texts/english'
+
+const place = 'requests'
+
+/** The drawer of developers: each request of this tab with its answer, to copy. */
+export function openRequests() {
+  let log: readonly Exchange[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
+  let draw = () => {}
+  return {
+    report: (exchange: Exchange): void => {
+      log = added(log, exchange)
+      sessionStorage.setItem(place, JSON.stringify(log))
+      draw()
+    },
+    /** Shows the log in a language. */
+    show: (t: Texts): HTMLElement => {
+      const list = h('div', { class: 'cards' })
+      const show = keyedList<Exchange>(list, (exchange) => row(t, exchange))
+      draw = () => show(log)
+      draw()
+      return h(
+        'details',
+        { class: 'requests' },
+        h('summary', {}, t.requests),
+        h('p', {}, t.requestsIntro),
+        list,
+      )
+    },
+  }
+}
+
+function row(t: Texts, first: Exchange) {
+  let exchange = first
+  const line = h('span', { class: 'mono' })
+  const status = h('span', { class: 'status' })
+  const asked = h('pre', { tabindex: 0, role: 'region', 'aria-label': t.request })
+  const answered = h('pre', { tabindex: 0, role: 'region', 'aria-label': t.answer })
+  const element = h(
+    'details',
+    { class: 'card', toggle: () => showTexts() },
+    h('summary', {}, line, ' ', status),
+    asked,
+    copyButton(t.copyCurl, t.copied, () => curlOf(exchange)),
+    answered,
+    copyButton(t.copyAnswer, t.copied, () => exchange.answer ?? ''),
+  )
+  const showTexts = () => {
+    if (!element.open) return
+    const { method, url, headers, body, answer } = exchange
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    const text = [`${method} ${url}`, ...lines, ...(body ? ['', readable(body)] : [])].join('\n')
+    if (asked.textContent !== text) asked.textContent = text
+    const reply = answer === undefined ? t.noAnswerYet : readable(answer)
+    if (answered.textContent !== reply) answered.textContent = reply
+  }
+  const update = (next: Exchange) => {
+    exchange = next
+    const { times, status: code } = next
+    line.textContent = `${nameOf(next)}${times > 1 ? ` ×${times}` : ''}`
+    status.textContent = code === undefined ? '…' : String(code)
+    status.dataset.tone = code === undefined || code < 400 ? 'good' : 'bad'
+    showTexts()
+  }
+  return { element, update }
+}

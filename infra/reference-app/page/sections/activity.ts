@@ -1,0 +1,92 @@
+import { type Item, okOf } from '#shared/client/client'
+import { type App, type Section, time } from '../app'
+import { facts, fill, h, keyedList } from '../dom'
+import { faultText, step } from '../step'
+import { amountsOf, orderCard } from './offer'
+
+/** Items of one page of the list. */
+export const pageItems = 20
+
+/** Every order of the wallet, newest first; each opens its detail. */
+export function activitySection(app: App): Section {
+  const { t, client } = app
+  const list = h('div', { class: 'cards' })
+  const none = h('p', {}, t.nothingYet)
+  const show = keyedList<Item>(list, (item) => row(app, item))
+  /** Pages that the user asked for, and the place after them. */
+  let older: readonly Item[] = []
+  let cursor: string | null | undefined
+  const more = step(
+    app,
+    t.showOlder,
+    [],
+    async () => {
+      const from = cursor ?? app.activity.nextCursor ?? undefined
+      const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
+      older = [...older, ...page.items]
+      cursor = page.nextCursor
+      return undefined
+    },
+    '',
+  )
+  const update = () => {
+    const { items, nextCursor } = app.activity
+    show([...new Map([...items, ...older].map((item) => [item.id, item])).values()])
+    none.hidden = items.length > 0
+    more.element.hidden = (cursor === undefined ? nextCursor : cursor) === null
+  }
+  update()
+  return { slug: 'activity', element: h('div', {}, none, list, more.element), update }
+}
+
+function row(app: App, first: Item) {
+  let item = first
+  let shown = ''
+  const detail = h('div')
+  const load = async () => {
+    if (!element.open) return
+    try {
+      fill(detail, detailOf(app, okOf(await app.client.item(item.id))))
+    } catch (error) {
+      fill(detail, h('p', { role: 'status', 'data-tone': 'bad' }, faultText(app.t, error)))
+    }
+  }
+  const summary = h('summary')
+  const element = h('details', { class: 'card', toggle: () => void load() }, summary, detail)
+  const update = (next: Item) => {
+    if (shown === next.updatedAt) return
+    item = next
+    shown = next.updatedAt
+    const sentence = h('span', { class: 'quiet' }, item.sentence)
+    fill(summary, h('strong', {}, app.t.kinds[item.kind]), ` ${amountsOf(app, item)} `, sentence)
+    void load()
+  }
+  return { element, update }
+}
+
+function detailOf(app: App, item: Item): HTMLElement[] {
+  const { t } = app
+  const receipt = step(
+    app,
+    t.receipt,
+    [],
+    async () => {
+      const page = okOf(await app.client.receipt(item.id))
+      const url = URL.createObjectURL(new Blob([page], { type: 'text/html' }))
+      if (!window.open(url)) location.assign(url)
+      return undefined
+    },
+    'small',
+  )
+  const rows = facts([
+    [t.status, item.status],
+    [t.reason, item.reason],
+    [t.channel, item.channelCode],
+    [t.toWallet, item.to],
+    [t.opened, time(app, item.createdAt)],
+    [t.changed, time(app, item.updatedAt)],
+    [t.transaction, item.txHash],
+    [t.id, item.id],
+  ])
+  return [orderCard(app, item), rows, receipt.element]
+}

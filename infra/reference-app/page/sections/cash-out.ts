@@ -1,0 +1,130 @@
+import { okOf, signTransfer } from '#shared/client/client'
+import { type App, money, type Section } from '../app'
+import { field, h, select } from '../dom'
+import { fiatFor } from '../format'
+import { place, step } from '../step'
+import { amountField } from './amount'
+import { checkBank } from './bank-check'
+import { recentOrders, showOffer } from './offer'
+
+/** Seconds in which the service may take the AUSD; at least five minutes are required. */
+const validForSeconds = 3_600n
+
+const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
+
+/** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
+export function cashOutSection(app: App): Section {
+  const { t, config, account } = app
+  const { banks } = config.cashouts
+  const names = banks.map(({ code, name }) => [code, name] as const)
+  const bank = field(t.bank, select([['', t.choose], ...names]))
+  const number = field(
+    t.accountNumber,
+    h('input', { inputmode: 'numeric', autocomplete: 'off' }),
+    t.testAccounts,
+  )
+  const holder = field(t.accountHolder, h('input', { autocomplete: 'name' }))
+  const amount = amountField(app, () => 'AUSD')
+
+  const readBank = () => {
+    const terms = bank.read((code) => banks.find((one) => one.code === code), t.chooseBank)
+    const { digitsMin, digitsMax, pattern } = terms.accountNumber
+    return {
+      channelCode: terms.code,
+      accountNumber: number.read(
+        (text) => (new RegExp(pattern).test(text) ? text : undefined),
+        t.accountDigits(digitsMin, digitsMax),
+      ),
+      accountHolderName: holder.read((text) => text || undefined, t.enterName),
+    }
+  }
+  const verdict = step(
+    app,
+    t.checkAccount,
+    [bank.element, number.element, holder.element],
+    async () => {
+      const { verdict, sentence } = await checkBank(app, readBank())
+      return { text: sentence ?? t.verdicts[verdict], tone: tones[verdict] }
+    },
+    '',
+  )
+  const offer = h('div')
+  const ask = step(app, t.getPrice, [amount.element], async () => {
+    const to = readBank()
+    const value = amount.read()
+    const quote = okOf(await app.client.quote('USD/IDR'))
+    showOffer(app, offer, {
+      quote,
+      rows: [
+        [t.youGive, money(app, value)],
+        [t.bankGets, money(app, fiatFor(value, quote.rate, 'down'), 'IDR')],
+        [t.toAccount, `${to.channelCode} ${to.accountNumber}, ${to.accountHolderName}`],
+      ],
+      label: t.signCashOut,
+      run: async (say) => {
+        const authorization = await signTransfer(account, config.chain.ausd.domain, {
+          to: config.chain.treasury,
+          valueMicro: BigInt(value),
+          validBefore: (await app.chain.nowSeconds()) + validForSeconds,
+        })
+        const body = { quoteId: quote.id, authorization, bank: to }
+        await place(app, { kind: 'cashout', body }, say)
+        return t.cashOutAccepted
+      },
+    })
+    return undefined
+  })
+  const rest = app.orders.get('cashout')
+  if (rest)
+    void ask.start(async (say) => {
+      await place(app, rest, say)
+      return t.cashOutAccepted
+    })
+  const balance = h('p')
+  const recent = recentOrders(app, 'cashout')
+  const update = () => {
+    balance.textContent = t.balanceIs(money(app, app.me.balance.ausd))
+    recent.update()
+  }
+  update()
+  const element = h(
+    'div',
+    {},
+    balance,
+    h('p', {}, t.cashOutIntro),
+    verdict.element,
+    ask.element,
+    offer,
+    recent.element,
+  )
+  return { slug: 'cash-out', element, update }
+}
+
+/** A transfer to any wallet; the service pays the gas. */
+export function sendSection(app: App): Section {
+  const { t, config, account } = app
+  const to = field(t.toWallet, h('input', { autocomplete: 'off', spellcheck: 'false' }))
+  const amount = amountField(app, () => 'AUSD')
+  const form = step(app, t.signSend, [to.element, amount.element], async (say) => {
+    const wallet = to.read(
+      (text) => (/^0x[0-9a-fA-F]{40}$/.test(text) ? (text as `0x${string}`) : undefined),
+      t.notAWallet,
+    )
+    const authorization = await signTransfer(account, config.chain.ausd.domain, {
+      to: wallet,
+      valueMicro: BigInt(amount.read()),
+      validBefore: (await app.chain.nowSeconds()) + validForSeconds,
+    })
+    await place(app, { kind: 'send', body: { authorization } }, say)
+    return t.sendAccepted
+  })
+  const rest = app.orders.get('send')
+  if (rest)
+    void form.start(async (say) => {
+      await place(app, rest, say)
+      return t.sendAccepted
+    })
+  const { element: recent, update } = recentOrders(app, 'send')
+  const element = h('div', {}, h('p', {}, t.sendIntro), form.element, recent)
+  return { slug: 'send', element, update }
+}

@@ -1,0 +1,99 @@
+import type { PostQuote } from '#shared/api/quotes'
+import type { AnswerOf } from '#shared/api/route'
+import { type Item, okOf } from '#shared/client/client'
+import { type App, currencyOf, money, time } from '../app'
+import { facts, h, liveContent } from '../dom'
+import { percentText, rateText } from '../format'
+import { reveal, type Say, step } from '../step'
+
+export type Quote = AnswerOf<typeof PostQuote>
+
+/**
+ * Shows the price of an order at a quote, with the button that places it. When the quote ends, the offer goes
+ * too: the user asks for a new price and confirms again.
+ */
+export function showOffer(
+  app: App,
+  at: HTMLElement,
+  offer: {
+    readonly quote: Quote
+    readonly rows: readonly (readonly [string, string])[]
+    readonly label: string
+    readonly note?: string | undefined
+    readonly run: (say: Say) => Promise<string | undefined>
+  },
+): void {
+  const { t, language } = app
+  const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
+  const currency = currencyOf(pair)
+  const published = `${rateText(reference.rate, currency, language)} (${reference.source}, ${time(app, reference.asOf)})`
+  let isTaken = false
+  const order = step(app, offer.label, [], async (say) => {
+    isTaken = true
+    const text = await offer.run(say)
+    at.replaceChildren(h('p', { class: 'result', role: 'status', 'data-tone': 'good' }, text ?? ''))
+    return text
+  })
+  const price = facts([
+    ...offer.rows,
+    [t.rate, t.perDollar(rateText(rate, currency, language))],
+    [t.reference, published],
+    [t.spread, percentText(spreadBps, language)],
+    [t.validUntil, time(app, expiresAt)],
+  ])
+  const panel = h('div', { class: 'offer' }, price)
+  reveal(at, t.offer, panel, offer.note ? h('p', { class: 'note' }, offer.note) : '', order.element)
+  setTimeout(
+    () => {
+      if (isTaken || !panel.isConnected) return
+      at.replaceChildren(h('p', { class: 'result', role: 'status' }, t.offerEnded))
+    },
+    Math.max(0, Date.parse(expiresAt) - Date.now()),
+  )
+}
+
+/** How long a finished order stays in its section. */
+const recentMs = 60_000
+
+/** Orders of a kind that are not finished, or were a moment ago. */
+export function recentOrders(app: App, kind: Item['kind']) {
+  const element = h('div', { class: 'cards', role: 'status' })
+  const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))
+  const update = () => {
+    const { inFlight, items } = app.activity
+    const since = Date.now() - recentMs
+    const recent = items.filter((item) => Date.parse(item.updatedAt) > since)
+    const all = new Map([...inFlight, ...recent].map((item) => [item.id, item]))
+    show([...all.values()].filter((item) => item.kind === kind))
+  }
+  update()
+  return { element, update }
+}
+
+/** How an order stands; of an open checkout also the way to pay, and the way out. */
+export function orderCard(app: App, item: Item): HTMLElement {
+  const { t, client } = app
+  const { id, kind, checkoutUrl, expiresAt } = item
+  const cancel = async () => {
+    const answer = kind === 'settlement' ? client.cancelSettlement(id) : client.cancelTopUp(id)
+    return okOf(await answer).sentence
+  }
+  return h(
+    'div',
+    { class: 'card' },
+    h('p', {}, h('strong', {}, amountsOf(app, item)), ` ${item.sentence}`),
+    checkoutUrl
+      ? [
+          h('a', { class: 'button main', href: checkoutUrl }, t.goToPayment),
+          expiresAt && h('p', { class: 'quiet' }, t.openUntil(time(app, expiresAt))),
+          step(app, t.cancel, [], cancel, '').element,
+        ]
+      : undefined,
+  )
+}
+
+/** Amount in local money, if there is one, and in AUSD. */
+export const amountsOf = (app: App, { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>) =>
+  [fiat && pair ? money(app, fiat, currencyOf(pair)) : undefined, money(app, ausd)]
+    .filter(Boolean)
+    .join(' · ')

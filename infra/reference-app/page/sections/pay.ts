@@ -1,0 +1,133 @@
+import { okOf } from '#shared/client/client'
+import { type App, localOf, money, type Section } from '../app'
+import { choice, h } from '../dom'
+import { ausdFor, durationText, fiatFor } from '../format'
+import type { Order } from '../orders'
+import { place, step, transact } from '../step'
+import { amountField } from './amount'
+import { recentOrders, showOffer } from './offer'
+
+/** Local money in: a top-up, which becomes collateral. */
+export function payInSection(app: App): Section {
+  const { t, language, config } = app
+  const held = durationText(config.hold.seconds, language)
+  const amount = amountField(app, () => localOf(app).currency)
+  const method = choice(
+    t.payBy,
+    config.checkout.methods.map((name) => [name, t.methods[name]] as const),
+  )
+  const offer = h('div')
+  const ask = step(app, t.getPrice, [amount.element, method.element], async () => {
+    const { currency, pair } = localOf(app)
+    const minor = amount.read()
+    const quote = okOf(await app.client.quote(pair))
+    const body = { amount: minor, method: method.read(), quoteId: quote.id }
+    showOffer(app, offer, {
+      quote,
+      rows: [
+        [t.youPay, money(app, minor, currency)],
+        [t.about, money(app, ausdFor(minor, quote.rate))],
+      ],
+      label: t.openCheckout,
+      note: body.method === 'card' ? t.hold(held) : undefined,
+      run: (say) => openCheckout(app, { kind: 'topup', body }, say),
+    })
+    return undefined
+  })
+  const open = recentOrders(app, 'topup')
+  const rest = app.orders.get('topup')
+  if (rest) void ask.start((say) => openCheckout(app, rest, say))
+  const element = h(
+    'div',
+    {},
+    h('p', {}, t.payInIntro),
+    h('p', { class: 'note' }, t.holdIntro(held)),
+    ask.element,
+    offer,
+    open.element,
+  )
+  const update = () => {
+    amount.update()
+    open.update()
+  }
+  return { slug: 'pay-in', element, update }
+}
+
+async function openCheckout(app: App, order: Order, say: Parameters<typeof place>[2]) {
+  await place(app, order, say)
+  return app.t.checkoutOpen
+}
+
+/** Paying the debt: all of it in local money, or a part from collateral. */
+export function repaySection(app: App): Section {
+  const { t } = app
+  const debt = h('p')
+  const offer = h('div')
+  const ask = step(app, t.getPrice, [], async () => {
+    const { currency, pair } = localOf(app)
+    const quote = okOf(await app.client.quote(pair))
+    const { drawn } = app.me
+    showOffer(app, offer, {
+      quote,
+      rows: [
+        [t.owed, money(app, drawn)],
+        [t.youPay, money(app, fiatFor(drawn, quote.rate, 'up'), currency)],
+      ],
+      label: t.openCheckout,
+      run: (say) => openCheckout(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),
+    })
+    return undefined
+  })
+  const open = recentOrders(app, 'settlement')
+  const rest = app.orders.get('settlement')
+  if (rest) void ask.start((say) => openCheckout(app, rest, say))
+  const update = () => {
+    const { drawn, cycle } = app.me
+    debt.textContent = [t.debtIs(money(app, drawn)), cycle?.sentence].filter(Boolean).join(' ')
+    open.update()
+  }
+  update()
+  const element = h(
+    'div',
+    {},
+    debt,
+    h('h3', {}, t.payAll),
+    h('p', {}, t.payAllIntro),
+    ask.element,
+    offer,
+    open.element,
+    h('h3', {}, t.payPart),
+    h('p', {}, t.payPartIntro),
+    chainForm(app, 'repayFromCollateral', t.repayPart, t.repaid),
+  )
+  return { slug: 'repay', element, update }
+}
+
+/** Borrowing: the wallet's own transaction. */
+export function borrowSection(app: App): Section {
+  const { t } = app
+  const available = h('p')
+  const update = () => {
+    available.textContent = t.availableIs(money(app, app.me.available))
+  }
+  update()
+  const draw = chainForm(app, 'draw', t.borrow, t.borrowed)
+  const element = h('div', {}, available, h('p', {}, t.borrowIntro), draw)
+  return { slug: 'borrow', element, update }
+}
+
+/** Form of a call on the credit line that takes an amount of AUSD. */
+function chainForm(app: App, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
+  const amount = amountField(app, () => 'AUSD')
+  const form = step(app, label, [amount.element], async (say) => {
+    await transact(app, await app.chain.sign(kind, BigInt(amount.read())), say)
+    return done
+  })
+  const rest = app.orders.get(kind)
+  if (rest)
+    void form.start(async (say) => {
+      await transact(app, rest, say)
+      return done
+    })
+  return form.element
+}

@@ -1,0 +1,53 @@
+import type { GetRecord } from '#shared/api/record'
+import type { AnswerOf } from '#shared/api/route'
+import { okOf } from '#shared/client/client'
+import { type App, money, type Section, time } from '../app'
+import { facts, field, fill, h } from '../dom'
+import { step } from '../step'
+
+type CreditRecord = AnswerOf<typeof GetRecord>
+
+/** The public credit record of any wallet; needs no session. */
+export function recordSection(app: App): Section {
+  const { t, client } = app
+  const input = h('input', { value: app.account.address, autocomplete: 'off', spellcheck: 'false' })
+  const wallet = field(t.toWallet, input)
+  const shown = h('div')
+  const look = step(app, t.showRecord, [wallet.element], async () => {
+    const address = wallet.read(
+      (text) => (/^0x[0-9a-fA-F]{40}$/.test(text) ? text : undefined),
+      t.notAWallet,
+    )
+    const record = okOf(await client.record(address))
+    fill(shown, recordOf(app, record))
+    return record.indexer === 'ok' ? t.recordShown : t.historyUnavailable
+  })
+  const element = h('div', {}, h('p', {}, t.recordIntro), look.element, shown)
+  return { slug: 'record', element }
+}
+
+function recordOf(app: App, { verified, score, cycles, defaulted, history }: CreditRecord) {
+  const { t } = app
+  const yesNo = (is: boolean) => (is ? t.yes : t.no)
+  const cards = (history?.cycles ?? []).map((cycle) =>
+    h(
+      'div',
+      { class: 'card' },
+      h('h3', {}, t.cycle(cycle.number)),
+      facts([
+        [t.outcome, cycle.outcome ? t.outcomes[cycle.outcome] : t.open],
+        [t.due, cycle.dueAt ? time(app, cycle.dueAt) : undefined],
+        [t.peak, cycle.peakDrawn ? money(app, cycle.peakDrawn) : undefined],
+        [t.totalRepaid, cycle.totalRepaid ? money(app, cycle.totalRepaid) : undefined],
+        [t.scoreAfter, cycle.scoreAfter ?? undefined],
+      ]),
+    ),
+  )
+  const summary = facts([
+    [t.identityVerified, yesNo(verified)],
+    [t.score, score],
+    [t.closedCycles, String(cycles)],
+    [t.defaultedBefore, yesNo(defaulted)],
+  ])
+  return [summary, ...cards]
+}

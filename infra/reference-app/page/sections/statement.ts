@@ -1,0 +1,103 @@
+import type { AnswerOf } from '#shared/api/route'
+import type { GetStatement } from '#shared/api/statement'
+import { okOf } from '#shared/client/client'
+import { type App, currencyOf, money, type Section, time } from '../app'
+import { download, facts, fill, h, newId } from '../dom'
+import { step } from '../step'
+
+type Statement = AnswerOf<typeof GetStatement>
+type Balance = keyof Statement['opening']
+
+/** The statement of a period: on the page, as CSV, and on paper. */
+export function statementSection(app: App): Section {
+  const { t, client } = app
+  const day = (label: string, at: Date) => {
+    const input = h('input', { type: 'date', value: at.toISOString().slice(0, 10), id: newId() })
+    return {
+      input,
+      element: h('p', { class: 'field' }, h('label', { for: input.id }, label), input),
+    }
+  }
+  const now = new Date()
+  const from = day(t.from, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)))
+  const until = day(t.until, now)
+  /** The day that the user chooses is part of the statement; the interface excludes `to`. */
+  const period = () => {
+    const to = new Date(Date.parse(until.input.value) + 86_400_000)
+    return { from: from.input.value, to: to.toISOString().slice(0, 10) }
+  }
+  const paper = h('div')
+  const show = step(app, t.showStatement, [from.element, until.element], async () => {
+    const statement = okOf(await client.statement(period()))
+    fill(paper, statementOf(app, statement))
+    return t.lines(statement.items.length)
+  })
+  const csv = step(
+    app,
+    t.downloadCsv,
+    [],
+    async () => {
+      const { from, to } = period()
+      download(
+        `statement-${from}-${to}.csv`,
+        'text/csv',
+        okOf(await client.statementCsv({ from, to })),
+      )
+      return undefined
+    },
+    '',
+  )
+  return { slug: 'statement', element: h('div', {}, show.element, csv.element, paper) }
+}
+
+function statementOf(app: App, statement: Statement): HTMLElement[] {
+  const { t } = app
+  const { wallet, from, asOf, opening, items, closing } = statement
+  const names = Object.keys(t.balances) as Balance[]
+  const amount = (name: Balance, minor: string) =>
+    money(app, minor, name === 'payouts' ? 'IDR' : 'AUSD')
+  const balances = (title: string, at: string, of: Statement['opening']) => [
+    h('h3', {}, `${title} (${time(app, at)})`),
+    facts(names.map((name) => [t.balances[name], amount(name, of[name])] as const)),
+  ]
+  const changes = ({ in: up, out: down }: Statement['items'][number]) =>
+    names
+      .flatMap((name) => [
+        ...(up[name] ? [`${t.balances[name]} +${amount(name, up[name])}`] : []),
+        ...(down[name] ? [`${t.balances[name]} \u2212${amount(name, down[name])}`] : []),
+      ])
+      .join(', ')
+  const lines = items.map((item) =>
+    h(
+      'tr',
+      {},
+      h(
+        'td',
+        {},
+        t.statementKinds[item.kind],
+        h('small', {}, time(app, item.at)),
+        h('small', {}, changes(item)),
+      ),
+      h(
+        'td',
+        { class: 'number' },
+        money(app, item.ausd),
+        item.fiat && item.pair ? h('small', {}, money(app, item.fiat, currencyOf(item.pair))) : '',
+      ),
+    ),
+  )
+  const heads = [t.entry, t.amount].map((name) => h('th', { scope: 'col' }, name))
+  const table = h(
+    'table',
+    {},
+    h('caption', {}, t.statementOf(wallet)),
+    h('thead', {}, h('tr', {}, heads)),
+    h('tbody', {}, lines),
+  )
+  return [
+    h('button', { type: 'button', class: 'unprinted', click: () => window.print() }, t.print),
+    ...balances(t.opening, from, opening),
+    table,
+    ...balances(t.closing, asOf, closing),
+  ]
+}
