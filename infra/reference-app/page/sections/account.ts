@@ -22,7 +22,9 @@ export function accountSection(app: App): Section {
       [t.limit, `${money(app, me.limit)} (${percentText(me.ratioBps, app.language)})`],
       [t.score, me.score],
     ]),
-    me.held.map(({ sentence }) => h('p', { class: 'note' }, sentence)),
+    me.held.map(({ ausd, until, sentence }) =>
+      h('p', { class: 'note' }, `${money(app, ausd)}, ${time(app, until)}: ${sentence}`),
+    ),
     h('h3', {}, t.wallet),
     facts([
       [t.balance, money(app, me.balance.ausd)],

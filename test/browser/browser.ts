@@ -12,7 +12,8 @@ export const noBrowser =
   'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
 
 export type Opened = AsyncDisposable & {
-  readonly open: (address: string, more?: { dark?: boolean }) => Promise<Page>
+  /** Opens an address: `phone` in a window as narrow as a small phone's, `dark` in the dark theme. */
+  readonly open: (address: string, more?: { dark?: boolean; phone?: boolean }) => Promise<Page>
   /** Console errors of the pages, and violations of their content security policy. */
   readonly complaints: readonly string[]
 }
@@ -24,9 +25,10 @@ export async function openBrowser(executablePath: string): Promise<Opened> {
   const complaints: string[] = []
   return {
     complaints,
-    open: async (address, { dark = false } = {}) => {
+    open: async (address, { dark = false, phone = false } = {}) => {
       const context = await browser.newContext({
-        viewport: { width: 1280, height: 800 },
+        viewport: phone ? { width: 360, height: 740 } : { width: 1280, height: 800 },
+        locale: 'en-GB',
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
       })

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Locator, Page } from 'playwright-core'
+import type { RunningStack } from '#infra/local/stack'
+import { english } from '#infra/reference-app/page/texts/english'
+import { indonesian } from '#infra/reference-app/page/texts/indonesian'
+import { malay } from '#infra/reference-app/page/texts/malay'
+import { sharedStack } from '#test/support/stack'
+import { waitUntil } from '#test/support/wait'
+import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
+import { faultsOf } from './page-faults'
+
+// One newcomer uses the reference app on a phone, from the first load to a printed statement.
+
+const found = browserPath()
+if (!found) console.warn(noBrowser)
+const withBrowser = test.if(found !== undefined)
+
+let stack: RunningStack
+let browser: Opened
+let page: Page
+beforeAll(async () => {
+  if (!found) return
+  stack = await sharedStack()
+  browser = await openBrowser(found)
+  page = await browser.open(`${stack.info.sandbox}/app`, { phone: true })
+})
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+})
+
+const t = english
+const slugs = Object.keys(t.sections) as (keyof typeof t.sections)[]
+const chainMs = 60_000
+const shown = (place: Locator) => place.and(page.locator(':visible'))
+const go = (slug: keyof typeof t.sections) =>
+  page.getByRole('navigation').getByRole('link', { name: t.sections[slug], exact: true }).click()
+const press = (name: string) => shown(page.getByRole('button', { name, exact: true })).click()
+const type = (label: string, text: string) => shown(page.getByLabel(label)).fill(text)
+const see = (text: string | RegExp) =>
+  shown(page.getByText(text)).first().waitFor({ timeout: chainMs })
+
+/** Pays on the hosted page, which the link of the open checkout leads to, and comes back. */
+async function payThere(): Promise<void> {
+  await shown(page.getByRole('link', { name: t.goToPayment })).click()
+  await page.getByRole('button', { name: /^Pay / }).click()
+  await page.getByRole('link', { name: 'Back to the app' }).click()
+  await page.getByRole('heading', { name: t.sections.account }).waitFor()
+}
+
+/** Moves the focus with Tab until the element with this text or label has it. */
+async function tabTo(name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const { activeElement: element } = document
+      const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : []
+      return `${element?.textContent} ${labels.map(({ textContent }) => textContent).join()}`
+    })
+    if (focused.includes(name)) return
+  }
+  throw new Error(`Tab does not reach ${name}`)
+}
+
+withBrowser('a newcomer creates a wallet and verifies its owner', async () => {
+  await press(t.createWallet)
+  await see(t.creditLine)
+  await shown(page.getByLabel(t.country)).selectOption('ID')
+  await press(t.save)
+  await see(t.saved)
+  await press(t.verify)
+  await page.getByRole('link', { name: t.openVerification }).click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('link', { name: 'Back to the app' }).click()
+  await see(t.verified)
+  await see(t.hasGas)
+})
+
+withBrowser('the keyboard alone asks for a price and opens a checkout', async () => {
+  await page.locator('h1').click()
+  await tabTo(t.sections['pay-in'])
+  await page.keyboard.press('Enter')
+  expect(await page.locator(':focus').textContent()).toBe(t.sections['pay-in'])
+  await tabTo(t.amountIn('IDR'))
+  await page.keyboard.type('500,000')
+  await tabTo(t.methods.bank)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  expect(await shown(page.getByLabel(t.methods.qr)).isChecked()).toBe(true)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: t.offer }).waitFor()
+  expect(await page.locator(':focus').textContent()).toBe(t.offer)
+  await see(/Rp\s16,250 per dollar/)
+  await tabTo(t.openCheckout)
+  expect(await page.locator(':focus').evaluate((one) => getComputedStyle(one).outlineStyle)).toBe(
+    'solid',
+  )
+  await page.keyboard.press('Enter')
+  await see(t.checkoutOpen)
+  await payThere()
+  await see(/30\.76923\sAUSD/)
+})
+
+withBrowser(
+  'a card payment in ringgit is held, and the page explains it before and after',
+  async () => {
+    await shown(page.getByLabel(t.country)).selectOption('MY')
+    await press(t.save)
+    await see(t.saved)
+    await go('pay-in')
+    await type(t.amountIn('MYR'), '50,00')
+    await press(t.getPrice)
+    await see(t.notAnAmount('50.00'))
+    await type(t.amountIn('MYR'), '50.00')
+    await shown(page.getByLabel(t.methods.card)).check()
+    await press(t.getPrice)
+    await see(t.hold('15 seconds'))
+    await press(t.openCheckout)
+    await payThere()
+    await see(/can still be reversed/)
+  },
+)
+
+withBrowser('borrowing shows the debt and its due date', async () => {
+  await go('borrow')
+  await type(t.amountIn('AUSD'), '1000')
+  await press(t.borrow)
+  await see(t.reverted('LimitExceeded'))
+  await type(t.amountIn('AUSD'), '3')
+  await press(t.borrow)
+  await see(t.borrowed)
+  await go('account')
+  await see(/^Repay by /)
+})
+
+/** Bodies of the requests to a path; while `isLost`, the service gets them and the page gets no answer. */
+async function loseAnswers(path: string) {
+  const bodies: string[] = []
+  const state = { bodies, isLost: true }
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() === 'POST') bodies.push(route.request().postData() ?? '')
+    const answer = await route.fetch()
+    await (state.isLost ? route.abort() : route.fulfill({ response: answer }))
+  })
+  return state
+}
+
+withBrowser(
+  'an order without an answer is continued after a reload, as the same order',
+  async () => {
+    const lost = await loseAnswers('/settlements')
+    await go('repay')
+    await press(t.getPrice)
+    await press(t.openCheckout)
+    await waitUntil('two attempts', () => lost.bodies.length >= 2)
+    lost.isLost = false
+    await page.reload()
+    await shown(page.getByRole('link', { name: t.goToPayment })).waitFor()
+    expect([...new Set(lost.bodies)]).toHaveLength(1)
+    expect(await page.getByRole('link', { name: t.goToPayment }).count()).toBe(1)
+    expect(
+      await page.evaluate(() => Object.keys(localStorage).filter((key) => /^order/.test(key))),
+    ).toEqual([])
+    await page.unroute('**/settlements')
+  },
+)
+
+withBrowser('a canceled settlement can be opened again and paid', async () => {
+  await press(t.cancel)
+  await see(/cancel/i)
+  await waitUntil('no open checkout', async () => {
+    return (await page.getByRole('link', { name: t.goToPayment }).count()) === 0
+  })
+  await press(t.getPrice)
+  await press(t.openCheckout)
+  await payThere()
+  await see(t.nothingDue)
+})
+
+withBrowser(
+  'a cash-out is signed, checked and followed to the bank, and a transfer to its wallet',
+  async () => {
+    await go('cash-out')
+    await shown(page.getByLabel(t.bank, { exact: true })).selectOption('ID_BCA')
+    await type(t.accountNumber, '1234567890')
+    await type(t.accountHolder, 'Sari Dewi')
+    await press(t.checkAccount)
+    await see(/account/)
+    await type(t.amountIn('AUSD'), '1')
+    await press(t.getPrice)
+    await press(t.signCashOut)
+    await see(t.cashOutAccepted)
+    await see(/bank transfer is complete/i)
+    await go('send')
+    await type(t.toWallet, `0x${'1'.repeat(40)}`)
+    await type(t.amountIn('AUSD'), '0.5')
+    await press(t.signSend)
+    await see(/transfer is complete/i)
+  },
+)
+
+withBrowser('each item opens its detail, and a receipt to print', async () => {
+  await go('activity')
+  const items = page.locator('details.card').and(page.locator(':visible'))
+  await waitUntil('every item', async () => (await items.count()) === 6)
+  await items.first().locator('summary').click()
+  const [receipt] = await Promise.all([page.waitForEvent('popup'), press(t.receipt)])
+  await receipt.getByText('0.500000 AUSD').waitFor()
+  const size = await receipt.locator('h1').evaluate((one) => getComputedStyle(one).fontSize)
+  expect(size).toBe('24px') // Its own styles apply.
+  await receipt.close()
+})
+
+withBrowser(
+  'the statement is shown, downloaded and printed without the rest of the page',
+  async () => {
+    await go('statement')
+    await press(t.showStatement)
+    await see(t.closing)
+    await see(t.statementKinds.drawn)
+    const [file] = await Promise.all([page.waitForEvent('download'), press(t.downloadCsv)])
+    expect(readFileSync(await file.path(), 'utf8')).toStartWith('at,kind,id,ausd')
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('navigation').isVisible()).toBe(false)
+    expect(await page.getByRole('button', { name: t.print }).isVisible()).toBe(false)
+    expect(await page.getByRole('table').isVisible()).toBe(true)
+    await page.emulateMedia({ media: 'screen' })
+  },
+)
+
+withBrowser('the public record shows the closed cycle', async () => {
+  await go('record')
+  await press(t.showRecord)
+  await see(t.cycle(1))
+})
+
+withBrowser('the drawer shows each request without the session, to copy as curl', async () => {
+  await page.getByText(t.requests).click()
+  const orders = page.locator('.requests details', { hasText: 'POST /cashouts' })
+  await orders.first().locator('summary').click()
+  const text = await orders.first().locator('pre').first().textContent()
+  expect(text).toContain('authorization: $SESSION')
+  expect(text).toContain('accept-language: en')
+  expect(text).toContain('"quoteId"')
+  const stored = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
+  expect(stored).not.toMatch(/Service 0x/)
+  await page.getByText(t.requests).click()
+})
+
+withBrowser(
+  'in each language and on every section nothing is cut off, unnamed or pale',
+  async () => {
+    const axe = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
+    for (const [language, texts] of Object.entries({ en: english, id: indonesian, ms: malay })) {
+      await page.locator('header select').selectOption(language)
+      await page.getByText(texts.creditLine).first().waitFor({ state: 'attached' })
+      expect(await page.locator('html').getAttribute('lang')).toBe(language)
+      for (const slug of slugs) {
+        await page.evaluate((to) => {
+          location.hash = to
+        }, slug)
+        await page.getByRole('heading', { name: texts.sections[slug], exact: true }).waitFor()
+        const width = await page.evaluate(() => document.documentElement.scrollWidth)
+        await page.evaluate(axe)
+        const violations = await page.evaluate('axe.run().then((found) => found.violations)')
+        expect([language, slug, width, await faultsOf(page), violations]).toEqual([
+          ...[language, slug, 360, [], []],
+        ])
+      }
+    }
+  },
+)
+
+withBrowser('the page threw no error and kept its content security policy', () => {
+  // A browser writes down each answer that is no success: no route for the check of accounts, and the lost ones.
+  const others = browser.complaints.filter((words) => !/404|ERR_FAILED/.test(words))
+  expect(others).toEqual([])
+})
