@@ -51,7 +51,7 @@ describe('every source file', () => {
 })
 
 describe('every page', () => {
-  const pages = [...new Glob('services/**/page/*.{js,css,html}').scanSync(root)]
+  const pages = [...new Glob('{services,infra}/**/page/**/*.{js,ts,css,html}').scanSync(root)]
 
   test('has at most 400 lines', () => {
     expect(pages.length).toBeGreaterThan(5)

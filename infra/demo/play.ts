@@ -6,10 +6,10 @@ import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
 import { pause } from '#platform/deadline'
 
-/** Plays the journey of a new user on a running stack and prints each step. */
-export async function play(stack: StackFile): Promise<void> {
+/** Plays the journey of a user, by default a new one, on a running stack and prints each step. */
+export async function play(stack: StackFile, key = generatePrivateKey()): Promise<void> {
   const line = openTimeline()
-  const person = personOf(stack, generatePrivateKey())
+  const person = personOf(stack, key)
   const scene = { person, outside: outsideOf(stack), stack, line }
   await story.identityScene(scene)
   await story.topupScene(scene)

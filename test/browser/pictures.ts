@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path'
+import { generatePrivateKey } from 'viem/accounts'
 import { play } from '#infra/demo/play'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import { browserPath, noBrowser, openBrowser } from './browser'
 
-/** `bun test/browser/pictures.ts`: takes the console's pictures of the running stack, during a demo. */
+/** `bun test/browser/pictures.ts`: takes the pictures of both pages on the running stack, during a demo. */
 const folder = join(repositoryDir, 'services/gateway/operators/pictures')
 const path = browserPath()
 if (!path) throw new Error(noBrowser)
@@ -13,7 +14,8 @@ const stack = readStackFile(resolve(process.env.LOCAL_DIR || join(repositoryDir,
 await using browser = await openBrowser(path)
 const light = await browser.open(stack.ops.console)
 const dark = await browser.open(stack.ops.console, { dark: true })
-await play(stack)
+const key = generatePrivateKey()
+await play(stack, key)
 
 await light.setViewportSize({ width: 1100, height: 640 })
 await light.getByRole('link', { name: 'Motion', exact: true }).click()
@@ -30,3 +32,28 @@ await dark.getByRole('button', { name: 'Compact', exact: true }).click()
 await dark.locator('table.history').waitFor()
 await dark.screenshot({ path: join(folder, 'item.png') })
 console.log(`wrote motion.png, state.png and item.png into ${folder}`)
+
+const ofApp = join(repositoryDir, 'infra/reference-app/pictures')
+const app = await browser.open(`${stack.sandbox}/app`, { phone: true })
+await app.evaluate((one) => localStorage.setItem('key', one), key)
+await app.reload()
+for (const [language, slug] of [
+  ['en', 'account'],
+  ['id', 'pay-in'],
+  ['ms', 'activity'],
+] as const) {
+  await app.locator('header select').selectOption(language)
+  await app.locator(`nav a[href="#${slug}"]`).click()
+  if (slug === 'pay-in') {
+    await app.locator('main input:visible').first().fill('500.000')
+    await app.locator('main button:visible').first().click()
+    await app.locator('.offer').scrollIntoViewIfNeeded()
+    await app.mouse.wheel(0, 1_000)
+  }
+  if (slug === 'activity') await app.locator('main details:visible').first().waitFor()
+  await app.evaluate(() => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  })
+  await app.screenshot({ path: join(ofApp, `${slug}.png`) })
+}
+console.log(`wrote account.png, pay-in.png and activity.png into ${ofApp}`)

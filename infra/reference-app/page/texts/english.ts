@@ -19,7 +19,7 @@ export type Texts = Same<typeof english>
 
 export const english = {
   languageName: 'English',
-  title: 'AUSD Credit Line',
+  title: 'AUSD Credit',
   language: 'Language',
   skip: 'Skip to content',
   sectionsLabel: 'Sections',
