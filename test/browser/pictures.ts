@@ -35,7 +35,7 @@ console.log(`wrote motion.png, state.png and item.png into ${folder}`)
 
 const ofApp = join(repositoryDir, 'infra/reference-app/pictures')
 const app = await browser.open(`${stack.sandbox}/app`, { phone: true })
-await app.evaluate((one) => localStorage.setItem('key', one), key)
+await app.evaluate((one) => localStorage.setItem('wallet', one), key)
 await app.reload()
 for (const [language, slug] of [
   ['en', 'account'],

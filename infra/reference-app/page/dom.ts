@@ -87,7 +87,7 @@ export type Field = {
 }
 
 let ids = 0
-export const newId = (): string => `f${++ids}`
+const newId = (): string => `f${++ids}`
 
 /** Labels an input. A hint and the last fault are part of its description. */
 export function field(label: string, input: Input, hint?: string): Field {
@@ -106,13 +106,13 @@ export function field(label: string, input: Input, hint?: string): Field {
   const read = <T>(parse: (text: string) => T | undefined, text: string): T => {
     const value = parse(input.value.trim())
     fault.textContent = value === undefined ? text : ''
-    input.toggleAttribute('aria-invalid', value === undefined)
-    if (value === undefined) {
-      input.setAttribute('aria-invalid', 'true')
-      input.focus()
-      throw new InvalidField(text)
+    if (value !== undefined) {
+      input.removeAttribute('aria-invalid')
+      return value
     }
-    return value
+    input.setAttribute('aria-invalid', 'true')
+    input.focus()
+    throw new InvalidField(text)
   }
   return { element, input, read }
 }

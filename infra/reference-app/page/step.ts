@@ -1,10 +1,10 @@
 import { BaseError, ContractFunctionRevertedError } from 'viem'
 import { pause } from '#platform/deadline'
-import { type Answered, okOf, Refused, Unanswered } from '#shared/client/client'
+import { type Answered, type Client, okOf, Refused, Unanswered } from '#shared/client/client'
 import type { App } from './app'
 import { NoGas, NotDone } from './chain'
 import { fill, h, InvalidField } from './dom'
-import { type ChainOrder, type Order, OrderOpen, submit } from './orders'
+import { type AnyOrder, type Order, OrderOpen, submit } from './orders'
 import type { Texts } from './texts/english'
 
 type Tone = 'good' | 'bad' | 'quiet'
@@ -27,6 +27,8 @@ export function faultText(t: Texts, error: unknown): string {
   }
   return error instanceof Unanswered ? t.noAnswer : String(error)
 }
+
+export type Step = ReturnType<typeof step>
 
 /**
  * A form with one button and the place of its result. While a step runs, the button keeps the focus and does
@@ -68,53 +70,51 @@ export function step(
     void start(run)
   }
   const element = h('form', { novalidate: true, submit: submitted }, fields, button, result)
-  return { element, start, say }
+  return { element, start }
 }
 
 /** Pause before an order without an answer is sent again. */
 const againMs = 5_000
 
-/** Repeats `attempt` for as long as its order is stored, which is until its outcome is certain. */
-async function untilCertain<T>(
-  { t, orders }: App,
-  order: Order | ChainOrder,
-  say: Say,
-  attempt: () => Promise<T>,
-): Promise<T> {
+/**
+ * Places an order, or continues it, until its outcome is certain; throws if it was refused. The order is stored
+ * before it is sent, and sent again as it is while there is no answer.
+ */
+export async function place(app: App, order: AnyOrder, say: Say): Promise<void> {
   for (;;) {
     try {
-      return await attempt()
+      if ('raw' in order) await app.chain.finish(order)
+      else okOf(await submit(app.orders, order, (one) => send(app.client, one)))
+      return
     } catch (error) {
-      if (error instanceof OrderOpen || orders.get(order.kind) === undefined) throw error
-      say(t.unknown, 'bad')
+      if (error instanceof OrderOpen || app.orders.get(order.kind) === undefined) throw error
+      say(app.t.unknown, 'bad')
       await pause(againMs)
     }
   }
 }
 
-/** Places an order and returns the id of its item. The order is stored before it is sent. */
-export const place = (app: App, order: Order, say: Say): Promise<string> =>
-  untilCertain(app, order, say, async () =>
-    okOf(await submit(app.orders, order, (one) => send(app, one))),
-  )
-
-/** Sends a signed transaction and waits until it is in a block. */
-export const transact = (app: App, order: ChainOrder, say: Say): Promise<void> =>
-  untilCertain(app, order, say, () => app.chain.finish(order))
-
-async function send({ client }: App, { kind, body }: Order): Promise<Answered<string>> {
-  const id = <T extends object>(answer: Answered<T>, name: keyof T): Answered<string> =>
-    'ok' in answer ? { ok: String(answer.ok[name]) } : answer
+function send(client: Client, { kind, body }: Order): Promise<Answered<unknown>> {
   switch (kind) {
     case 'topup':
-      return id(await client.topUp(body), 'paymentId')
+      return client.topUp(body)
     case 'settlement':
-      return id(await client.settle(body), 'paymentId')
+      return client.settle(body)
     case 'cashout':
-      return id(await client.cashOut(body), 'payoutId')
+      return client.cashOut(body)
     case 'send':
-      return id(await client.send(body), 'sendId')
+      return client.send(body)
   }
+}
+
+/** Continues the order of a kind that an earlier load of the page has left without an answer. */
+export function resume(app: App, kind: AnyOrder['kind'], form: Step, done: string): void {
+  const order = app.orders.get(kind)
+  if (!order) return
+  void form.start(async (say) => {
+    await place(app, order, say)
+    return done
+  })
 }
 
 /** Shows a heading with what belongs to it, and moves the focus there, so that it is read next. */

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-const place = 'key'
+const place = 'wallet'
 
 /** Returns the private key of this browser's wallet, if it has one. It is worth nothing: only tests use it. */
 export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefined => {

@@ -2,7 +2,7 @@ import { okOf, signTransfer } from '#shared/client/client'
 import { type App, money, type Section } from '../app'
 import { field, h, select } from '../dom'
 import { fiatFor } from '../format'
-import { place, step } from '../step'
+import { place, resume, step } from '../step'
 import { amountField } from './amount'
 import { checkBank } from './bank-check'
 import { recentOrders, showOffer } from './offer'
@@ -69,17 +69,12 @@ export function cashOutSection(app: App): Section {
         })
         const body = { quoteId: quote.id, authorization, bank: to }
         await place(app, { kind: 'cashout', body }, say)
-        return t.cashOutAccepted
       },
+      done: t.cashOutAccepted,
     })
     return undefined
   })
-  const rest = app.orders.get('cashout')
-  if (rest)
-    void ask.start(async (say) => {
-      await place(app, rest, say)
-      return t.cashOutAccepted
-    })
+  resume(app, 'cashout', ask, t.cashOutAccepted)
   const balance = h('p')
   const recent = recentOrders(app, 'cashout')
   const update = () => {
@@ -118,12 +113,7 @@ export function sendSection(app: App): Section {
     await place(app, { kind: 'send', body: { authorization } }, say)
     return t.sendAccepted
   })
-  const rest = app.orders.get('send')
-  if (rest)
-    void form.start(async (say) => {
-      await place(app, rest, say)
-      return t.sendAccepted
-    })
+  resume(app, 'send', form, t.sendAccepted)
   const { element: recent, update } = recentOrders(app, 'send')
   const element = h('div', {}, h('p', {}, t.sendIntro), form.element, recent)
   return { slug: 'send', element, update }

@@ -2,7 +2,7 @@ import type { PostQuote } from '#shared/api/quotes'
 import type { AnswerOf } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
 import { type App, currencyOf, money, time } from '../app'
-import { facts, h, liveContent } from '../dom'
+import { facts, fill, h, liveContent } from '../dom'
 import { percentText, rateText } from '../format'
 import { reveal, type Say, step } from '../step'
 
@@ -20,7 +20,9 @@ export function showOffer(
     readonly rows: readonly (readonly [string, string])[]
     readonly label: string
     readonly note?: string | undefined
-    readonly run: (say: Say) => Promise<string | undefined>
+    readonly run: (say: Say) => Promise<void>
+    /** Shown once the order is accepted. */
+    readonly done: string
   },
 ): void {
   const { t, language } = app
@@ -30,9 +32,9 @@ export function showOffer(
   let isTaken = false
   const order = step(app, offer.label, [], async (say) => {
     isTaken = true
-    const text = await offer.run(say)
-    at.replaceChildren(h('p', { class: 'result', role: 'status', 'data-tone': 'good' }, text ?? ''))
-    return text
+    await offer.run(say)
+    fill(at, h('p', { class: 'result', role: 'status', 'data-tone': 'good' }, offer.done))
+    return offer.done
   })
   const price = facts([
     ...offer.rows,
@@ -46,7 +48,7 @@ export function showOffer(
   setTimeout(
     () => {
       if (isTaken || !panel.isConnected) return
-      at.replaceChildren(h('p', { class: 'result', role: 'status' }, t.offerEnded))
+      fill(at, h('p', { class: 'result', role: 'status' }, t.offerEnded))
     },
     Math.max(0, Date.parse(expiresAt) - Date.now()),
   )

@@ -2,8 +2,7 @@ import { okOf } from '#shared/client/client'
 import { type App, localOf, money, type Section } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor } from '../format'
-import type { Order } from '../orders'
-import { place, step, transact } from '../step'
+import { place, resume, step } from '../step'
 import { amountField } from './amount'
 import { recentOrders, showOffer } from './offer'
 
@@ -30,13 +29,13 @@ export function payInSection(app: App): Section {
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
-      run: (say) => openCheckout(app, { kind: 'topup', body }, say),
+      run: (say) => place(app, { kind: 'topup', body }, say),
+      done: t.checkoutOpen,
     })
     return undefined
   })
   const open = recentOrders(app, 'topup')
-  const rest = app.orders.get('topup')
-  if (rest) void ask.start((say) => openCheckout(app, rest, say))
+  resume(app, 'topup', ask, t.checkoutOpen)
   const element = h(
     'div',
     {},
@@ -51,11 +50,6 @@ export function payInSection(app: App): Section {
     open.update()
   }
   return { slug: 'pay-in', element, update }
-}
-
-async function openCheckout(app: App, order: Order, say: Parameters<typeof place>[2]) {
-  await place(app, order, say)
-  return app.t.checkoutOpen
 }
 
 /** Paying the debt: all of it in local money, or a part from collateral. */
@@ -74,13 +68,13 @@ export function repaySection(app: App): Section {
         [t.youPay, money(app, fiatFor(drawn, quote.rate, 'up'), currency)],
       ],
       label: t.openCheckout,
-      run: (say) => openCheckout(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),
+      run: (say) => place(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),
+      done: t.checkoutOpen,
     })
     return undefined
   })
   const open = recentOrders(app, 'settlement')
-  const rest = app.orders.get('settlement')
-  if (rest) void ask.start((say) => openCheckout(app, rest, say))
+  resume(app, 'settlement', ask, t.checkoutOpen)
   const update = () => {
     const { drawn, cycle } = app.me
     debt.textContent = [t.debtIs(money(app, drawn)), cycle?.sentence].filter(Boolean).join(' ')
@@ -120,14 +114,9 @@ export function borrowSection(app: App): Section {
 function chainForm(app: App, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
   const amount = amountField(app, () => 'AUSD')
   const form = step(app, label, [amount.element], async (say) => {
-    await transact(app, await app.chain.sign(kind, BigInt(amount.read())), say)
+    await place(app, await app.chain.sign(kind, BigInt(amount.read())), say)
     return done
   })
-  const rest = app.orders.get(kind)
-  if (rest)
-    void form.start(async (say) => {
-      await transact(app, rest, say)
-      return done
-    })
+  resume(app, kind, form, done)
   return form.element
 }

@@ -2,7 +2,7 @@ import type { AnswerOf } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import { okOf } from '#shared/client/client'
 import { type App, currencyOf, money, type Section, time } from '../app'
-import { download, facts, fill, h, newId } from '../dom'
+import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
 type Statement = AnswerOf<typeof GetStatement>
@@ -11,20 +11,16 @@ type Balance = keyof Statement['opening']
 /** The statement of a period: on the page, as CSV, and on paper. */
 export function statementSection(app: App): Section {
   const { t, client } = app
-  const day = (label: string, at: Date) => {
-    const input = h('input', { type: 'date', value: at.toISOString().slice(0, 10), id: newId() })
-    return {
-      input,
-      element: h('p', { class: 'field' }, h('label', { for: input.id }, label), input),
-    }
-  }
   const now = new Date()
-  const from = day(t.from, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)))
-  const until = day(t.until, now)
-  /** The day that the user chooses is part of the statement; the interface excludes `to`. */
+  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
+  const day = (label: string, at: Date) =>
+    field(label, h('input', { type: 'date', value: at.toISOString().slice(0, 10) }))
+  const [from, until] = [day(t.from, first), day(t.until, now)]
+  /** The last day that the user chooses is part of the statement; the interface excludes `to`. */
   const period = () => {
-    const to = new Date(Date.parse(until.input.value) + 86_400_000)
-    return { from: from.input.value, to: to.toISOString().slice(0, 10) }
+    const read = (one: typeof from) => one.read((text) => text || undefined, t.chooseDay)
+    const to = new Date(Date.parse(read(until)) + 86_400_000)
+    return { from: read(from), to: to.toISOString().slice(0, 10) }
   }
   const paper = h('div')
   const show = step(app, t.showStatement, [from.element, until.element], async () => {

@@ -171,6 +171,7 @@ export const english = {
 
   from: 'From',
   until: 'Until',
+  chooseDay: 'Choose a day.',
   showStatement: 'Show the statement',
   downloadCsv: 'Download as CSV',
   print: 'Print',

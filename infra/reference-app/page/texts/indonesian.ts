@@ -154,6 +154,7 @@ export const indonesian: Texts = {
 
   from: 'Dari',
   until: 'Sampai',
+  chooseDay: 'Pilih tanggal.',
   showStatement: 'Tampilkan mutasi',
   downloadCsv: 'Unduh sebagai CSV',
   print: 'Cetak',

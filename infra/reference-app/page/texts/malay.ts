@@ -162,6 +162,7 @@ export const malay: Texts = {
 
   from: 'Dari',
   until: 'Hingga',
+  chooseDay: 'Pilih tarikh.',
   showStatement: 'Paparkan penyata',
   downloadCsv: 'Muat turun sebagai CSV',
   print: 'Cetak',
