@@ -53,11 +53,13 @@ describe('an order', () => {
     }
   })
 
-  test('stays stored when a temporary refusal follows an attempt without an answer', async () => {
+  test('stays stored when a refusal that is not about it follows an attempt without an answer', async () => {
     const orders = openOrders(storageOf(), wallet)
     await submit(orders, order, lost).catch(() => {})
-    await submit(orders, order, answers(refused('provider_unavailable')))
-    expect(orders.get('topup')).toEqual(order)
+    for (const code of ['provider_unavailable', 'sign_in_again'] as const) {
+      await submit(orders, order, answers(refused(code)))
+      expect(orders.get('topup')).toEqual(order)
+    }
     await submit(orders, order, answers(refused('quote_expired')))
     expect(orders.get('topup')).toBeUndefined()
   })

@@ -1,6 +1,6 @@
 import type { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
 import type { BodyOf } from '#shared/api/route'
-import { type Answered, isPassing } from '#shared/client/client'
+import { type Answered, isPassing, type Refusal } from '#shared/client/client'
 
 type Bodies = {
   readonly topup: BodyOf<typeof PostTopup>
@@ -56,9 +56,9 @@ export function openOrders(
 }
 
 /**
- * Sends an order that was stored before, and forgets it once its outcome is certain. It stays stored if `send`
- * throws (no answer), and if a temporary refusal follows an attempt that had no answer: that attempt may have
- * been accepted. Sending it again is safe, because it is the same order.
+ * Sends an order that is stored before, and forgets it once its outcome is certain. It stays stored if `send`
+ * throws (no answer), and if an attempt without an answer is followed by a refusal that does not concern the
+ * order: that attempt may have been accepted. Sending it again is safe, because it is the same order.
  */
 export async function submit<T>(
   orders: OpenOrders,
@@ -68,6 +68,9 @@ export async function submit<T>(
   const isUnclear = orders.get(order.kind) !== undefined
   orders.put(order)
   const answer = await send(order)
-  if ('ok' in answer || !isPassing(answer.refused) || !isUnclear) orders.remove(order)
+  if ('ok' in answer || isAboutOrder(answer.refused) || !isUnclear) orders.remove(order)
   return answer
 }
+
+const isAboutOrder = (refusal: Refusal): boolean =>
+  refusal.code !== 'sign_in_again' && !isPassing(refusal)

@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 import { type Answered, type Client, okOf, Refused, Unanswered } from '#shared/client/client'
 import type { App } from './app'
 import { NoGas, NotDone } from './chain'
-import { fill, h, InvalidField } from './dom'
+import { h, InvalidField } from './dom'
 import { type AnyOrder, type Order, OrderOpen, submit } from './orders'
 import type { Texts } from './texts/english'
 
@@ -115,11 +115,4 @@ export function resume(app: App, kind: AnyOrder['kind'], form: Step, done: strin
     await place(app, order, say)
     return done
   })
-}
-
-/** Shows a heading with what belongs to it, and moves the focus there, so that it is read next. */
-export function reveal(place: HTMLElement, title: string, ...content: (HTMLElement | string)[]) {
-  const heading = h('h3', { tabindex: -1 }, title)
-  fill(place, heading, content)
-  heading.focus()
 }

@@ -25,6 +25,7 @@ export function activitySection(app: App): Section {
       const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
       older = [...older, ...page.items]
       cursor = page.nextCursor
+      update()
       return undefined
     },
     '',

@@ -4,7 +4,7 @@ import { type Item, okOf } from '#shared/client/client'
 import { type App, currencyOf, money, time } from '../app'
 import { facts, fill, h, liveContent } from '../dom'
 import { percentText, rateText } from '../format'
-import { reveal, type Say, step } from '../step'
+import { type Say, step } from '../step'
 
 export type Quote = AnswerOf<typeof PostQuote>
 
@@ -44,7 +44,9 @@ export function showOffer(
     [t.validUntil, time(app, expiresAt)],
   ])
   const panel = h('div', { class: 'offer' }, price)
-  reveal(at, t.offer, panel, offer.note ? h('p', { class: 'note' }, offer.note) : '', order.element)
+  const heading = h('h3', { tabindex: -1 }, t.offer)
+  fill(at, heading, panel, offer.note && h('p', { class: 'note' }, offer.note), order.element)
+  heading.focus() // So that a screen reader reads the offer next.
   setTimeout(
     () => {
       if (isTaken || !panel.isConnected) return
