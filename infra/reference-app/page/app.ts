@@ -1,19 +1,20 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Activity, Client, Me, Place } from '#shared/client/client'
-import type { Chain, Config } from './chain'
-import { type Currency, type Language, moneyText, timeText } from './format'
+import type { Activity, Client, ClientTarget, Me } from '#shared/client/client'
+import type { Currency } from '#shared/money/money'
+import type { ClientConfig, WalletChain } from './chain'
+import { moneyText, type PageLanguage, timeText } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
 /** Everything that a section of the page needs. `me` and `activity` are as last read. */
-export type App = {
-  readonly language: Language
+export type ReferenceApp = {
+  readonly language: PageLanguage
   readonly t: Texts
   readonly account: PrivateKeyAccount
-  readonly place: Place
+  readonly target: ClientTarget
   readonly client: Client
-  readonly config: Config
-  readonly chain: Chain
+  readonly config: ClientConfig
+  readonly chain: WalletChain
   readonly orders: OpenOrders
   readonly me: Me
   readonly activity: Activity
@@ -22,21 +23,21 @@ export type App = {
 }
 
 /** One section of the page. `update` shows a newer account. */
-export type Section = {
+export type PageSection = {
   readonly slug: keyof Texts['sections']
   readonly element: HTMLElement
   readonly update?: () => void
 }
 
 /** Returns the currency that the user pays in, as the interface asks of every app. */
-export const localOf = ({ me }: Pick<App, 'me'>) =>
+export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
   me.user.country === 'MY'
     ? ({ currency: 'MYR', pair: 'USD/MYR' } as const)
     : ({ currency: 'IDR', pair: 'USD/IDR' } as const)
 
 export const currencyOf = (pair: 'USD/IDR' | 'USD/MYR') => (pair === 'USD/MYR' ? 'MYR' : 'IDR')
 
-export const money = ({ language }: App, minor: string, currency: Currency = 'AUSD') =>
+export const money = ({ language }: ReferenceApp, minor: string, currency: Currency = 'AUSD') =>
   moneyText(minor, currency, language)
 
-export const time = ({ language }: App, at: string) => timeText(at, language)
+export const time = ({ language }: ReferenceApp, at: string) => timeText(at, language)

@@ -15,10 +15,10 @@ import type { AnswerOf } from '#shared/api/route'
 import { creditLineAbi, Unanswered } from '#shared/client/client'
 import type { ChainOrder, OpenOrders } from './orders'
 
-export type Config = AnswerOf<typeof GetConfig>
+export type ClientConfig = AnswerOf<typeof GetConfig>
 
 /** Transactions that the wallet sends to the credit line itself; see "Draw and repay" in the guide. */
-export type Chain = ReturnType<typeof openChain>
+export type WalletChain = ReturnType<typeof openChain>
 
 /** The wallet cannot pay the gas of a transaction. */
 export class NoGas extends Error {
@@ -41,7 +41,7 @@ export function openChain({
   orders,
 }: {
   account: PrivateKeyAccount
-  config: Config
+  config: ClientConfig
   rpcUrl: string
   ask: (url: string, init: RequestInit) => Promise<Response>
   orders: OpenOrders

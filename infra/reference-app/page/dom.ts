@@ -79,7 +79,7 @@ export class InvalidField extends Error {
 }
 
 type Input = HTMLInputElement | HTMLSelectElement
-export type Field = {
+export type InputField = {
   readonly element: HTMLElement
   readonly input: Input
   /** Returns the value that `parse` makes of the text; throws `InvalidField` and moves the focus to the field. */
@@ -90,7 +90,7 @@ let ids = 0
 const newId = (): string => `f${++ids}`
 
 /** Labels an input. A hint and the last fault are part of its description. */
-export function field(label: string, input: Input, hint?: string): Field {
+export function field(label: string, input: Input, hint?: string): InputField {
   input.id = newId()
   const fault = h('span', { class: 'fault', id: newId() })
   const note = hint ? h('span', { class: 'quiet', id: newId() }, hint) : undefined

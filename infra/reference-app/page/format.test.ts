@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import type { Currency } from '#shared/money/money'
 import {
   amountExample,
   ausdFor,
-  type Currency,
   durationText,
   fiatFor,
-  type Language,
   languageOf,
   languages,
   moneyText,
+  type PageLanguage,
   parseAmount,
   percentText,
-  rateText,
 } from './format'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
@@ -26,10 +25,13 @@ describe('an amount', () => {
     ['12384615', 'AUSD', 'id', '12,384615 AUSD'],
     ['0', 'AUSD', 'ms', '0.00 AUSD'],
     ['90071992547409931000000', 'AUSD', 'en', '90,071,992,547,409,931.00 AUSD'],
-  ] as [string, Currency, Language, string][])('%s %s is written in %s as %s', (minor, ...rest) => {
-    const [currency, language, text] = rest
-    expect(plain(moneyText(minor, currency, language))).toBe(text)
-  })
+  ] as [string, Currency, PageLanguage, string][])(
+    '%s %s is written in %s as %s',
+    (minor, ...rest) => {
+      const [currency, language, text] = rest
+      expect(plain(moneyText(minor, currency, language))).toBe(text)
+    },
+  )
 
   test.each([
     ['500,000', 'IDR', 'en', '500000'],
@@ -41,7 +43,7 @@ describe('an amount', () => {
     ['1.500', 'AUSD', 'id', '1500000000'],
     ['0.000001', 'AUSD', 'en', '1'],
     ['007', 'IDR', 'en', '7'],
-  ] as [string, Currency, Language, string][])('%s %s typed in %s is %s', (text, ...rest) => {
+  ] as [string, Currency, PageLanguage, string][])('%s %s typed in %s is %s', (text, ...rest) => {
     const [currency, language, minor] = rest
     expect(parseAmount(text, currency, language)).toBe(minor)
   })
@@ -56,7 +58,7 @@ describe('an amount', () => {
     ['1e3', 'IDR', 'en'],
     ['1,00,000', 'IDR', 'en'],
     ['', 'IDR', 'en'],
-  ] as [string, Currency, Language][])(
+  ] as [string, Currency, PageLanguage][])(
     '%p %s typed in %s is refused',
     (text, currency, language) => {
       expect(parseAmount(text, currency, language)).toBeUndefined()
@@ -71,8 +73,8 @@ describe('an amount', () => {
 })
 
 test('a rate keeps every decimal of its source', () => {
-  expect(plain(rateText('421.35', 'MYR', 'en'))).toBe('RM 4.2135')
-  expect(plain(rateText('16250.125', 'IDR', 'id'))).toBe('Rp 16.250,125')
+  expect(plain(moneyText('421.35', 'MYR', 'en'))).toBe('RM 4.2135')
+  expect(plain(moneyText('16250.125', 'IDR', 'id'))).toBe('Rp 16.250,125')
   expect(percentText(50, 'id')).toBe('0,5%')
 })
 

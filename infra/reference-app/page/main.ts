@@ -1,8 +1,8 @@
 import { okOf, openClient, openVisitor } from '#shared/client/client'
-import type { App, Section } from './app'
-import { type Config, openChain } from './chain'
+import type { PageSection, ReferenceApp } from './app'
+import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, select } from './dom'
-import { type Language, languageOf, languages } from './format'
+import { languageOf, languages, type PageLanguage } from './format'
 import { openOrders } from './orders'
 import { recording } from './request-log'
 import { openRequests } from './requests'
@@ -18,7 +18,7 @@ import { indonesian } from './texts/indonesian'
 import { malay } from './texts/malay'
 import { accountOf, isKey, keyOf, signIn } from './wallet'
 
-const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
+const catalogue: Record<PageLanguage, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests()
 /** How often the account is read while the page can be seen. */
@@ -27,7 +27,7 @@ const pollMs = 2_000
 let shown = new AbortController()
 
 /** Builds the page in a language. */
-async function show(language: Language): Promise<void> {
+async function show(language: PageLanguage): Promise<void> {
   shown.abort()
   shown = new AbortController()
   const t = catalogue[language]
@@ -86,7 +86,7 @@ function welcome(t: Texts): HTMLElement {
 }
 
 type Parts = {
-  language: Language
+  language: PageLanguage
   t: Texts
   main: HTMLElement
   nav: HTMLElement
@@ -98,11 +98,11 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const { signal } = shown
   const account = accountOf(key)
   const ask = recording(language, requests.report)
-  const place = { baseUrl: gateway, fetch: ask }
-  const config: Config = okOf(await openVisitor(place).config())
-  const client = openClient({ ...place, account })
+  const target = { baseUrl: gateway, fetch: ask }
+  const config: ClientConfig = okOf(await openVisitor(target).config())
+  const client = openClient({ ...target, account })
   // A poll is not repeated: the next one comes anyway.
-  const reader = openClient({ ...place, patienceMs: 0, account })
+  const reader = openClient({ ...target, patienceMs: 0, account })
   const read = async () => ({
     me: okOf(await reader.me()),
     activity: okOf(await reader.activity({ limit: pageItems })),
@@ -111,7 +111,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
   const lost = h('p', { class: 'warning', role: 'status' })
   const app = {
-    ...{ language, t, account, place, client, config, chain, orders },
+    ...{ language, t, account, target, client, config, chain, orders },
     ...(await read()),
     refresh: () => void refresh(),
   }
@@ -135,7 +135,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   signal.addEventListener('abort', () => clearInterval(timer))
 }
 
-const sectionsOf = (app: App): Section[] =>
+const sectionsOf = (app: ReferenceApp): PageSection[] =>
   [
     ...[accountSection, payInSection, borrowSection, repaySection, cashOutSection, sendSection],
     ...[activitySection, statementSection, recordSection],
@@ -143,8 +143,8 @@ const sectionsOf = (app: App): Section[] =>
 
 /** Shows the section that the address names. The others are hidden and keep their input. */
 function showSections(
-  { t }: App,
-  sections: readonly Section[],
+  { t }: ReferenceApp,
+  sections: readonly PageSection[],
   { main, nav, lost }: { main: HTMLElement; nav: HTMLElement; lost: HTMLElement },
 ): void {
   const views = sections.map(({ slug, element }) => ({

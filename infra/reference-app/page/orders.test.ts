@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Answered, Unanswered } from '#shared/client/client'
 import type { ErrorCode } from '#shared/refusals'
-import { type Order, OrderOpen, openOrders, submit } from './orders'
+import { type AppOrder, OrderOpen, openOrders, submit } from './orders'
 
 const storageOf = () => {
   const kept = new Map<string, string>()
@@ -12,7 +12,7 @@ const storageOf = () => {
   }
 }
 const wallet = '0x1'
-const order: Order = {
+const order: AppOrder = {
   kind: 'topup',
   body: { amount: '50000', method: 'qr', quoteId: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b' },
 }
@@ -66,7 +66,7 @@ describe('an order', () => {
 
   test('that is answered late does not make the page forget a later one', async () => {
     const orders = openOrders(storageOf(), wallet)
-    const later: Order = { ...order, body: { ...order.body, amount: '60000' } }
+    const later: AppOrder = { ...order, body: { ...order.body, amount: '60000' } }
     await submit(orders, order, async () => {
       orders.remove(order) // The same order was answered in another tab, which then placed another one.
       orders.put(later)
@@ -78,8 +78,8 @@ describe('an order', () => {
   test('is never replaced by another one while its outcome is unknown', async () => {
     const orders = openOrders(storageOf(), wallet)
     await submit(orders, order, lost).catch(() => {})
-    const other: Order = { ...order, body: { ...order.body, amount: '60000' } }
-    const sent: Order[] = []
+    const other: AppOrder = { ...order, body: { ...order.body, amount: '60000' } }
+    const sent: AppOrder[] = []
     const second = submit(orders, other, async (one) => {
       sent.push(one)
       return { ok: 'pay_2' }

@@ -9,7 +9,7 @@ type Bodies = {
   readonly send: BodyOf<typeof PostSend>
 }
 /** An order of the gateway. Its body never changes: its quote or its nonce is its identity. */
-export type Order = {
+export type AppOrder = {
   [K in keyof Bodies]: { readonly kind: K; readonly body: Bodies[K] }
 }[keyof Bodies]
 /** A signed transaction of the wallet itself. Its bytes never change: its nonce allows only one. */
@@ -19,7 +19,7 @@ export type ChainOrder = {
   readonly hash: `0x${string}`
   readonly nonce: number
 }
-export type AnyOrder = Order | ChainOrder
+export type StoredOrder = AppOrder | ChainOrder
 
 /** Another order of the same kind, of another tab, is still without an answer. */
 export class OrderOpen extends Error {
@@ -33,22 +33,24 @@ export function openOrders(
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>,
   wallet: string,
 ) {
-  const keyOf = (kind: AnyOrder['kind']) => `order.${wallet}.${kind}`
+  const keyOf = (kind: StoredOrder['kind']) => `order.${wallet}.${kind}`
   return {
     /** Stores an order before it is sent. Throws `OrderOpen` rather than forget another one. */
-    put: (order: AnyOrder): void => {
+    put: (order: StoredOrder): void => {
       const text = JSON.stringify(order)
       const stored = storage.getItem(keyOf(order.kind))
       if (stored !== null && stored !== text) throw new OrderOpen()
       storage.setItem(keyOf(order.kind), text)
     },
     /** Forgets this order; a later one of its kind stays. */
-    remove: (order: AnyOrder): void => {
+    remove: (order: StoredOrder): void => {
       const key = keyOf(order.kind)
       if (storage.getItem(key) === JSON.stringify(order)) storage.removeItem(key)
     },
     /** Returns the open order of a kind, written by `put` of this or an earlier page. */
-    get: <K extends AnyOrder['kind']>(kind: K): Extract<AnyOrder, { kind: K }> | undefined => {
+    get: <K extends StoredOrder['kind']>(
+      kind: K,
+    ): Extract<StoredOrder, { kind: K }> | undefined => {
       const text = storage.getItem(keyOf(kind))
       return text === null ? undefined : JSON.parse(text)
     },
@@ -62,8 +64,8 @@ export function openOrders(
  */
 export async function submit<T>(
   orders: OpenOrders,
-  order: Order,
-  send: (order: Order) => Promise<Answered<T>>,
+  order: AppOrder,
+  send: (order: AppOrder) => Promise<Answered<T>>,
 ): Promise<Answered<T>> {
   const isUnclear = orders.get(order.kind) !== undefined
   orders.put(order)

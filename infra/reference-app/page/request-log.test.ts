@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { added, curlOf, type Exchange, nameOf, withoutSecrets } from './request-log'
+import { added, curlOf, type LoggedRequest, nameOf, withoutSecrets } from './request-log'
 
-const ask = (id: number, rest: Partial<Exchange> = {}): Exchange => ({
+const ask = (id: number, rest: Partial<LoggedRequest> = {}): LoggedRequest => ({
   ...{ id, number: id, method: 'GET', url: 'http://127.0.0.1:3000/me', headers: {}, times: 1 },
   ...rest,
 })
@@ -22,7 +22,7 @@ describe('the request log', () => {
       ask(3),
       ask(3, { status: 200 }),
       ask(4, order),
-    ].reduce<readonly Exchange[]>(added, [])
+    ].reduce<readonly LoggedRequest[]>(added, [])
     expect(log.map(({ method, status, times }) => [method, status, times])).toEqual([
       ['POST', undefined, 1],
       ['POST', 200, 1],
@@ -33,7 +33,7 @@ describe('the request log', () => {
   test('never merges transactions, and names a call to the chain by its method', () => {
     const sent = [rpc(1, 'eth_sendRawTransaction'), rpc(2, 'eth_sendRawTransaction')]
     const read = [rpc(3, 'eth_getBalance'), rpc(4, 'eth_getBalance')]
-    const log = [...sent, ...read].reduce<readonly Exchange[]>(added, [])
+    const log = [...sent, ...read].reduce<readonly LoggedRequest[]>(added, [])
     expect(log.map((one) => [nameOf(one), one.times])).toEqual([
       ['POST eth_getBalance', 2],
       ['POST eth_sendRawTransaction', 1],

@@ -1,5 +1,5 @@
 /** One request and its answer, as the page shows them to a developer. */
-export type Exchange = {
+export type LoggedRequest = {
   /** Identity of its row: the number of the first request of a repeated question. */
   readonly id: number
   readonly number: number
@@ -29,22 +29,25 @@ export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
   )
 
 /** Method of a call to a node, or undefined for a request to the gateway. */
-const rpcMethodOf = ({ body = '' }: Pick<Exchange, 'body'>): string | undefined =>
+const rpcMethodOf = ({ body = '' }: Pick<LoggedRequest, 'body'>): string | undefined =>
   body.includes('"jsonrpc"') ? /"method":"(\w+)"/.exec(body)?.[1] : undefined
 
 /** Name of a request in the list. */
-export const nameOf = (exchange: Exchange): string =>
+export const nameOf = (exchange: LoggedRequest): string =>
   `${exchange.method} ${rpcMethodOf(exchange) ?? new URL(exchange.url).pathname}`
 
 /** Identity of a question that is asked again and again; undefined for a request that changes something. */
-function questionOf(exchange: Exchange): string | undefined {
+function questionOf(exchange: LoggedRequest): string | undefined {
   if (exchange.method === 'GET') return exchange.url
   const call = rpcMethodOf(exchange)
   return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
 }
 
 /** Adds an exchange at the front. A repeated question stays at its place, with its newest answer. */
-export function added(log: readonly Exchange[], next: Exchange): readonly Exchange[] {
+export function added(
+  log: readonly LoggedRequest[],
+  next: LoggedRequest,
+): readonly LoggedRequest[] {
   const question = questionOf(next)
   const at = log.findIndex(
     (one) => one.number === next.number || (question !== undefined && questionOf(one) === question),
@@ -60,7 +63,7 @@ const shellWord = (text: string): string =>
   /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 /** Returns the request as a curl command; `$SESSION` is the header that the guide's `sign-in.sh` exports. */
-export function curlOf({ method, url, headers, body }: Exchange): string {
+export function curlOf({ method, url, headers, body }: LoggedRequest): string {
   const given = Object.entries(headers).map(([name, value]) =>
     value === '$SESSION' ? `-H "${name}: $SESSION"` : `-H ${shellWord(`${name}: ${value}`)}`,
   )
@@ -87,13 +90,13 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>
  * Returns a `fetch` that adds the language to each request and reports it, first without an answer. A request
  * without an answer is thrown, so that the client can ask again.
  */
-export function recording(language: string, report: (exchange: Exchange) => void): Fetch {
+export function recording(language: string, report: (exchange: LoggedRequest) => void): Fetch {
   // Larger than every id that an earlier load of the page has stored.
   let last = Date.now() * 1_000
   return async (url, init) => {
     const headers = { ...(init.headers as Record<string, string>), 'accept-language': language }
     const number = ++last
-    const asked: Exchange = {
+    const asked: LoggedRequest = {
       ...{ id: number, number, method: init.method ?? 'GET', url, times: 1 },
       headers: withoutSecrets(headers),
       ...(typeof init.body === 'string' ? { body: init.body } : {}),

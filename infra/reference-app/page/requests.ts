@@ -1,15 +1,15 @@
 import { copyButton, h, keyedList } from './dom'
-import { added, curlOf, type Exchange, nameOf, readable } from './request-log'
+import { added, curlOf, type LoggedRequest, nameOf, readable } from './request-log'
 import type { Texts } from './texts/english'
 
 const place = 'requests'
 
 /** The drawer of developers: each request of this tab with its answer, to copy. */
 export function openRequests() {
-  let log: readonly Exchange[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
+  let log: readonly LoggedRequest[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
   let draw = () => {}
   return {
-    report: (exchange: Exchange): void => {
+    report: (exchange: LoggedRequest): void => {
       log = added(log, exchange)
       sessionStorage.setItem(place, JSON.stringify(log))
       draw()
@@ -17,7 +17,7 @@ export function openRequests() {
     /** Shows the log in a language. */
     show: (t: Texts): HTMLElement => {
       const list = h('div', { class: 'cards' })
-      const show = keyedList<Exchange>(list, (exchange) => row(t, exchange))
+      const show = keyedList<LoggedRequest>(list, (exchange) => row(t, exchange))
       draw = () => show(log)
       draw()
       return h(
@@ -31,7 +31,7 @@ export function openRequests() {
   }
 }
 
-function row(t: Texts, first: Exchange) {
+function row(t: Texts, first: LoggedRequest) {
   let exchange = first
   const line = h('span', { class: 'mono' })
   const status = h('span', { class: 'status' })
@@ -55,7 +55,7 @@ function row(t: Texts, first: Exchange) {
     const reply = answer === undefined ? t.noAnswerYet : readable(answer)
     if (answered.textContent !== reply) answered.textContent = reply
   }
-  const update = (next: Exchange) => {
+  const update = (next: LoggedRequest) => {
     exchange = next
     const { times, status: code } = next
     line.textContent = `${nameOf(next)}${times > 1 ? ` ×${times}` : ''}`

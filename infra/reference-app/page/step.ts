@@ -1,17 +1,17 @@
 import { BaseError, ContractFunctionRevertedError } from 'viem'
 import { pause } from '#platform/deadline'
 import { type Answered, type Client, okOf, Refused, Unanswered } from '#shared/client/client'
-import type { App } from './app'
+import type { ReferenceApp } from './app'
 import { NoGas, NotDone } from './chain'
 import { h, InvalidField } from './dom'
-import { type AnyOrder, type Order, OrderOpen, submit } from './orders'
+import { type AppOrder, OrderOpen, type StoredOrder, submit } from './orders'
 import type { Texts } from './texts/english'
 
 type Tone = 'good' | 'bad' | 'quiet'
 /** Shows how far a step is; the place is a live region that screen readers speak. */
-export type Say = (text: string, tone?: Tone) => void
+export type ShowProgress = (text: string, tone?: Tone) => void
 /** Result of a step: a text, which is good news unless it has another tone, or nothing to add. */
-export type Outcome = string | undefined | { readonly text: string; readonly tone: Tone }
+type Outcome = string | undefined | { readonly text: string; readonly tone: Tone }
 
 /** Explains why a step did not succeed. A refusal is shown in the gateway's own words. */
 export function faultText(t: Texts, error: unknown): string {
@@ -28,23 +28,23 @@ export function faultText(t: Texts, error: unknown): string {
   return error instanceof Unanswered ? t.noAnswer : String(error)
 }
 
-export type Step = ReturnType<typeof step>
+export type StepForm = ReturnType<typeof step>
 
 /**
  * A form with one button and the place of its result. While a step runs, the button keeps the focus and does
  * nothing. `run` may say how far it is, and returns the final text, or nothing.
  */
 export function step(
-  app: App,
+  app: ReferenceApp,
   label: string,
   fields: readonly (HTMLElement | undefined)[],
-  run: (say: Say) => Promise<Outcome>,
+  run: (say: ShowProgress) => Promise<Outcome>,
   look = 'main',
 ) {
   const { t } = app
   const result = h('p', { class: 'result', role: 'status' })
   const button = h('button', { class: look }, label)
-  const say: Say = (text, tone = 'quiet') => {
+  const say: ShowProgress = (text, tone = 'quiet') => {
     result.dataset.tone = tone
     if (result.textContent !== text) result.textContent = text
   }
@@ -80,7 +80,11 @@ const againMs = 5_000
  * Places an order, or continues it, until its outcome is certain; throws if it was refused. The order is stored
  * before it is sent, and sent again as it is while there is no answer.
  */
-export async function place(app: App, order: AnyOrder, say: Say): Promise<void> {
+export async function place(
+  app: ReferenceApp,
+  order: StoredOrder,
+  say: ShowProgress,
+): Promise<void> {
   for (;;) {
     try {
       if ('raw' in order) await app.chain.finish(order)
@@ -94,7 +98,7 @@ export async function place(app: App, order: AnyOrder, say: Say): Promise<void> 
   }
 }
 
-function send(client: Client, { kind, body }: Order): Promise<Answered<unknown>> {
+function send(client: Client, { kind, body }: AppOrder): Promise<Answered<unknown>> {
   switch (kind) {
     case 'topup':
       return client.topUp(body)
@@ -108,7 +112,12 @@ function send(client: Client, { kind, body }: Order): Promise<Answered<unknown>>
 }
 
 /** Continues the order of a kind that an earlier load of the page has left without an answer. */
-export function resume(app: App, kind: AnyOrder['kind'], form: Step, done: string): void {
+export function resume(
+  app: ReferenceApp,
+  kind: StoredOrder['kind'],
+  form: StepForm,
+  done: string,
+): void {
   const order = app.orders.get(kind)
   if (!order) return
   void form.start(async (say) => {

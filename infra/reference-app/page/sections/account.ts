@@ -1,15 +1,15 @@
 import { okOf } from '#shared/client/client'
-import { type App, money, type Section, time } from '../app'
+import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { copyButton, facts, field, h, liveContent, select } from '../dom'
 import { percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 
 /** Wallet, identity, balances, the credit line and its due date. */
-export function accountSection(app: App): Section {
+export function accountSection(app: ReferenceApp): PageSection {
   const { t } = app
   const state = h('div')
-  const show = liveContent(state, (me: App['me']) => [
+  const show = liveContent(state, (me: ReferenceApp['me']) => [
     h('h3', {}, t.creditLine),
     me.cycle && h('p', { class: 'due' }, me.cycle.sentence),
     me.defaulted && h('p', { class: 'warning' }, t.defaulted),
@@ -61,7 +61,7 @@ export function accountSection(app: App): Section {
 }
 
 /** The identity check; its page is the provider's own. */
-function identityOf(app: App) {
+function identityOf(app: ReferenceApp) {
   const { t } = app
   const way = h('p')
   const verify = step(app, t.verify, [], async () => {
@@ -82,7 +82,7 @@ function identityOf(app: App) {
   return { element, update }
 }
 
-function countryOf(app: App): HTMLElement {
+function countryOf(app: ReferenceApp): HTMLElement {
   const { t } = app
   const names = new Intl.DisplayNames(app.language, { type: 'region' })
   const countries = ['ID', 'MY'].map((code) => [code, names.of(code) ?? code] as const)

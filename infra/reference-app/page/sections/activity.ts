@@ -1,5 +1,5 @@
 import { type Item, okOf } from '#shared/client/client'
-import { type App, type Section, time } from '../app'
+import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
 import { amountsOf, orderCard } from './offer'
@@ -8,7 +8,7 @@ import { amountsOf, orderCard } from './offer'
 export const pageItems = 20
 
 /** Every order of the wallet, newest first; each opens its detail. */
-export function activitySection(app: App): Section {
+export function activitySection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const list = h('div', { class: 'cards' })
   const none = h('p', {}, t.nothingYet)
@@ -40,7 +40,7 @@ export function activitySection(app: App): Section {
   return { slug: 'activity', element: h('div', {}, none, list, more.element), update }
 }
 
-function row(app: App, first: Item) {
+function row(app: ReferenceApp, first: Item) {
   let item = first
   let shown = ''
   const detail = h('div')
@@ -65,7 +65,7 @@ function row(app: App, first: Item) {
   return { element, update }
 }
 
-function detailOf(app: App, item: Item): HTMLElement[] {
+function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const { t } = app
   const receipt = step(
     app,

@@ -1,9 +1,10 @@
-import type { App } from '../app'
+import type { Currency } from '#shared/money/money'
+import type { ReferenceApp } from '../app'
 import { field, h } from '../dom'
-import { amountExample, type Currency, parseAmount } from '../format'
+import { amountExample, parseAmount } from '../format'
 
 /** Field for an amount; `read` returns it in the smallest unit. `currency` may change with the user's country. */
-export function amountField({ t, language }: App, currency: () => Currency) {
+export function amountField({ t, language }: ReferenceApp, currency: () => Currency) {
   const input = h('input', { inputmode: 'decimal', autocomplete: 'off' })
   const { element, read } = field('', input, ' ')
   const [label, hint] = [element.querySelector('label'), element.querySelector('.quiet')]

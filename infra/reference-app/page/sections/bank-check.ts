@@ -3,17 +3,17 @@ import type { BodyOf } from '#shared/api/route'
 import { Refused } from '#shared/client/client'
 import { exchange } from '#shared/client/exchange'
 import { openSession } from '#shared/client/session'
-import type { App } from '../app'
+import type { ReferenceApp } from '../app'
 
-export type Verdict = 'match' | 'no_match' | 'cannot_tell'
+type Verdict = 'match' | 'no_match' | 'cannot_tell'
 type Checked = { readonly verdict: Verdict; readonly sentence?: string }
 
 /** Checks the holder name of an account. A gateway without the route counts as `cannot_tell`. */
 export async function checkBank(
-  { account, place }: App,
+  { account, target }: ReferenceApp,
   bank: BodyOf<typeof PostCashout>['bank'],
 ): Promise<Checked> {
-  const answer = await exchange<Checked>(place, {
+  const answer = await exchange<Checked>(target, {
     method: 'POST',
     path: '/cashouts/check',
     headers: { authorization: await openSession(account).header() },

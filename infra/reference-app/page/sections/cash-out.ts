@@ -1,5 +1,5 @@
 import { okOf, signTransfer } from '#shared/client/client'
-import { type App, money, type Section } from '../app'
+import { money, type PageSection, type ReferenceApp } from '../app'
 import { field, h, select } from '../dom'
 import { fiatFor } from '../format'
 import { place, resume, step } from '../step'
@@ -13,7 +13,7 @@ const validForSeconds = 3_600n
 const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
 /** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
-export function cashOutSection(app: App): Section {
+export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config, account } = app
   const { banks } = config.cashouts
   const names = banks.map(({ code, name }) => [code, name] as const)
@@ -96,7 +96,7 @@ export function cashOutSection(app: App): Section {
 }
 
 /** A transfer to any wallet; the service pays the gas. */
-export function sendSection(app: App): Section {
+export function sendSection(app: ReferenceApp): PageSection {
   const { t, config, account } = app
   const to = field(t.toWallet, h('input', { autocomplete: 'off', spellcheck: 'false' }))
   const amount = amountField(app, () => 'AUSD')

@@ -1,26 +1,26 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { AnswerOf } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
-import { type App, currencyOf, money, time } from '../app'
+import { currencyOf, money, type ReferenceApp, time } from '../app'
 import { facts, fill, h, liveContent } from '../dom'
-import { percentText, rateText } from '../format'
-import { type Say, step } from '../step'
+import { percentText } from '../format'
+import { type ShowProgress, step } from '../step'
 
-export type Quote = AnswerOf<typeof PostQuote>
+type Quote = AnswerOf<typeof PostQuote>
 
 /**
  * Shows the price of an order at a quote, with the button that places it. When the quote ends, the offer goes
  * too: the user asks for a new price and confirms again.
  */
 export function showOffer(
-  app: App,
+  app: ReferenceApp,
   at: HTMLElement,
   offer: {
     readonly quote: Quote
     readonly rows: readonly (readonly [string, string])[]
     readonly label: string
     readonly note?: string | undefined
-    readonly run: (say: Say) => Promise<void>
+    readonly run: (say: ShowProgress) => Promise<void>
     /** Shown once the order is accepted. */
     readonly done: string
   },
@@ -28,7 +28,7 @@ export function showOffer(
   const { t, language } = app
   const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
   const currency = currencyOf(pair)
-  const published = `${rateText(reference.rate, currency, language)} (${reference.source}, ${time(app, reference.asOf)})`
+  const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
   let isTaken = false
   const order = step(app, offer.label, [], async (say) => {
     isTaken = true
@@ -38,7 +38,7 @@ export function showOffer(
   })
   const price = facts([
     ...offer.rows,
-    [t.rate, t.perDollar(rateText(rate, currency, language))],
+    [t.rate, t.perDollar(money(app, rate, currency))],
     [t.reference, published],
     [t.spread, percentText(spreadBps, language)],
     [t.validUntil, time(app, expiresAt)],
@@ -60,7 +60,7 @@ export function showOffer(
 const recentMs = 60_000
 
 /** Orders of a kind that are not finished, or were a moment ago. */
-export function recentOrders(app: App, kind: Item['kind']) {
+export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   const element = h('div', { class: 'cards', role: 'status' })
   const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))
   const update = () => {
@@ -75,7 +75,7 @@ export function recentOrders(app: App, kind: Item['kind']) {
 }
 
 /** How an order stands; of an open checkout also the way to pay, and the way out. */
-export function orderCard(app: App, item: Item): HTMLElement {
+export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   const { t, client } = app
   const { id, kind, checkoutUrl, expiresAt } = item
   const cancel = async () => {
@@ -97,7 +97,10 @@ export function orderCard(app: App, item: Item): HTMLElement {
 }
 
 /** Amount in local money, if there is one, and in AUSD. */
-export const amountsOf = (app: App, { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>) =>
+export const amountsOf = (
+  app: ReferenceApp,
+  { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>,
+) =>
   [fiat && pair ? money(app, fiat, currencyOf(pair)) : undefined, money(app, ausd)]
     .filter(Boolean)
     .join(' · ')

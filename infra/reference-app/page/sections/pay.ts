@@ -1,5 +1,5 @@
 import { okOf } from '#shared/client/client'
-import { type App, localOf, money, type Section } from '../app'
+import { localOf, money, type PageSection, type ReferenceApp } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor } from '../format'
 import { place, resume, step } from '../step'
@@ -7,7 +7,7 @@ import { amountField } from './amount'
 import { recentOrders, showOffer } from './offer'
 
 /** Local money in: a top-up, which becomes collateral. */
-export function payInSection(app: App): Section {
+export function payInSection(app: ReferenceApp): PageSection {
   const { t, language, config } = app
   const held = durationText(config.hold.seconds, language)
   const amount = amountField(app, () => localOf(app).currency)
@@ -53,7 +53,7 @@ export function payInSection(app: App): Section {
 }
 
 /** Paying the debt: all of it in local money, or a part from collateral. */
-export function repaySection(app: App): Section {
+export function repaySection(app: ReferenceApp): PageSection {
   const { t } = app
   const debt = h('p')
   const offer = h('div')
@@ -98,7 +98,7 @@ export function repaySection(app: App): Section {
 }
 
 /** Borrowing: the wallet's own transaction. */
-export function borrowSection(app: App): Section {
+export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')
   const update = () => {
@@ -111,7 +111,12 @@ export function borrowSection(app: App): Section {
 }
 
 /** Form of a call on the credit line that takes an amount of AUSD. */
-function chainForm(app: App, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
+function chainForm(
+  app: ReferenceApp,
+  kind: 'draw' | 'repayFromCollateral',
+  label: string,
+  done: string,
+) {
   const amount = amountField(app, () => 'AUSD')
   const form = step(app, label, [amount.element], async (say) => {
     await place(app, await app.chain.sign(kind, BigInt(amount.read())), say)

@@ -1,14 +1,14 @@
 import type { GetRecord } from '#shared/api/record'
 import type { AnswerOf } from '#shared/api/route'
 import { okOf } from '#shared/client/client'
-import { type App, money, type Section, time } from '../app'
+import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
 type CreditRecord = AnswerOf<typeof GetRecord>
 
 /** The public credit record of any wallet; needs no session. */
-export function recordSection(app: App): Section {
+export function recordSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const input = h('input', { value: app.account.address, autocomplete: 'off', spellcheck: 'false' })
   const wallet = field(t.toWallet, input)
@@ -26,7 +26,10 @@ export function recordSection(app: App): Section {
   return { slug: 'record', element }
 }
 
-function recordOf(app: App, { verified, score, cycles, defaulted, history }: CreditRecord) {
+function recordOf(
+  app: ReferenceApp,
+  { verified, score, cycles, defaulted, history }: CreditRecord,
+) {
   const { t } = app
   const yesNo = (is: boolean) => (is ? t.yes : t.no)
   const cards = (history?.cycles ?? []).map((cycle) =>

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import { okOf } from '#shared/client/client'
-import { type App, currencyOf, money, type Section, time } from '../app'
+import { currencyOf, money, type PageSection, type ReferenceApp, time } from '../app'
 import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
@@ -9,7 +9,7 @@ type Statement = AnswerOf<typeof GetStatement>
 type Balance = keyof Statement['opening']
 
 /** The statement of a period: on the page, as CSV, and on paper. */
-export function statementSection(app: App): Section {
+export function statementSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const now = new Date()
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
@@ -46,7 +46,7 @@ export function statementSection(app: App): Section {
   return { slug: 'statement', element: h('div', {}, show.element, csv.element, paper) }
 }
 
-function statementOf(app: App, statement: Statement): HTMLElement[] {
+function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
   const { t } = app
   const { wallet, from, asOf, opening, items, closing } = statement
   const names = Object.keys(t.balances) as Balance[]
