@@ -1,4 +1,4 @@
-import { okOf, openClient, openVisitor } from '#shared/client/client'
+import { type Client, okOf, openClient, openVisitor } from '#shared/client/client'
 import type { PageSection, ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, select } from './dom'
@@ -103,16 +103,16 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const client = openClient({ ...target, account })
   // A poll is not repeated: the next one comes anyway.
   const reader = openClient({ ...target, patienceMs: 0, account })
-  const read = async () => ({
-    me: okOf(await reader.me()),
-    activity: okOf(await reader.activity({ limit: pageItems })),
+  const read = async (by: Client) => ({
+    me: okOf(await by.me()),
+    activity: okOf(await by.activity({ limit: pageItems })),
   })
   const orders = openOrders(localStorage, account.address)
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
   const lost = h('p', { class: 'warning', role: 'status' })
   const app = {
     ...{ language, t, account, target, client, config, chain, orders },
-    ...(await read()),
+    ...(await read(client)),
     refresh: () => void refresh(),
   }
   const sections = sectionsOf(app)
@@ -121,7 +121,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
     if (isReading) return
     isReading = true
     try {
-      Object.assign(app, await read())
+      Object.assign(app, await read(reader))
       lost.textContent = ''
       for (const { update } of sections) update?.()
     } catch (error) {
