@@ -26,6 +26,7 @@ async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promis
 /** Times set by the clock of either side are only present or not; rows without an order are sorted. */
 const ownTimes = [
   'createdAt',
+  'notBefore',
   'updatedAt',
   'changedAt',
   'topupAt',
@@ -46,7 +47,7 @@ function comparable(value: unknown): unknown {
         key,
         ownTimes.includes(key) && one
           ? 'a time'
-          : key === 'nextCheckAt'
+          : key === 'nextCheckAt' || key === 'watchAt'
             ? nearest(one)
             : comparable(one),
       ]),
