@@ -1,17 +1,16 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Activity, Client, ClientTarget, Me } from '#shared/client/client'
+import type { Activity, Client, Language, Me } from '#shared/client/client'
 import type { Currency } from '#shared/money/money'
 import type { ClientConfig, WalletChain } from './chain'
-import { moneyText, type PageLanguage, timeText } from './format'
+import { moneyText, timeText } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
 /** Everything that a section of the page needs. `me` and `activity` are as last read. */
 export type ReferenceApp = {
-  readonly language: PageLanguage
+  readonly language: Language
   readonly t: Texts
   readonly account: PrivateKeyAccount
-  readonly target: ClientTarget
   readonly client: Client
   readonly config: ClientConfig
   readonly chain: WalletChain

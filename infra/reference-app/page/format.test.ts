@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { type Language, languages } from '#shared/client/client'
 import type { Currency } from '#shared/money/money'
 import {
   amountExample,
@@ -6,9 +7,7 @@ import {
   durationText,
   fiatFor,
   languageOf,
-  languages,
   moneyText,
-  type PageLanguage,
   parseAmount,
   percentText,
 } from './format'
@@ -25,13 +24,10 @@ describe('an amount', () => {
     ['12384615', 'AUSD', 'id', '12,384615 AUSD'],
     ['0', 'AUSD', 'ms', '0.00 AUSD'],
     ['90071992547409931000000', 'AUSD', 'en', '90,071,992,547,409,931.00 AUSD'],
-  ] as [string, Currency, PageLanguage, string][])(
-    '%s %s is written in %s as %s',
-    (minor, ...rest) => {
-      const [currency, language, text] = rest
-      expect(plain(moneyText(minor, currency, language))).toBe(text)
-    },
-  )
+  ] as [string, Currency, Language, string][])('%s %s is written in %s as %s', (minor, ...rest) => {
+    const [currency, language, text] = rest
+    expect(plain(moneyText(minor, currency, language))).toBe(text)
+  })
 
   test.each([
     ['500,000', 'IDR', 'en', '500000'],
@@ -43,7 +39,7 @@ describe('an amount', () => {
     ['1.500', 'AUSD', 'id', '1500000000'],
     ['0.000001', 'AUSD', 'en', '1'],
     ['007', 'IDR', 'en', '7'],
-  ] as [string, Currency, PageLanguage, string][])('%s %s typed in %s is %s', (text, ...rest) => {
+  ] as [string, Currency, Language, string][])('%s %s typed in %s is %s', (text, ...rest) => {
     const [currency, language, minor] = rest
     expect(parseAmount(text, currency, language)).toBe(minor)
   })
@@ -58,7 +54,7 @@ describe('an amount', () => {
     ['1e3', 'IDR', 'en'],
     ['1,00,000', 'IDR', 'en'],
     ['', 'IDR', 'en'],
-  ] as [string, Currency, PageLanguage][])(
+  ] as [string, Currency, Language][])(
     '%p %s typed in %s is refused',
     (text, currency, language) => {
       expect(parseAmount(text, currency, language)).toBeUndefined()

@@ -1,14 +1,11 @@
+import { type Language, languages } from '#shared/client/client'
 import { type Currency, decimals } from '#shared/money/money'
 
-/** Languages of the page; the gateway answers `error` and `sentence` in the same one. */
-export const languages = ['en', 'id', 'ms'] as const
-export type PageLanguage = (typeof languages)[number]
-
 const locales = { en: 'en-GB', id: 'id-ID', ms: 'ms-MY' } as const satisfies Record<
-  PageLanguage,
+  Language,
   string
 >
-const marks: Record<PageLanguage, { readonly decimal: string; readonly group: string }> = {
+const marks: Record<Language, { readonly decimal: string; readonly group: string }> = {
   en: { decimal: '.', group: ',' },
   id: { decimal: ',', group: '.' },
   ms: { decimal: '.', group: ',' },
@@ -17,7 +14,7 @@ const marks: Record<PageLanguage, { readonly decimal: string; readonly group: st
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
 /** Returns the language of the page: the stored one, or the first one that the browser prefers. */
-export function languageOf(stored: string | null, preferred: readonly string[]): PageLanguage {
+export function languageOf(stored: string | null, preferred: readonly string[]): Language {
   const wanted = [stored ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase())
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
 }
@@ -26,12 +23,7 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
  * Writes a decimal number, divided by 10 to the power of `places`, exactly: digits are moved, never computed.
  * At least `shown` decimals; further zeros are left out.
  */
-function decimalText(
-  number: string,
-  places: number,
-  shown: number,
-  language: PageLanguage,
-): string {
+function decimalText(number: string, places: number, shown: number, language: Language): string {
   const [whole = '', fraction = ''] = number.split('.')
   const digits = whole.padStart(places + 1, '0')
   const point = digits.length - places
@@ -41,21 +33,21 @@ function decimalText(
   return rest === '' ? grouped : `${grouped}${decimal}${rest}`
 }
 
-const majorText = (minor: string, currency: Currency, language: PageLanguage): string =>
+const majorText = (minor: string, currency: Currency, language: Language): string =>
   decimalText(minor, decimals[currency], decimalsShown[currency], language)
 
 /**
  * Writes an amount in the smallest unit of its currency, as in `Rp 50,000` or `1.50 AUSD`. A rate, which is such
  * an amount for a dollar, may have decimals of its own.
  */
-export function moneyText(minor: string, currency: Currency, language: PageLanguage): string {
+export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = majorText(minor, currency, language)
   if (currency === 'AUSD') return `${number}\u00a0AUSD`
   return `${currency === 'IDR' ? 'Rp' : 'RM'}\u00a0${number}`
 }
 
 /** Writes hundredths of a percent as a percentage. */
-export const percentText = (bps: number | string, language: PageLanguage): string =>
+export const percentText = (bps: number | string, language: Language): string =>
   `${decimalText(String(bps), 2, 0, language)}%`
 
 /**
@@ -65,7 +57,7 @@ export const percentText = (bps: number | string, language: PageLanguage): strin
 export function parseAmount(
   text: string,
   currency: Currency,
-  language: PageLanguage,
+  language: Language,
 ): string | undefined {
   const places = decimals[currency]
   const { decimal, group } = marks[language]
@@ -78,17 +70,17 @@ export function parseAmount(
 }
 
 /** Example of an amount as the language writes it, for the hint of a field. */
-export const amountExample = (currency: Currency, language: PageLanguage): string =>
+export const amountExample = (currency: Currency, language: Language): string =>
   majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
 /** Writes a time in the time zone of the browser. Takes ISO 8601 or unix seconds, as the interface has both. */
-export const timeText = (time: string, language: PageLanguage): string =>
+export const timeText = (time: string, language: Language): string =>
   new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'short' }).format(
     /^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time),
   )
 
 /** Writes a duration in its largest whole unit. */
-export function durationText(seconds: number, language: PageLanguage): string {
+export function durationText(seconds: number, language: Language): string {
   const sizes = [
     ['day', 86_400],
     ['hour', 3_600],

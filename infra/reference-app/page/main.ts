@@ -1,8 +1,15 @@
-import { type Client, okOf, openClient, openVisitor } from '#shared/client/client'
+import {
+  type Client,
+  type Language,
+  languages,
+  okOf,
+  openClient,
+  openVisitor,
+} from '#shared/client/client'
 import type { PageSection, ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, select } from './dom'
-import { languageOf, languages, type PageLanguage } from './format'
+import { languageOf } from './format'
 import { openOrders } from './orders'
 import { recording } from './request-log'
 import { openRequests } from './requests'
@@ -18,7 +25,7 @@ import { indonesian } from './texts/indonesian'
 import { malay } from './texts/malay'
 import { accountOf, isKey, keyOf, signIn } from './wallet'
 
-const catalogue: Record<PageLanguage, Texts> = { en: english, id: indonesian, ms: malay }
+const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests()
 /** How often the account is read while the page can be seen. */
@@ -27,7 +34,7 @@ const pollMs = 2_000
 let shown = new AbortController()
 
 /** Builds the page in a language. */
-async function show(language: PageLanguage): Promise<void> {
+async function show(language: Language): Promise<void> {
   shown.abort()
   shown = new AbortController()
   const t = catalogue[language]
@@ -86,7 +93,7 @@ function welcome(t: Texts): HTMLElement {
 }
 
 type Parts = {
-  language: PageLanguage
+  language: Language
   t: Texts
   main: HTMLElement
   nav: HTMLElement
@@ -97,8 +104,8 @@ type Parts = {
 async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const { signal } = shown
   const account = accountOf(key)
-  const ask = recording(language, requests.report)
-  const target = { baseUrl: gateway, fetch: ask }
+  const ask = recording(requests.report)
+  const target = { baseUrl: gateway, language, fetch: ask }
   const config: ClientConfig = okOf(await openVisitor(target).config())
   const client = openClient({ ...target, account })
   // A poll is not repeated: the next one comes anyway.
@@ -111,7 +118,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
   const lost = h('p', { class: 'warning', role: 'status' })
   const app = {
-    ...{ language, t, account, target, client, config, chain, orders },
+    ...{ language, t, account, client, config, chain, orders },
     ...(await read(client)),
     refresh: () => void refresh(),
   }

@@ -87,22 +87,21 @@ export function readable(text: string): string {
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Returns a `fetch` that adds the language to each request and reports it, first without an answer. A request
- * without an answer is thrown, so that the client can ask again.
+ * Returns a `fetch` that reports each request, first without an answer. It throws as `fetch` does if there is
+ * none, so that the client can ask again.
  */
-export function recording(language: string, report: (exchange: LoggedRequest) => void): Fetch {
+export function recording(report: (exchange: LoggedRequest) => void): Fetch {
   // Larger than every id that an earlier load of the page has stored.
   let last = Date.now() * 1_000
   return async (url, init) => {
-    const headers = { ...(init.headers as Record<string, string>), 'accept-language': language }
     const number = ++last
     const asked: LoggedRequest = {
       ...{ id: number, number, method: init.method ?? 'GET', url, times: 1 },
-      headers: withoutSecrets(headers),
+      headers: withoutSecrets(init.headers as Record<string, string>),
       ...(typeof init.body === 'string' ? { body: init.body } : {}),
     }
     report(asked)
-    const response = await fetch(url, { ...init, headers })
+    const response = await fetch(url, init)
     report({ ...asked, status: response.status, answer: await response.clone().text() })
     return response
   }

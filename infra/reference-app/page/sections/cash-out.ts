@@ -4,7 +4,6 @@ import { field, h, select } from '../dom'
 import { fiatFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField } from './amount'
-import { checkBank } from './bank-check'
 import { recentOrders, showOffer } from './offer'
 
 /** Seconds in which the service may take the AUSD; at least five minutes are required. */
@@ -43,8 +42,8 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     t.checkAccount,
     [bank.element, number.element, holder.element],
     async () => {
-      const { verdict, sentence } = await checkBank(app, readBank())
-      return { text: sentence ?? t.verdicts[verdict], tone: tones[verdict] }
+      const { verdict, sentence } = okOf(await app.client.checkAccount({ bank: readBank() }))
+      return { text: sentence, tone: tones[verdict] }
     },
     '',
   )

@@ -134,17 +134,12 @@ export const english = {
   bank: 'Bank',
   chooseBank: 'Choose a bank.',
   accountNumber: 'Account number',
-  testAccounts: 'For tests: 1234567890 is paid, 999999 is refused by the bank.',
+  testAccounts: 'For tests: 1234567890 is in the name Sari Dewi, 999999 is refused by the bank.',
   accountDigits: (least: number, most: number) =>
     least === most ? `Enter ${least} digits.` : `Enter ${least} to ${most} digits.`,
   accountHolder: 'Name of the account holder',
   enterName: 'Enter the name.',
   checkAccount: 'Check this account',
-  verdicts: {
-    match: 'The account is in this name.',
-    no_match: 'The account is in another name. Check number and name.',
-    cannot_tell: 'We cannot tell whose account this is. You can still cash out.',
-  },
   youGive: 'You give',
   bankGets: 'The bank receives',
   toAccount: 'To',

@@ -117,17 +117,12 @@ export const indonesian: Texts = {
   bank: 'Bank',
   chooseBank: 'Pilih bank.',
   accountNumber: 'Nomor rekening',
-  testAccounts: 'Untuk uji coba: 1234567890 dibayar, 999999 ditolak bank.',
+  testAccounts: 'Untuk uji coba: 1234567890 atas nama Sari Dewi, 999999 ditolak bank.',
   accountDigits: (least, most) =>
     least === most ? `Masukkan ${least} digit.` : `Masukkan ${least} sampai ${most} digit.`,
   accountHolder: 'Nama pemilik rekening',
   enterName: 'Masukkan nama.',
   checkAccount: 'Periksa rekening ini',
-  verdicts: {
-    match: 'Rekening ini atas nama tersebut.',
-    no_match: 'Rekening ini atas nama lain. Periksa nomor dan nama.',
-    cannot_tell: 'Kami tidak dapat memastikan pemilik rekening ini. Anda tetap dapat menarik dana.',
-  },
   youGive: 'Anda memberikan',
   bankGets: 'Bank menerima',
   toAccount: 'Tujuan',

@@ -119,18 +119,12 @@ export const malay: Texts = {
   bank: 'Bank',
   chooseBank: 'Pilih bank.',
   accountNumber: 'Nombor akaun',
-  testAccounts: 'Untuk ujian: 1234567890 dibayar, 999999 ditolak oleh bank.',
+  testAccounts: 'Untuk ujian: 1234567890 atas nama Sari Dewi, 999999 ditolak oleh bank.',
   accountDigits: (least, most) =>
     least === most ? `Masukkan ${least} digit.` : `Masukkan ${least} hingga ${most} digit.`,
   accountHolder: 'Nama pemegang akaun',
   enterName: 'Masukkan nama.',
   checkAccount: 'Semak akaun ini',
-  verdicts: {
-    match: 'Akaun ini atas nama tersebut.',
-    no_match: 'Akaun ini atas nama lain. Semak nombor dan nama.',
-    cannot_tell:
-      'Kami tidak dapat memastikan pemilik akaun ini. Anda masih boleh mengeluarkan wang.',
-  },
   youGive: 'Anda beri',
   bankGets: 'Bank terima',
   toAccount: 'Kepada',
