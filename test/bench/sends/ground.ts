@@ -43,7 +43,7 @@ export type Ground = AsyncDisposable & {
   readonly secrets: Secrets
   readonly dir: string
   readonly sql: Sql
-  /** Signs transfers of 1 micro AUSD, by all wallets in turn. */
+  /** Signs transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
   readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
 }
 
@@ -121,7 +121,7 @@ async function signTransfers(
     Array.from({ length: count }, async (_, index) => {
       const wallet = wallets[index % wallets.length]!
       const terms = {
-        ...{ from: wallet.address, to, value: '1', validAfter: '0', validBefore },
+        ...{ from: wallet.address, to, value: '10000', validAfter: '0', validBefore },
         nonce: generatePrivateKey(),
       }
       return { ...terms, signature: await wallet.signTypedData(typedTransfer(domain, terms)) }
