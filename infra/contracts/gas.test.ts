@@ -163,6 +163,20 @@ describe('the fixed gas limit of a relayed operation', () => {
   )
 })
 
+test('the limit of a transfer from a contract wallet covers a check of 100,000 gas', async () => {
+  const limit = gasLimits.transferWithAuthorizationFromContract
+  const wallet = '0x0000000000000000000000000000000bbbbbbbbb'
+  // Burns 100,000 gas, then returns the magic value of ERC-1271.
+  const code = '0x5a5b5a8103620186a011600157631626ba7e60e01b5f5260205ff3'
+  await fixture.client.setCode({ address: wallet, bytecode: code })
+  await fixture.send('admin', 'ausd', 'mint', [wallet, ausd('100')])
+  const terms = [wallet, nobody, 12_345_678n, 1n, 2n ** 40n, generatePrivateKey()]
+  const data = call('transferWithAuthorization', [...terms, numberToHex(1, { size: 96 })])
+  const measured = await measure(relayer, token, data)
+  show('transferWithAuthorization (contract)', measured, limit)
+  expectTight(limit, measured)
+})
+
 test.each([2, 16])(
   'the limit of a bundle covers %d transfers to new wallets and is tight',
   async (count) => {
@@ -210,7 +224,7 @@ describe('many', () => {
     expectCovered(limit, measured)
     // The floor weighs less the more operations there are.
     if (ops.length >= 50) expectTight(limit, measured)
-    expect(limit).toBeGreaterThan(before.monad + opGasFloor)
+    expect(limit).toBeGreaterThan(before.monad + before.proxy + opGasFloor)
     const failed = await fixture.client.getContractEvents({
       abi: creditLineAbi,
       address: creditLine,
@@ -238,13 +252,10 @@ describe('many', () => {
     for (const kind of kinds) {
       await fixture.checkpoint()
       const one = await measure(relayer, creditLine, manyCall(await dearest[kind](1)))
-      show(
-        `${kind} in many`,
-        { gas: one.gas - none.gas, monad: one.monad - none.monad },
-        opGasFloor,
-      )
+      const own = { ...one, gas: one.gas - none.gas, monad: one.monad - none.monad }
+      show(`${kind} in many`, own, opGasFloor)
       // A call passes on 63/64 of what is left.
-      expect((opGasFloor * 63n) / 64n).toBeGreaterThan(one.monad - none.monad)
+      expect((opGasFloor * 63n) / 64n).toBeGreaterThan(own.monad + own.proxy)
       await fixture.rewind()
     }
   })
