@@ -100,8 +100,8 @@ export const fields = {
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({
     about:
-      'maximum rechecks of all instances, and half as many links; Persona allows 300 calls, Sumsub 3600',
-    fallback: '120',
+      'maximum rechecks of all instances, of up to 3 calls, and half as many links, of 2; Persona allows 300 calls, Sumsub 3600',
+    fallback: '75',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
     about: 'public requests, documentation and new sign-ins per address',
