@@ -87,15 +87,22 @@ export const personalData: readonly Personal[] = [
     how: 'Kept until the user is erased. Names, birthdays and documents stay with the provider.',
   },
   {
-    what: 'wallets of one person',
+    what: 'other wallets of the person, by the identity provider or an operator',
     places: [
       ...['gateway.identities.same_as', 'gateway.identities.named'],
-      ...['gateway.persons.linked_to', 'gateway.persons.ruling'],
+      'gateway.persons.linked_to',
     ],
     why: 'A person has one credit record, with one wallet.',
     how:
-      "Wallets only. The provider's answers are emptied when the user is erased. Decisions of operators and " +
-      'the time of the first verification are kept permanently, so that no erasure starts a second record.',
+      'Wallets only, for operators: they are not in `GET /me/export`, because the other one may be of ' +
+      "somebody else. The provider's answers are emptied when the user is erased, the decisions of " +
+      'operators are kept, so that no erasure starts a second record.',
+  },
+  {
+    what: 'decision of an operator about the person of a wallet',
+    places: ['gateway.persons.ruling'],
+    why: 'A second wallet is verified only if an operator allows it.',
+    how: 'Kept permanently, as the time of the first verification is.',
   },
   {
     what: 'payment: channel, checkout page, ids at the provider',

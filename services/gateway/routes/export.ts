@@ -60,7 +60,8 @@ export const exportRoute = (context: Context, access: Access) => {
         summary: 'Export everything stored about the wallet',
         description:
           'All rows about the wallet and its payments and cash-outs, from every service, with the bank ' +
-          'accounts. Names and documents of the identity verification are only at its provider. At ' +
+          'accounts, but without the notes of operators and the wallets that the identity provider has as the ' +
+          'same person. Names and documents of the identity verification are only at its provider. At ' +
           'most 5 exports a day; a response that ends early is not valid JSON.',
         tag: 'account',
         security: 'session',

@@ -19,10 +19,16 @@ export type PersonTable = {
 /** Decrypts the `bank_details` of a row for the export of its owner; only the service with the key can. */
 export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
-/** Names of operators and their notes: only for operators, because the text can name other people. */
-export const operatorNotes: ReadonlySet<string> = new Set(
-  ['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
-)
+/**
+ * Columns that only operators see: their names and notes, whose text can name other people, and the wallets
+ * that the identity provider has as the same person. Those can be of somebody else, who only looks alike.
+ */
+export const operatorsOnly: ReadonlySet<string> = new Set([
+  ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
+  ...['identities.same_as', 'identities.named', 'persons.linked_to'].map(
+    (name) => `gateway.${name}`,
+  ),
+])
 
 /** Columns that refer to an item of a wallet, and the schema with a table of its name that has those items. */
 const itemColumns = { payment_id: 'payments', payout_id: 'payouts' } as const
@@ -174,7 +180,7 @@ export function openPersonReader(
   const run: Run = (statement) => database.read(async (db) => [...(await db.execute(statement))])
   let found: Promise<readonly PersonTable[]> | undefined
   return async (asked) => {
-    found ??= findPersonTables(run, [service.replaceAll('-', '_')], operatorNotes)
+    found ??= findPersonTables(run, [service.replaceAll('-', '_')], operatorsOnly)
     const tables = await found.catch((error) => {
       found = undefined
       throw error

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '#platform/db/open'
 import {
   findPersonTables,
   openPersonReader,
-  operatorNotes,
+  operatorsOnly,
   type Run,
   walkPerson,
 } from '#platform/db/person'
@@ -139,6 +139,20 @@ describe('the pages that a service returns', () => {
     expect(whole!.rows).toMatchObject([{ decided_by: 'olga', reason: 'same as 0xother' }])
   })
 
+  test('leave out the other wallets of the person, who may be somebody else; operators see them', async () => {
+    await owner`insert into gateway.identities (wallet, state, provider, decided_at, same_as, named)
+      values (${wallet}, 'duplicate', 'sumsub', now(), ${other}, ${[other]})`
+    await owner`insert into gateway.persons (wallet, ruling, linked_to, deed)
+      values (${wallet}, 'linked', ${other}, gen_random_uuid())`
+    await using database = open('gateway')
+    const rows = rowsOf(await pagesOf(database, 'gateway'))
+    expect(rows.map(({ values }) => values.state ?? values.ruling ?? values.country)).toEqual([
+      ...['duplicate', 'linked', 'ID'],
+    ])
+    expect(JSON.stringify(rows)).not.toContain(other)
+    expect(JSON.stringify(await readPerson(sql, wallet))).toContain(`"same_as":"${other}"`)
+  })
+
   test('are read by an index, for a wallet with few rows and for one with many', async () => {
     await owner`set session_replication_role = replica` // Without the triggers of the journal.
     await owner`insert into payments.payments (id, kind, state, wallet, pair, currency, account, rate_minor_per_usd,
@@ -161,7 +175,7 @@ describe('the pages that a service returns', () => {
       scans.push(...lines.filter((line) => filled.test(line)))
       return owner.unsafe(text, params as string[])
     }
-    const tables = await findPersonTables(run, databaseRoles, operatorNotes)
+    const tables = await findPersonTables(run, databaseRoles, operatorsOnly)
     for (const of of [0, 1_000].map((n) => `0x${n.toString(16).padStart(40, '0')}`)) {
       let rows = 0
       for await (const _ of walkPerson(run, tables, of)) rows++
@@ -170,19 +184,21 @@ describe('the pages that a service returns', () => {
     expect(scans).toEqual([])
   })
 
-  test('hide every column of a table about people that holds a name or note of an operator', async () => {
+  test('hide every column about a person with a name or note of an operator, or the wallet of another person', async () => {
     const dialect = new PgDialect()
     const run: Run = (statement) => {
       const { sql: text, params } = dialect.sqlToQuery(statement)
       return owner.unsafe(text, params as string[])
     }
     const tables = await findPersonTables(run, databaseRoles, new Set())
-    const operators = personalData.find(({ what }) => what.startsWith('operators'))!
+    const kinds = personalData.filter(({ what }) => /^(operators|other wallets)/.test(what))
     const columns = tables.flatMap(({ name, columns }) =>
       columns.map((column) => `${name}.${column.name}`),
     )
     expect(columns.length).toBeGreaterThan(200)
-    expect(columns.filter((one) => holds(operators, one)).sort()).toEqual([...operatorNotes].sort())
+    expect(columns.filter((one) => kinds.some((kind) => holds(kind, one))).sort()).toEqual(
+      [...operatorsOnly].sort(),
+    )
   })
 })
 
