@@ -15,6 +15,11 @@ test.each([
   ["Dato' Tan Mei Ling", 'TAN MEI LING'],
   ['PT Sari Dewi (Persero)', 'PT. SARI DEWI PERSERO'],
   ['Ibu', 'IBU'],
+  ['Tan Sri Azman Hashim', 'AZMAN HASHIM'],
+  ['Puan Sri Azlina', 'AZLINA'],
+  ['Tan Sri', 'TAN SRI'],
+  ['Ibu Sri', 'SRI'],
+  ['Prof. Tan', 'TAN'],
 ])('%p and %p can be one holder', (left, right) => {
   expect([isSameName(left, right), isSameName(right, left)]).toEqual([true, true])
 })
@@ -25,6 +30,9 @@ test.each([
   ['Sari Dewi Lestari', 'SARI DEWI'],
   ['S Dewi', 'SARI DEWI'],
   ['Bapak', 'IBU'],
+  ['Sri Mulyani', 'MULYANI'],
+  ['Tan Mei Ling', 'MEI LING'],
+  ['Ma Xiao Ming', 'XIAO MING'],
   ['Sari Dewi', 'BUDI SANTOSO'],
 ])('%p and %p are two holders', (left, right) => {
   expect([isSameName(left, right), isSameName(right, left)]).toEqual([false, false])

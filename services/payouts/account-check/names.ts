@@ -1,9 +1,13 @@
-/** Titles and degrees that one side may have and the other not, in Indonesia and Malaysia. */
+/**
+ * Titles and degrees that one side may have and the other not, in Indonesia and Malaysia. Without those that
+ * are names as well, such as Sri, Tan and Ma.
+ */
 const titles: ReadonlySet<string> = new Set(
   `bapak bpk pak ibu bu sdr sdri saudara saudari tuan tn nyonya ny nona nn mr mrs ms miss
-  h hj haji hajah kh dr drs dra drg prof ir datuk dato datin tan sri encik puan cik
-  sh se st skom ssi spd sip sos ssos msi mm mba mkom mpd mh mt phd bsc msc ba ma`.split(/\s+/),
+  h hj haji hajah kh dr drs dra drg prof ir datuk dato datin encik puan cik
+  sh se st skom ssi spd sip sos ssos msi mm mba mkom mpd mh mt phd bsc msc ba`.split(/\s+/),
 )
+const titlesOfTwoWords = /\b(?:tan|puan)\s+sri\b/g
 
 /**
  * Returns true if two names can be those of one holder: equal without regard to case, accents,
@@ -25,9 +29,10 @@ function formsOf(name: string): ReadonlySet<string> {
   return new Set(named.flatMap((parts) => [parts.toSorted().join(' '), parts.join('')]))
 }
 
+const wordsIn = (plain: string): string[] => plain.match(/[\p{L}\p{N}]+/gu) ?? []
+
 /** Words of a name without titles; a name of titles alone keeps them. */
 function partsOf(plain: string): string[] {
-  const words = plain.match(/[\p{L}\p{N}]+/gu) ?? []
-  const names = words.filter((word) => !titles.has(word))
-  return names.length > 0 ? names : words
+  const names = wordsIn(plain.replace(titlesOfTwoWords, ' ')).filter((word) => !titles.has(word))
+  return names.length > 0 ? names : wordsIn(plain)
 }
