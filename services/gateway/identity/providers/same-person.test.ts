@@ -25,11 +25,21 @@ const hits = (...ids: string[]) => ({
     ...{ applicantId, matchedFields: ['WIRA'], types: ['byFace'] },
   })),
 })
+const stranger = (reviewResult: unknown) => ({
+  ...{ externalUserId: 'customer-7', review: { reviewStatus: 'completed', reviewResult } },
+})
 const applicants = {
   [`/resources/applicants/${own}/one`]: { externalUserId: wallet },
   '/resources/applicants/second/one': { externalUserId: other },
   '/resources/applicants/mine/one': { externalUserId: wallet },
-  '/resources/applicants/stranger/one': { externalUserId: 'customer-7' },
+  '/resources/applicants/stranger/one': stranger({ reviewAnswer: 'GREEN' }),
+  '/resources/applicants/refused/one': stranger({ reviewAnswer: 'RED', reviewRejectType: 'FINAL' }),
+  '/resources/applicants/asked-again/one': stranger({
+    reviewAnswer: 'RED',
+    reviewRejectType: 'RETRY',
+  }),
+  '/resources/applicants/begun/one': stranger(null),
+  '/resources/applicants/odd/one': stranger('GREEN'),
 }
 const sumsubFinds = (answer: unknown) => {
   replies = { ...applicants, [check + own]: answer }
@@ -57,9 +67,14 @@ describe('the duplicates check of Sumsub', () => {
       [],
     ],
     [
-      'with one that is none of our wallets',
-      { answer: 'RED', similarSearchInfo: hits('stranger') },
+      'with an approved stranger',
+      { answer: 'RED', similarSearchInfo: hits('stranger', 'refused') },
       [null],
+    ],
+    [
+      'with strangers who were never approved',
+      { answer: 'RED', similarSearchInfo: hits('refused', 'asked-again', 'begun') },
+      [],
     ],
     ['with one that was deleted', { answer: 'RED', similarSearchInfo: hits('gone') }, [null]],
     ['that is RED and names nobody', { answer: 'RED' }, [null]],
@@ -75,6 +90,7 @@ describe('the duplicates check of Sumsub', () => {
     ['without an answer', { checks: [{}] }],
     ['with an unknown answer', { checks: [{ answer: 'YELLOW' }] }],
     ['with an empty list', { checks: [] }],
+    ['with a malformed stranger', { answer: 'RED', similarSearchInfo: hits('odd') }],
     [
       'with malformed hits',
       { answer: 'RED', similarSearchInfo: { duplicateApplicantHits: 'second' } },

@@ -84,13 +84,12 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     const found = duplicatesIn(body)
     if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
     const ids = found.applicantIds.filter((id) => id !== applicantId)
-    const walletOf = async (id: string) => {
+    const walletsOf = async (id: string) => {
       const applicant = await get(applicantPath(id))
-      if (applicant.status === 404) return null // Deleted since.
-      return referenceOf(applicant.body.externalUserId)
+      return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404: deleted since.
     }
-    const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletOf))
-    const others = known.filter((one) => one !== wallet)
+    const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletsOf))
+    const others = known.flat().filter((one) => one !== wallet)
     return ids.length > duplicatesMax || found.isUnnamed ? [...others, null] : others
   },
 })
@@ -122,6 +121,14 @@ function duplicatesIn(
   const hits = similarSearchInfo?.duplicateApplicantHits ?? []
   const applicantIds = [...new Set(hits.map((hit) => hit.applicantId))]
   return { applicantIds, isUnnamed: answer === 'RED' && applicantIds.length === 0 }
+}
+
+/** Returns the wallet of a duplicate. One without a wallet of ours counts only if it was approved. */
+function walletsIn(body: Record<string, unknown>): (`0x${string}` | null)[] {
+  const read = readApplicant(body)
+  if ('fault' in read) throw new ProviderDown(`sumsub: ${read.fault}`)
+  const wallet = referenceOf(read.value.externalUserId)
+  return wallet || wordOf(read.value.review?.reviewResult) === 'approved' ? [wallet] : []
 }
 
 /** Reads a 404. Only one in Sumsub's own format is about the user; a wrong URL gives 404s too. */
