@@ -39,12 +39,12 @@ await app.evaluate((one) => localStorage.setItem('wallet', one), key)
 await app.reload()
 for (const [language, slug] of [
   ['en', 'account'],
-  ['id', 'pay-in'],
+  ['id', 'top-up'],
   ['ms', 'activity'],
 ] as const) {
   await app.locator('header select').selectOption(language)
   await app.locator(`nav a[href="#${slug}"]`).click()
-  if (slug === 'pay-in') {
+  if (slug === 'top-up') {
     await app.locator('main input:visible').first().fill('500.000')
     await app.locator('main button:visible').first().click()
     await app.locator('.offer').scrollIntoViewIfNeeded()
@@ -56,4 +56,4 @@ for (const [language, slug] of [
   })
   await app.screenshot({ path: join(ofApp, `${slug}.png`) })
 }
-console.log(`wrote account.png, pay-in.png and activity.png into ${ofApp}`)
+console.log(`wrote account.png, top-up.png and activity.png into ${ofApp}`)

@@ -78,9 +78,9 @@ withBrowser('a newcomer creates a wallet and verifies its owner', async () => {
 
 withBrowser('the keyboard alone asks for a price and opens a checkout', async () => {
   await page.locator('h1').click()
-  await tabTo(t.sections['pay-in'])
+  await tabTo(t.sections['top-up'])
   await page.keyboard.press('Enter')
-  expect(await page.locator(':focus').textContent()).toBe(t.sections['pay-in'])
+  expect(await page.locator(':focus').textContent()).toBe(t.sections['top-up'])
   await tabTo(t.amountIn('IDR'))
   await page.keyboard.type('500,000')
   await tabTo(t.methods.bank)
@@ -107,7 +107,7 @@ withBrowser(
     await shown(page.getByLabel(t.country)).selectOption('MY')
     await press(t.save)
     await see(t.saved)
-    await go('pay-in')
+    await go('top-up')
     await type(t.amountIn('MYR'), '50,00')
     await press(t.getPrice)
     await see(t.notAnAmount('50.00'))

@@ -16,7 +16,7 @@ import { openRequests } from './requests'
 import { accountSection } from './sections/account'
 import { activitySection, pageItems } from './sections/activity'
 import { cashOutSection, sendSection } from './sections/cash-out'
-import { borrowSection, payInSection, repaySection } from './sections/pay'
+import { borrowSection, repaySection, topUpSection } from './sections/pay'
 import { recordSection } from './sections/record'
 import { statementSection } from './sections/statement'
 import { faultText } from './step'
@@ -144,7 +144,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
 
 const sectionsOf = (app: ReferenceApp): PageSection[] =>
   [
-    ...[accountSection, payInSection, borrowSection, repaySection, cashOutSection, sendSection],
+    ...[accountSection, topUpSection, borrowSection, repaySection, cashOutSection, sendSection],
     ...[activitySection, statementSection, recordSection],
   ].map((one) => one(app))
 

@@ -29,7 +29,7 @@ export function accountSection(app: ReferenceApp): PageSection {
     facts([
       [t.balance, money(app, me.balance.ausd)],
       [t.gas, me.balance.native === '0' ? t.noGasYet : t.hasGas],
-      [t.leftToPayIn, me.limits.topup ? money(app, me.limits.topup.left) : t.unknownNow],
+      [t.leftToTopUp, me.limits.topup ? money(app, me.limits.topup.left) : t.unknownNow],
       [t.leftToCashOut, me.limits.cashout ? money(app, me.limits.cashout.left) : t.unknownNow],
     ]),
   ])

@@ -7,7 +7,7 @@ import { amountField } from './amount'
 import { recentOrders, showOffer } from './offer'
 
 /** Local money in: a top-up, which becomes collateral. */
-export function payInSection(app: ReferenceApp): PageSection {
+export function topUpSection(app: ReferenceApp): PageSection {
   const { t, language, config } = app
   const held = durationText(config.hold.seconds, language)
   const amount = amountField(app, () => localOf(app).currency)
@@ -39,7 +39,7 @@ export function payInSection(app: ReferenceApp): PageSection {
   const element = h(
     'div',
     {},
-    h('p', {}, t.payInIntro),
+    h('p', {}, t.topUpIntro),
     h('p', { class: 'note' }, t.holdIntro(held)),
     ask.element,
     offer,
@@ -49,7 +49,7 @@ export function payInSection(app: ReferenceApp): PageSection {
     amount.update()
     open.update()
   }
-  return { slug: 'pay-in', element, update }
+  return { slug: 'top-up', element, update }
 }
 
 /** Paying the debt: all of it in local money, or a part from collateral. */

@@ -44,7 +44,7 @@ export const english = {
 
   sections: {
     account: 'Account',
-    'pay-in': 'Pay in',
+    'top-up': 'Top up',
     borrow: 'Borrow',
     repay: 'Repay',
     'cash-out': 'Cash out',
@@ -75,7 +75,7 @@ export const english = {
   gas: 'Network fees',
   hasGas: 'covered',
   noGasYet: 'covered shortly after you verify',
-  leftToPayIn: 'You can still pay in today',
+  leftToTopUp: 'You can still top up today',
   leftToCashOut: 'You can still cash out today',
   copyAddress: 'Copy the wallet address',
   copied: 'Copied',
@@ -109,7 +109,7 @@ export const english = {
   openUntil: (time: string) => `Open until ${time}.`,
   cancel: 'Cancel this payment',
 
-  payInIntro: 'Pay local money in. It becomes collateral, against which you can borrow.',
+  topUpIntro: 'Pay in local money. It becomes collateral, against which you can borrow.',
   holdIntro: (time: string) =>
     `Bank transfers and QR payments count at once. Card and e-wallet payments can be reversed, so they count after ${time}.`,
   hold: (time: string) => `This card payment will count after ${time}.`,
@@ -126,7 +126,7 @@ export const english = {
   payAllIntro: 'A payment of the whole debt closes the cycle and moves your score.',
   payPart: 'Repay a part',
   payPartIntro:
-    'Pay in first. When the payment counts as collateral, repay any part of the debt from it.',
+    'Top up first. When the top-up counts as collateral, repay any part of the debt from it.',
   repayPart: 'Repay from collateral',
   repaid: 'This part of the debt is repaid.',
 
@@ -152,9 +152,9 @@ export const english = {
   signSend: 'Sign and send',
   sendAccepted: 'Your transfer is on its way. Follow it under Activity.',
 
-  nothingYet: 'Nothing yet. Start with Pay in.',
+  nothingYet: 'Nothing yet. Start with Top up.',
   showOlder: 'Show older items',
-  kinds: { topup: 'Payment in', settlement: 'Repayment', cashout: 'Cash-out', send: 'Transfer' },
+  kinds: { topup: 'Top-up', settlement: 'Debt repayment', cashout: 'Cash-out', send: 'Transfer' },
   receipt: 'Receipt to print',
   status: 'Status',
   reason: 'Reason',
@@ -183,13 +183,13 @@ export const english = {
     payouts: 'On the way to the bank',
   } satisfies Record<keyof Statement['opening'], string>,
   statementKinds: {
-    topup: 'Payment in',
-    settlement: 'Repayment paid',
+    topup: 'Top-up',
+    settlement: 'Debt repayment paid',
     cashout: 'Cash-out',
     collateral_added: 'Collateral added',
     collateral_withdrawn: 'Collateral withdrawn',
     collateral_seized: 'Collateral seized',
-    topup_revoked: 'Payment in reversed',
+    topup_revoked: 'Top-up reversed',
     drawn: 'Borrowed',
     repaid: 'Debt repaid',
     repayment_revoked: 'Repayment reversed',
