@@ -1,4 +1,4 @@
-import { and, eq, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import { index, text, uuid } from 'drizzle-orm/pg-core'
 import { addressColumn, at } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
@@ -45,4 +45,25 @@ export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<Readon
     .fullJoin(identities, eq(identities.wallet, links.wallet))
     .where(or(eq(links.wallet, wallet), eq(identities.wallet, wallet)))
   return new Set(rows.flatMap(({ link, held }) => [link, held]).filter((ref) => ref !== null))
+}
+
+/** Returns whether an inquiry was created by us for a wallet; true if an erasure has emptied the ids of its inquiries. */
+export async function isOwnRef(
+  db: Db,
+  { wallet, provider, ref }: { wallet: `0x${string}`; provider: string; ref: string },
+): Promise<boolean> {
+  const knows = (table: typeof links | typeof identities) =>
+    db
+      .select({ wallet: table.wallet })
+      .from(table)
+      .where(
+        and(
+          eq(table.wallet, wallet),
+          eq(table.provider, provider),
+          or(isNull(table.providerRef), eq(table.providerRef, ref)),
+        ),
+      )
+      .limit(1)
+  const found = await Promise.all([knows(links), knows(identities)])
+  return found.flat().length > 0
 }

@@ -286,15 +286,37 @@ describe('an operator', () => {
   })
 })
 
-test('security: a person whose data was erased is not verified with a second wallet', async () => {
+test('security: an inquiry that anyone opened under the wallet of another user does not make that user a duplicate', async () => {
   const person = randomUUID()
-  const first = await approved('sumsub', person)
-  await round('sumsub')
-  await backbone.database.transaction(async (tx) => {
-    for (const statement of erasure.empty(first)) await tx.execute(statement)
-  })
-  const second = await approved('sumsub', person)
-  await round('sumsub')
-  expect([await stateOf(first), await stateOf(second)]).toEqual(['reset', 'duplicate'])
-  expect(await rowOf(first)).toMatchObject({ providerRef: null, named: [], sameAs: null })
+  const attacker = await approved('persona', person)
+  await round('persona')
+  const victim = walletOf(privateKeyToAccount(generatePrivateKey()))
+  await sandbox.control(`identity/${victim}`, { provider: 'persona', verdict: 'approved', person })
+  await due(attacker)
+  await round('persona')
+  expect(await rowOf(attacker)).toMatchObject({ state: 'verified', named: [] })
+  const providerRef = 'inq_own'
+  const link = { wallet: victim, provider: 'persona', providerRef }
+  await backbone.database.run((db) => insertLink(db, link))
+  const own = { eventId: 'e', occurredAtMs: Date.now(), subjectRef: victim, providerRef, level }
+  await backbone.database.transaction((tx) =>
+    applyStatement(tx, instance('persona'), { ...own, word: 'approved', sandbox: true }, []),
+  )
+  expect(await stateOf(victim)).toBe('verified')
 })
+
+test.each(kinds)(
+  'security: a person whose data was erased is not verified with a second wallet by %s',
+  async (kind) => {
+    const person = randomUUID()
+    const first = await approved(kind, person)
+    await round(kind)
+    await backbone.database.transaction(async (tx) => {
+      for (const statement of erasure.empty(first)) await tx.execute(statement)
+    })
+    const second = await approved(kind, person)
+    await round(kind)
+    expect([await stateOf(first), await stateOf(second)]).toEqual(['reset', 'duplicate'])
+    expect(await rowOf(first)).toMatchObject({ providerRef: null, named: [], sameAs: null })
+  },
+)

@@ -67,6 +67,9 @@ export type Finding =
 /** A hosted page, and the provider's id of the inquiry behind it, if it has one. */
 export type VerificationLink = { readonly url: string; readonly ref: string | null }
 
+/** Returns whether we created an inquiry for a wallet, as far as we still know. */
+export type IsOurs = (wallet: `0x${string}`, ref: string) => Promise<boolean>
+
 /** Port to an identity provider; every adapter passes the same contract test. */
 export type IdentityProvider = {
   readonly name: 'sumsub' | 'persona'
@@ -96,11 +99,13 @@ export type IdentityProvider = {
   readonly lookUp: (wallet: `0x${string}`, ownRefs: ReadonlySet<string>) => Promise<Finding>
   /**
    * Finds the other wallets that the provider has as the same person; `providerRef` is the approved
-   * applicant or inquiry. Throws `ProviderDown` unless the answer is clear.
+   * applicant or inquiry. With foreign inquiries, only those that are ours count. Throws `ProviderDown`
+   * unless the answer is clear.
    */
   readonly findSamePerson: (
     wallet: `0x${string}`,
     providerRef: string,
+    isOurs: IsOurs,
   ) => Promise<Exclude<SamePerson, 'unknown'>>
 }
 

@@ -21,11 +21,11 @@ import {
   subjectOf,
 } from './identity'
 import { lockIdentity, storeVerdict } from './identity.store'
-import { findOwnRefs } from './link.store'
+import { findOwnRefs, isOwnRef } from './link.store'
 import { flagCause, flagOrderId } from './orders'
 import type { SamePerson } from './person'
 import { judgeApproved, noteNamed } from './person.store'
-import type { Statement } from './provider'
+import type { IsOurs, Statement } from './provider'
 import { noteProgress, noteVerdict } from './recheck.store'
 
 /** Returns the reaction that applies an identity delivery to the user's row and orders the flag. */
@@ -122,12 +122,14 @@ const personDeadlineMs = 6_000
 
 /** Asks the provider for the other wallets of an approved person. Without a clear answer they are unknown. */
 export async function samePersonOf(
-  { provider, log }: Pick<Context, 'provider' | 'log'>,
+  { database, provider, log }: Pick<Context, 'database' | 'provider' | 'log'>,
   { word, providerRef, subjectRef }: Statement,
 ): Promise<SamePerson> {
   const wallet = subjectOf({ subjectRef })
   if (word !== 'approved' || !wallet || !providerRef) return 'unknown'
-  const asked = provider.findSamePerson(wallet, providerRef)
+  const isOurs: IsOurs = (other, ref) =>
+    database.read((db) => isOwnRef(db, { wallet: other, provider: provider.name, ref }))
+  const asked = provider.findSamePerson(wallet, providerRef, isOurs)
   return within(asked, personDeadlineMs, 'the identity provider').catch((err) => {
     log.warn({ wallet, err }, 'person of an approval unknown, will ask again')
     return 'unknown'

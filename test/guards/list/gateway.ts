@@ -185,6 +185,21 @@ export const gatewayGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'only inquiries that we created name the wallets of a person',
+    kind: 'decision',
+    edits: [
+      edit(
+        at('identity/providers/persona/client.ts'),
+        'reference ? await isOurs(reference, id)',
+        'reference && isOurs ? true',
+      ),
+    ],
+    test: {
+      file: at('identity/person.test.ts'),
+      name: 'security: an inquiry that anyone opened under the wallet of another user does not make that user a duplicate',
+    },
+  },
+  {
     guard: 'an approval waits until the provider has said who else is this person',
     kind: 'decision',
     edits: [

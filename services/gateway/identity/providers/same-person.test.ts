@@ -19,6 +19,7 @@ const server = Bun.serve({
 afterAll(() => server.stop(true))
 const [sumsub, persona] = speakers.map((speaker) => speaker.adapter(server.url.origin, 'sandbox'))
 
+const isOurs = async (_: string, ref: string) => ref !== 'inq_foreign'
 const check = '/resources/checks/latest?type=SIMILAR_SEARCH&applicantId='
 const hits = (...ids: string[]) => ({
   duplicateApplicantHits: ids.map((applicantId) => ({
@@ -43,7 +44,7 @@ const applicants = {
 }
 const sumsubFinds = (answer: unknown) => {
   replies = { ...applicants, [check + own]: answer }
-  return sumsub!.findSamePerson(wallet, own)
+  return sumsub!.findSamePerson(wallet, own, isOurs)
 }
 
 describe('the duplicates check of Sumsub', () => {
@@ -116,7 +117,7 @@ const list =
   '/api/v1/inquiries?filter[account-id]=act_1&filter[status]=approved,declined&page[size]=20'
 const personaFinds = (rows: unknown, one: unknown = { data: inquiry('inq_own', wallet) }) => {
   replies = { '/api/v1/inquiries/inq_own': one, [list]: rows }
-  return persona!.findSamePerson(wallet, 'inq_own')
+  return persona!.findSamePerson(wallet, 'inq_own', isOurs)
 }
 const page = (...rows: object[]) => ({ data: rows, links: { next: null } })
 const mine = inquiry('inq_own', wallet)
@@ -130,6 +131,7 @@ describe('the account of a Persona inquiry', () => {
       page(mine, inquiry('inq_2', other, 'act_1', 'declined')),
       [other],
     ],
+    ['with an inquiry that anyone opened', page(mine, inquiry('inq_foreign', other)), []],
     ['with an approved stranger', page(mine, inquiry('inq_2', 'customer-7')), [null]],
     ['with a declined stranger', page(mine, inquiry('inq_2', 'x', 'act_1', 'declined')), []],
   ])('%s', async (_, rows, found) => {

@@ -79,7 +79,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
      * The inquiries of one account are of one person (docs.withpersona.com, "Accounts"), if Persona is set up
      * to consolidate the accounts of one person ("Consolidate Accounts"): by default each reference has its own.
      */
-    async findSamePerson(wallet, inquiryId) {
+    async findSamePerson(wallet, inquiryId, isOurs) {
       const { status, body } = await getFromProvider(
         `${inquiries}/${encodeURIComponent(inquiryId)}`,
         headers,
@@ -92,8 +92,10 @@ export function persona(options: PersonaOptions): IdentityProvider {
         throw new ProviderDown('persona: an account without its inquiry')
       const others = all.filter(({ reference }) => reference !== wallet)
       // An inquiry without a wallet of ours counts only if it was approved.
-      const counting = others.filter(({ status, reference }) => reference || status === 'approved')
-      return [...new Set(counting.map(({ reference }) => reference))]
+      const found = others.map(async ({ id, reference, status }) =>
+        (reference ? await isOurs(reference, id) : status === 'approved') ? [reference] : [],
+      )
+      return [...new Set((await Promise.all(found)).flat())]
     },
   }
 }
