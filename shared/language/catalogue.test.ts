@@ -123,6 +123,9 @@ test('texts of a service are known by code and parameters, and their English goe
     { code: 'payment.owed' },
     { code: 'payment.of_tomorrow' },
     { code: 'toString' },
+    { code: 'payment.owed', ausd: '1.5' },
+    { code: 'payment.owed', ausd: '' },
+    { code: 'due.in_time', dueAt: 'tomorrow' },
   ])
     expect(isKnown(odd)).toBe(false)
   expect(sentenceOf([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith(

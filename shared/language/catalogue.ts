@@ -69,10 +69,17 @@ export const parametersOf = (text: string): string[] =>
 /** A text as another service sent it, whose code may be newer than this process. */
 type Received = Readonly<Record<string, unknown>> & { readonly code: string }
 
-/** Returns true if the catalogue has the text and the text its parameters. */
+/** Forms without which a parameter cannot be formatted; any other text is shown as it is. */
+const digits = /^[0-9]+$/
+const forms: Readonly<Record<string, RegExp>> = { ausd: digits, dueAt: digits, defaultsAt: digits }
+
+/** Returns true if the catalogue has the text, and the text its parameters in a form that can be shown. */
 export const isKnown = (text: Received): text is TextRef =>
   Object.hasOwn(catalogue, text.code) &&
-  parametersOf(catalogue[text.code as Code].en).every((name) => typeof text[name] === 'string')
+  parametersOf(catalogue[text.code as Code].en).every((name) => {
+    const value = text[name]
+    return typeof value === 'string' && (forms[name]?.test(value) ?? true)
+  })
 
 /**
  * Sentences as a service sends them: by code, and in English for a gateway of an earlier version, which may
