@@ -249,7 +249,7 @@ export const verificationRoute = (context: Context, access: Access) => {
   // Wallets cost nothing, so without a limit per address one person could use up all of it.
   const addresses = openLimiter({
     perMinute: Math.max(1, config.identityRechecksPerMinute / 8),
-    atOnce: Math.max(1, Math.floor(config.identityRechecksPerMinute / 48)),
+    atOnce: Math.max(2, Math.floor(config.identityRechecksPerMinute / 48)),
     clock,
   })
   const linkFor = async ({ wallet, address }: { wallet: `0x${string}`; address: string }) => {
