@@ -91,11 +91,11 @@ export const fields = {
     fallback: '259200000',
   }),
   IDENTITY_RECHECK_MS: durationMs({
-    about: 'later recheck interval; for verified users permanent',
+    about: 'later recheck interval; for approved users permanent',
     fallback: '86400000',
   }),
   IDENTITY_RECHECK_FOR_MS: durationMs({
-    about: 'how long after a link or verdict an unverified user is rechecked',
+    about: 'how long after a link or verdict a user without approval is rechecked',
     fallback: '2592000000',
   }),
   IDENTITY_RECHECKS_PER_MINUTE: integer({

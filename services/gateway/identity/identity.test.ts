@@ -270,6 +270,12 @@ describe('the gateway asks the identity provider again about', () => {
     ],
     ['a verified user: daily', { state: 'verified', decidedAt: ago(hour) }, day],
     ['a user verified years ago: daily', { state: 'verified', decidedAt: ago(900 * day) }, day],
+    ['a new second wallet: hourly', { state: 'duplicate', decidedAt: ago(hour) }, hour],
+    [
+      'a user approved years ago, who may be wrongly taken for another: daily',
+      { state: 'duplicate', decidedAt: ago(900 * day) },
+      day,
+    ],
     ['a user without link or verdict: never', {}, null],
   ])('%s', (_, standing, restMs) => {
     const at = nextCheckAt({ ...nobody, ...standing }, schedule, nowMs)

@@ -137,9 +137,9 @@ export type RecheckSchedule = {
   /** Interval for users with a link and no final verdict, during the first `openForMs`. */
   readonly openMs: number
   readonly openForMs: number
-  /** Interval afterwards, and permanently for verified users. */
+  /** Interval afterwards, and permanently for approved users. */
   readonly everyMs: number
-  /** How long users who are not verified are rechecked. */
+  /** How long users who are not approved are rechecked. */
   readonly forMs: number
 }
 
@@ -159,8 +159,8 @@ export type Standing = {
 }
 
 /**
- * Returns the time of the next recheck; null if none is due until a new link or verdict. Verified users
- * are rechecked permanently, because an approval can be withdrawn.
+ * Returns the time of the next recheck; null if none is due until a new link or verdict. Users whom the
+ * provider has approved are rechecked permanently: an approval can be withdrawn, and so can a duplicate.
  */
 export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing
@@ -170,7 +170,9 @@ export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs
   const ageMs = nowMs - Math.max(linkedMs, decidedMs)
   const isFinal = state === 'rejected' && decidedMs >= linkedMs
   if (!isFinal && ageMs < schedule.openForMs) return new Date(nowMs + schedule.openMs)
-  return ageMs < schedule.forMs ? new Date(nowMs + schedule.everyMs) : null
+  // The approval may be years old, and the answer about the person wrong.
+  const isAsked = state === 'duplicate' || ageMs < schedule.forMs
+  return isAsked ? new Date(nowMs + schedule.everyMs) : null
 }
 
 const retryMs = 60_000
