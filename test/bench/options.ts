@@ -15,6 +15,7 @@ export const benchNames = [
   'memory',
   'million',
   'sends',
+  'x402',
   'webhook',
   'floods',
 ] as const
@@ -49,7 +50,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --topups N        topup, cost, million: number of top-ups (default: 100)
   --rate N          topup, cost, million: top-ups per second (default: 4)
   --payments N      sustained: top-ups at each of its rates (default: 3000)
-  --sends N         sends: number of sends by each relayer (default: 4000)
+  --sends N         sends, x402: number of sends by each relayer (default: 4000)
   --minutes N       memory: minutes of load (default: 2)
   --old N           million: number of old payments (default: 1000000)
   --json FILE       writes all figures to FILE as JSON

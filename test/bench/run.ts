@@ -13,6 +13,7 @@ import { benchSends } from './sends/sends'
 import { benchStack } from './stack/stack'
 import { tableOf } from './table'
 import { benchWebhook } from './webhook/webhook'
+import { benchX402 } from './x402/x402'
 
 /** `bun run bench [name …]`: measures the services on this machine; see `test/bench/README.md`. */
 const say = (line: string) => console.error(`  ${line}`)
@@ -44,6 +45,7 @@ async function main(options: Options): Promise<void> {
     ...(await benchReading(options)),
     ...(await benchStack(options, say)),
     ...(await benchSending(options)),
+    ...(await unlessInterrupted(benchX402(options, say))),
     ...(await unlessInterrupted(benchWebhook(options))),
     ...(await unlessInterrupted(benchFloods(options, say))),
   ]

@@ -5,6 +5,7 @@ import { freePort } from '#infra/local/ports'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Ground } from '../backfill/ground'
 import { logsRange } from '../backfill/viem-loop'
+import { installPeer, nodeBinary } from '../peer'
 
 const files: ReadonlyMap<string, string> = new Map([
   ['package.json', 'package.json'],
@@ -16,7 +17,6 @@ const files: ReadonlyMap<string, string> = new Map([
 
 /** How often the config lists the node; see `ponder.config.ts.template`. */
 const endpoints = 8
-const installMs = 300_000
 
 /** Creates a Ponder application in its own folder and installs Ponder by npm. */
 export async function layPonder(ground: Ground, databaseUrl: string) {
@@ -37,25 +37,6 @@ export async function layPonder(ground: Ground, databaseUrl: string) {
   }
   const factsFile = join(dir, 'bench.json')
   writeFileSync(factsFile, JSON.stringify(told))
-  await install(dir)
+  await installPeer(dir)
   return { dir, factsFile, port: await freePort(), node: nodeBinary() }
-}
-
-function nodeBinary(): string {
-  const node = Bun.which('node')
-  if (!node) throw new Error('node is not on the PATH; Ponder needs it')
-  return node
-}
-
-async function install(dir: string): Promise<void> {
-  const npm = Bun.which('npm')
-  if (!npm) throw new Error('npm is not on the PATH; Ponder needs it')
-  const child = Bun.spawn([npm, 'install', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: dir,
-    stdout: 'ignore',
-    stderr: 'pipe',
-    timeout: installMs,
-  })
-  const complaint = await new Response(child.stderr).text()
-  if ((await child.exited) !== 0) throw new Error(`npm: ${complaint.trim().slice(0, 300)}`)
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import pMap from 'p-map'
 import postgres, { type Sql } from 'postgres'
 import {
   createPublicClient,
@@ -27,6 +28,7 @@ import {
 import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
+import { waitUntil } from '#infra/local/wait'
 import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
@@ -43,6 +45,7 @@ export type Ground = AsyncDisposable & {
   readonly secrets: Secrets
   readonly dir: string
   readonly sql: Sql
+  readonly wallets: readonly PrivateKeyAccount[]
   /** Signs transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
   readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
 }
@@ -67,7 +70,7 @@ export async function laySendGround(): Promise<Ground> {
   await admit(backbone, wallets)
   const owned = stack.move()
   return {
-    ...{ backbone, processes, secrets, dir, sql },
+    ...{ backbone, processes, secrets, dir, sql, wallets },
     signTransfers: (count) => signTransfers(backbone, wallets, count),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -129,24 +132,44 @@ async function signTransfers(
   )
 }
 
-/** Starts the relayer as a process; it is ready once it responds on NATS. */
-export async function startRelayer(
+/** Starts a service as a process. */
+export async function startService(
   { backbone, processes, secrets, dir }: Ground,
+  name: 'chain-relayer' | 'gateway',
   settings: Readonly<Record<string, string>> = {},
 ) {
   const places = {
     ...{ gatewayPort: 0, gateway: '', sandbox: '', opsPort: 0, sandboxPort: 0, bookPath: '' },
     ...backbone,
   }
-  const env = {
-    ...environments(places, secrets)['chain-relayer'],
-    ...liftedLimits['chain-relayer'],
-  }
+  const env = { ...environments(places, secrets)[name], ...liftedLimits[name] }
   return processes.add({
-    name: 'chain-relayer',
+    name,
     bin: process.execPath,
-    args: [bundleOf(await currentBundles(), 'chain-relayer')],
+    args: [bundleOf(await currentBundles(), name)],
     env: { ...env, END_WITH_STDIN: '1', ...settings },
-    logFile: join(dir, 'logs/chain-relayer.log'),
+    logFile: join(dir, `logs/${name}.log`),
   })
+}
+
+const finalMs = 300_000
+
+/** Requests all sends and waits until all are final; returns both durations in ms. */
+export async function sendAll(
+  { sql }: Ground,
+  transfers: readonly SignedTransfer[],
+  request: (transfer: SignedTransfer) => Promise<unknown>,
+  concurrency: number,
+): Promise<{ askedMs: number; tookMs: number }> {
+  const settled = async () => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int from chain_relayer.operation where kind = 'send' and state = 'settled'`
+    return row!.count
+  }
+  const wanted = (await settled()) + transfers.length
+  const startedAt = performance.now()
+  await pMap(transfers, request, { concurrency })
+  const askedMs = performance.now() - startedAt
+  await waitUntil('every send to be final', async () => (await settled()) >= wanted, finalMs, 50)
+  return { askedMs, tookMs: performance.now() - startedAt }
 }

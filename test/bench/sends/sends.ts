@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
-import pMap from 'p-map'
 import { laneKeys } from '#infra/local/environment'
 import { waitUntil } from '#infra/local/wait'
 import type { SignedTransfer } from '#shared/chain/erc3009'
@@ -8,7 +7,7 @@ import { SendCreate } from '#shared/messages/chain'
 import { against, type Figure, figureText } from '../figure'
 import type { Options } from '../options'
 import { processorMs } from '../stack/processor-time'
-import { type Ground, laySendGround, startRelayer } from './ground'
+import { type Ground, laySendGround, sendAll, startService } from './ground'
 import type { PlainTask } from './plain-relayer'
 
 const bench = 'sends'
@@ -83,9 +82,10 @@ async function relayerRun(
   count: number,
   settings: Readonly<Record<string, string>> = {},
 ) {
-  const relayer = await startRelayer(ground, settings)
+  const relayer = await startService(ground, 'chain-relayer', settings)
   await waitUntil('the relayer to respond', () => statsOf(nc).catch(() => undefined), 30_000)
-  await sendAll(ground, nc, await ground.signTransfers(warmUps))
+  const request = (one: SignedTransfer) => askForSend(nc, one)
+  await sendAll(ground, await ground.signTransfers(warmUps), request, askedAtOnce)
   const transfers = await ground.signTransfers(count)
   const measured = {
     'chain-relayer': relayer.pid(),
@@ -94,7 +94,7 @@ async function relayerRun(
   }
   const times = () => Object.values(measured).map(processorMs)
   const before = times()
-  const { tookMs, askedMs } = await sendAll(ground, nc, transfers)
+  const { tookMs, askedMs } = await sendAll(ground, transfers, request, askedAtOnce)
   const spent = times().map((ms, place) => (ms - before[place]!) / count)
   const cpuMs = Object.fromEntries(
     Object.keys(measured).map((name, place) => [name, spent[place]!]),
@@ -127,25 +127,6 @@ async function plainRun(ground: Ground, count: number, atOnce: number): Promise<
   const text = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error('the plain relayer failed')
   return (count * 1_000) / (JSON.parse(text) as { tookMs: number }).tookMs
-}
-
-/** Requests all sends and waits until all are final; returns both durations in ms. */
-async function sendAll(
-  { sql }: Ground,
-  nc: NatsConnection,
-  transfers: readonly SignedTransfer[],
-): Promise<{ askedMs: number; tookMs: number }> {
-  const settled = async () => {
-    const [row] = await sql<{ count: number }[]>`
-      select count(*)::int from chain_relayer.operation where kind = 'send' and state = 'settled'`
-    return row!.count
-  }
-  const wanted = (await settled()) + transfers.length
-  const startedAt = performance.now()
-  await pMap(transfers, (one) => askForSend(nc, one), { concurrency: askedAtOnce })
-  const askedMs = performance.now() - startedAt
-  await waitUntil('every send to be final', async () => (await settled()) >= wanted, deadlineMs, 50)
-  return { askedMs, tookMs: performance.now() - startedAt }
 }
 
 async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Promise<void> {
