@@ -195,6 +195,8 @@ withBrowser(
     await press(t.checkAccount)
     await see(/does not have this account/)
     await type(t.accountHolder, 'Sari Dewi')
+    // A verdict is about the account that was checked, and goes when that is changed.
+    expect(await page.getByText(/does not have this account/).count()).toBe(0)
     await press(t.checkAccount)
     await see(/^The bank has this account/)
     await type(t.amountIn('AUSD'), '1')

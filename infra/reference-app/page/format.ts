@@ -73,9 +73,9 @@ export function parseAmount(
 export const amountExample = (currency: Currency, language: Language): string =>
   majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
-/** Writes a time in the time zone of the browser. Takes ISO 8601 or unix seconds, as the interface has both. */
+/** Writes a time in the time zone of the browser, and names it. Takes ISO 8601 or unix seconds, as the interface has both. */
 export const timeText = (time: string, language: Language): string =>
-  new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'short' }).format(
+  new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'long' }).format(
     /^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time),
   )
 

@@ -70,7 +70,11 @@ export function step(
     void start(run)
   }
   const element = h('form', { novalidate: true, submit: submitted }, fields, button, result)
-  return { element, start }
+  /** Takes the result back, as when its question has been changed. */
+  const clear = (): void => {
+    if (!isBusy) say('')
+  }
+  return { element, start, clear }
 }
 
 /** Pause before an order without an answer is sent again. */

@@ -1,4 +1,5 @@
 import { type Item, okOf } from '#shared/client/client'
+import { statusTexts } from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -80,7 +81,7 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     'small',
   )
   const rows = facts([
-    [t.status, item.status],
+    [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
     [t.reason, item.reason],
     [t.channel, item.channelCode],
     [t.toWallet, item.to],

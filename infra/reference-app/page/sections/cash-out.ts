@@ -13,9 +13,10 @@ const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
 /** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
 export function cashOutSection(app: ReferenceApp): PageSection {
-  const { t, config, account } = app
+  const { t, config, account: signer } = app
   const { banks } = config.cashouts
   const names = banks.map(({ code, name }) => [code, name] as const)
+  const nameOf = (code: string) => new Map(names).get(code) ?? code
   const bank = field(t.bank, select([['', t.choose], ...names]))
   const number = field(
     t.accountNumber,
@@ -37,16 +38,21 @@ export function cashOutSection(app: ReferenceApp): PageSection {
       accountHolderName: holder.read((text) => text || undefined, t.enterName),
     }
   }
+  const account = [bank, number, holder]
+  const textOfAccount = () => account.map(({ input }) => input.value).join('\n')
   const verdict = step(
     app,
     t.checkAccount,
-    [bank.element, number.element, holder.element],
+    account.map(({ element }) => element),
     async () => {
+      const asked = textOfAccount()
       const { verdict, sentence } = okOf(await app.client.checkAccount({ bank: readBank() }))
-      return { text: sentence, tone: tones[verdict] }
+      // A verdict stands only beside the account that it is about.
+      return asked === textOfAccount() ? { text: sentence, tone: tones[verdict] } : undefined
     },
     '',
   )
+  for (const { input } of account) input.addEventListener('input', verdict.clear)
   const offer = h('div')
   const ask = step(app, t.getPrice, [amount.element], async () => {
     const to = readBank()
@@ -57,11 +63,11 @@ export function cashOutSection(app: ReferenceApp): PageSection {
       rows: [
         [t.youGive, money(app, value)],
         [t.bankGets, money(app, fiatFor(value, quote.rate, 'down'), 'IDR')],
-        [t.toAccount, `${to.channelCode} ${to.accountNumber}, ${to.accountHolderName}`],
+        [t.toAccount, `${nameOf(to.channelCode)} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
       label: t.signCashOut,
       run: async (say) => {
-        const authorization = await signTransfer(account, config.chain.ausd.domain, {
+        const authorization = await signTransfer(signer, config.chain.ausd.domain, {
           to: config.chain.treasury,
           valueMicro: BigInt(value),
           validBefore: (await app.chain.nowSeconds()) + validForSeconds,
