@@ -71,6 +71,14 @@ describe('an account check', () => {
     expect(JSON.stringify(fixture.logged)).not.toMatch(/Sari|SARI/)
   })
 
+  test('is a cannot_tell that is not counted while no list of banks was ever fetched', async () => {
+    const asked = { wallet: newWallet(), bank: bank() }
+    const down = () => Promise.reject(new Error('no list'))
+    const channels = { ...fixture.context.channels, find: down }
+    expect(await fixture.check(asked, { channels })).toEqual({ ok: { verdict: 'cannot_tell' } })
+    expect(await rowsOf(asked.wallet)).toEqual([])
+  })
+
   test('stores only the verdict: neither name nor number nor bank', async () => {
     const asked = { wallet: newWallet(), bank: bank() }
     await fixture.check(asked)

@@ -10,7 +10,7 @@ import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import { lockWallet } from '../cashout.store'
 import type { Context } from '../context'
 import { checkAccount } from '../decide'
-import type { HolderVerdict } from '../provider'
+import type { Channel, HolderVerdict } from '../provider'
 import {
   countChecks,
   countChecksOf,
@@ -40,20 +40,25 @@ type Asked = ReadRequestOf<typeof AccountCheck>
  */
 export const answerAccountCheck = (context: Context): Handler =>
   handler(AccountCheck, async (asked) => {
-    const refused = await refusalOf(context, asked)
+    const listed = await context.channels.find(asked.bank.channelCode).then(
+      (channel) => ({ channel }),
+      () => undefined,
+    )
+    // Already logged where the list is fetched.
+    if (!listed) return ok({ verdict: 'cannot_tell' })
+    const refused = await refusalOf(context, asked, listed.channel)
     if (refused) return refused
     const counted = await countCheck(context, asked)
     if ('refused' in counted) return counted
     return ok({ verdict: await verdictOf(context, asked, counted.ok) })
   })
 
-async function refusalOf(context: Context, { wallet, bank }: Asked): Promise<Refusal | undefined> {
-  const found = await context.channels.find(bank.channelCode).then(
-    (channel) => ({ channel }),
-    () => undefined,
-  )
-  if (!found) return refuse('provider_unavailable') // Already logged where the list is fetched.
-  const wrong = checkAccount(bank, found.channel, context.accountLengths)
+async function refusalOf(
+  context: Context,
+  { wallet, bank }: Asked,
+  channel: Channel | undefined,
+): Promise<Refusal | undefined> {
+  const wrong = checkAccount(bank, channel, context.accountLengths)
   if (wrong) return refuse(wrong)
   const account = await askOr(context.ask, ChainAccount, { wallet }, 'chain_unavailable', chainMs)
   if ('refused' in account) return account
