@@ -95,6 +95,19 @@ describe('GET /me/statement', () => {
   })
 
   test.each([
+    ['text/csv', 'text/csv'],
+    ['Text/CSV; header=present; q=0.5, application/json;q=0.5', 'text/csv'],
+    ['text/csv;q=0', 'application/json'],
+    ['application/json, text/csv;q=0.1', 'application/json'],
+    ['text/csv-schema', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/csv;q=x', 'application/json'],
+  ])('with Accept: %s is %s', async (accept, type) => {
+    const response = await get(november, { accept })
+    expect(response.headers.get('content-type')).toStartWith(type)
+  })
+
+  test.each([
     ['?from=2026-02-31', 'from must be a date or a time in UTC, as in 2026-11-21'],
     ['?to=now', 'to must be a date or a time in UTC, as in 2026-11-21'],
     ['?from=2026-11-02&to=2026-11-02', 'from must be before to'],

@@ -118,7 +118,17 @@ function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
   const format = query.get('format')
   if (format !== null && format !== 'json' && format !== 'csv')
     throw badRequest({ code: 'format_unknown' })
-  return format === null ? /\btext\/csv\b/i.test(accept ?? '') : format === 'csv'
+  if (format !== null) return format === 'csv'
+  const csv = qualityOf('text/csv', accept ?? '')
+  return csv > 0 && csv >= qualityOf('application/json', accept ?? '')
+}
+
+/** Returns the quality that an Accept header gives to a media type by its name: 0 without it, NaN if malformed. */
+function qualityOf(type: string, accept: string): number {
+  const parts = accept.toLowerCase().split(',')
+  const named = parts.map((part) => part.split(';').map((one) => one.trim()))
+  const [, ...parameters] = named.find(([name]) => name === type) ?? [type, 'q=0']
+  return Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
 }
 
 /** Merges the parts. A payment with an event of the chain in the period is one line, that event. */
