@@ -38,6 +38,13 @@ test('the banner begins with the reference app', () => {
   expect(first).toContain(`${place}/app`)
 })
 
+test('the banner has the addresses of this stack for the examples of the guide', () => {
+  const moved = { ...stack, chain: { ...stack.chain, rpcUrl: 'http://127.0.0.1:2' } }
+  expect(lineOf(moved, 'export')).toBe(
+    `export BASE_URL=${place} RPC_URL=http://127.0.0.1:2 SANDBOX=${place}`,
+  )
+})
+
 test('the banner shows no monitor for a NATS server without one', () => {
   const own = { ...stack, nats: { ...stack.nats, monitor: '' } }
   expect(lineOf(own, 'nats')).toEndWith(own.nats.url)

@@ -10,6 +10,10 @@ export const natsContext = ({ nats, ops }: StackFile): string =>
   `nats context add ausd --server ${nats.url} --user ops --password ${ops.natsPassword} ` +
   '--inbox-prefix _INBOX_ops --select'
 
+/** Returns the addresses that the examples of the guide need, as a command of a shell. */
+export const guideVariables = ({ gateway, chain, sandbox }: StackFile): string =>
+  `export BASE_URL=${gateway} RPC_URL=${chain.rpcUrl} SANDBOX=${sandbox}`
+
 /** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats, moved = {} } = stack
@@ -19,7 +23,8 @@ export function banner(stack: StackFile, facts: { dir: string; heading: string }
     ['app', `${stack.sandbox}/app   the reference app: start here`],
     ['gateway', `${stack.gateway}${was('gateway')}`],
     ['  API docs', `${stack.gateway}/docs`],
-    ['  guide', `${stack.gateway}/docs/guide   how to write an app`],
+    ['  guide', `${stack.gateway}/docs/guide   how to write an app; for its examples:`],
+    ['', guideVariables(stack)],
     ['  console', `${stack.ops.console}`],
     ['  operators', `${stack.ops.gateway}   /metrics, /ready${was('ops')}`],
     ['sandbox', `${stack.sandbox}   simulated payment and identity providers${was('sandbox')}`],
