@@ -8,7 +8,8 @@ type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
  * Starts an anvil that mines on request, one chain second per block from `genesisSeconds`,
- * impersonates any wallet and charges no gas. `finalized` is two blocks behind `latest`.
+ * impersonates any wallet and charges no gas. `finalized` is two blocks behind `latest`; readers call
+ * the contract there, so the state of the last blocks is kept.
  */
 export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
   const port = await freePort()
@@ -19,7 +20,7 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(localChainId)],
       ...['--no-mining', '--auto-impersonate', '--slots-in-an-epoch', '1', '--order', 'fifo'],
       ...['--gas-limit', '3000000000', '--block-base-fee-per-gas', '0', '--no-priority-fee'],
-      ...['--timestamp', String(genesisSeconds), '--prune-history'],
+      ...['--timestamp', String(genesisSeconds), '--prune-history', '64'],
       ...['--accounts', '1', '--no-request-size-limit', '--quiet'],
     ],
   })
