@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 import { laneKeys } from '#infra/local/environment'
-import { waitUntil } from '#infra/local/wait'
+import { Hopeless, waitUntil } from '#infra/local/wait'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { SendCreate } from '#shared/messages/chain'
 import { against, type Figure, figureText } from '../figure'
@@ -129,11 +129,18 @@ async function plainRun(ground: Ground, count: number, atOnce: number): Promise<
   return (count * 1_000) / (JSON.parse(text) as { tookMs: number }).tookMs
 }
 
+/** Repeats a request that failed, as apps do: the nonce identifies it. */
 async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Promise<void> {
   const wallet = authorization.from.toLowerCase()
   const asked = JSON.stringify({ wallet, authorization })
-  const reply = (await nc.request(SendCreate.subject, asked, { timeout: 20_000 })).string()
-  if (!reply.includes('sendId')) throw new Error(`send failed: ${reply}`)
+  const accepted = async () => {
+    const reply = await nc.request(SendCreate.subject, asked, { timeout: 20_000 })
+    const code = reply.headers?.get('Nats-Service-Error-Code')
+    if (code === '500') return false
+    if (reply.string().includes('sendId')) return true
+    throw new Hopeless(`send failed: ${code} ${reply.string()}`)
+  }
+  await waitUntil('the relayer to accept a send', accepted, 60_000, 250)
 }
 
 type Stats = { rpc: { perBlock: { requests: number | null; overhead: number | null } } }
