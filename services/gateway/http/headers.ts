@@ -30,7 +30,7 @@ const securityHeaders = (overTls: boolean): HeaderValues => ({
   ...(overTls ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
-const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag'
+const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag, Content-Disposition'
 
 /**
  * Returns the CORS headers of a path: any origin for the public record, none for webhooks, and otherwise
