@@ -47,8 +47,8 @@ export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
 
-/** How wrong the provider's clock may be. */
-const clockMs = 2 * 3_600_000
+/** How wrong the provider's clock or ours may be. */
+export const clockMs = 2 * 3_600_000
 
 /** Opens a read-only client of the payment provider. */
 export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {

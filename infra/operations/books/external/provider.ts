@@ -1,4 +1,4 @@
-import type { ProviderPlace } from '#infra/operations/restore/provider'
+import { clockMs, type ProviderPlace } from '#infra/operations/restore/provider'
 import type { Tx } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
@@ -14,8 +14,7 @@ import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
-/** How wrong the provider's clock or ours may be, and for how long a row may be late. */
-const clockMs = 2 * 3_600_000
+/** How long after its change a row may appear. */
 const lateMs = 2 * 3_600_000
 /** Overlap between reads. */
 const overlapMs = clockMs + lateMs
