@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Database, Tx } from '#platform/db/open'
-import { type Choices, pick, seeded } from '../world/choices'
+import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
 import { Rows } from './rows'
 import { handleOf } from './table'
 
@@ -12,7 +12,16 @@ export type StoreCall = { readonly name: string; readonly given: readonly unknow
 /** Makes a random call, with arguments that may fit the rows there are. */
 export type Maker = (choices: Choices) => StoreCall
 
-export type Store = Record<string, (db: unknown, ...given: readonly unknown[]) => Promise<unknown>>
+export const hourMs = 3_600_000
+export const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
+
+/** Returns a time that is clearly past or clearly to come, or none. */
+export function timeFrom(choices: Choices): Date | null {
+  if (chance(choices, 200)) return null
+  return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
+}
+
+type Store = Record<string, (db: unknown, ...given: readonly unknown[]) => Promise<unknown>>
 
 async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promise<unknown> {
   try {
@@ -53,7 +62,6 @@ function comparable(value: unknown): unknown {
       ]),
   )
 }
-const hourMs = 3_600_000
 /** A lease ends half a minute after the moment of the call. */
 const nearest = (time: unknown) =>
   time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)

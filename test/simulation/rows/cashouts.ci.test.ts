@@ -4,7 +4,7 @@ import * as real from '../../../services/payouts/cashout.store'
 import type { Cashout, NewCashout } from '../../../services/payouts/cashout.table'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
-import { compare, type Maker, notCompared, type StoreCall } from './agreement'
+import { compare, type Maker, notCompared, type StoreCall, timeFrom, walletOf } from './agreement'
 import * as standIns from './cashouts'
 
 let scratch: ScratchDatabase
@@ -13,17 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
-const hourMs = 3_600_000
-const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
 const wallets = [1, 2, 3].map(walletOf)
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 const payouts = ['disb-1', 'disb-2', 'disb-3']
 const nonces = ['0x01', '0x02', '0x03', '0x04', '0x05']
-
-function timeFrom(choices: Choices): Date | null {
-  if (chance(choices, 200)) return null
-  return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
-}
 
 function cashoutFrom(choices: Choices): NewCashout {
   const [id, wallet] = [pick(choices, ids), pick(choices, wallets)]

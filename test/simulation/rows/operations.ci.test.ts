@@ -2,7 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import * as real from '../../../services/chain-relayer/operations/operation.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
-import { compare, type Maker, notCompared, type StoreCall } from './agreement'
+import {
+  compare,
+  hourMs,
+  type Maker,
+  notCompared,
+  type StoreCall,
+  timeFrom,
+  walletOf,
+} from './agreement'
 import * as standIns from './operations'
 
 let scratch: ScratchDatabase
@@ -11,11 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
-const hourMs = 3_600_000
 const states = ['waiting', 'assigned', 'settled', 'failed'] as const
 const kinds = ['credit', 'repay', 'revoke', 'take', 'verify', 'freeze', 'send'] as const
 const causes = ['pay-1', 'pay-2', 'pay-3']
-const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
 const wallets = [1, 2].map(walletOf)
 const nonces = ['0x01', '0x02', '0x03']
 const ids = kinds.flatMap((kind) => causes.map((cause) => `${kind} ${cause}`))
@@ -43,11 +49,6 @@ function changeFrom(choices: Choices): object {
     { tries: oneOf(choices, 3) },
   ]
   return Object.assign({ reason: null }, ...all.filter(() => chance(choices, 400)))
-}
-
-function timeFrom(choices: Choices): Date | null {
-  if (chance(choices, 200)) return null
-  return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
 }
 
 const some = (choices: Choices): string[] => [...new Set([pick(choices, ids), pick(choices, ids)])]

@@ -7,7 +7,15 @@ import type { NewPayment, PaymentRow } from '../../../services/payments/payment.
 import * as limits from '../../../services/payments/treasury/limits.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
-import { compare, type Maker, notCompared, type StoreCall } from './agreement'
+import {
+  compare,
+  hourMs,
+  type Maker,
+  notCompared,
+  type StoreCall,
+  timeFrom,
+  walletOf,
+} from './agreement'
 import * as payments from './payments'
 import * as refunds from './refunds'
 
@@ -22,8 +30,6 @@ beforeAll(async () => {
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
-const hourMs = 3_600_000
-const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
 const wallets = [1, 2, 3].map(walletOf)
 const ids = ['a', 'b', 'c', 'd', 'e', 'f']
 const charges = ['py-1', 'py-2', 'py-3', 'py-4']
@@ -39,12 +45,6 @@ function paymentFrom(choices: Choices): NewPayment {
     ...{ topupMicro: isSettlement ? 0n : 3_076_923n, quoteId: `q-${id}`, requestFingerprint: 'p' },
     nextCheckAt: timeFrom(choices),
   }
-}
-
-/** A time that is clearly past or clearly to come, or none. */
-function timeFrom(choices: Choices): Date | null {
-  if (chance(choices, 200)) return null
-  return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
 }
 
 function changeFrom(choices: Choices): Partial<PaymentRow> {
