@@ -25,16 +25,38 @@ const graceMs = 700
  */
 export const keptMs = 10_000
 
+/** Opens the memory of the newest block that was read. */
+export function openNewest(clock: Clock) {
+  let newest: bigint | undefined
+  let readAtMs = 0
+  return {
+    /** Number of that block; undefined before the first. */
+    number: () => newest,
+    /**
+     * Returns false if a block is older than one read before. It is true again once none as new has
+     * been read for so long that the chain must have lost it.
+     */
+    take: (block: bigint): boolean => {
+      if (newest !== undefined && block < newest && clock() - readAtMs < keptMs) return false
+      newest = block
+      readAtMs = clock()
+      return true
+    },
+  }
+}
+
 /** Opens the comparison of heads; it makes no calls. */
 export function openHeads<E>(clock: Clock): Heads<E> {
   const lastOf = new Map<E, { number: bigint; askedAt: number }>()
-  let newest: { number: bigint; confirmedAt: number } | undefined
+  const newest = openNewest(clock)
   /** Newest heads with the time they were first seen, oldest first. */
   let firsts: { number: bigint; at: number }[] = []
 
   const take = (number: bigint) => {
-    if (!newest || number > newest.number) firsts.push({ number, at: clock() })
-    newest = { number, confirmedAt: clock() }
+    const before = newest.number()
+    if (!newest.take(number)) return
+    if (before !== undefined && number < before) firsts = []
+    else if (number !== before) firsts.push({ number, at: clock() })
     const old = firsts.findLastIndex(({ at }) => clock() - at > keptMs)
     if (old > 0) firsts = firsts.slice(old)
   }
@@ -42,11 +64,7 @@ export function openHeads<E>(clock: Clock): Heads<E> {
     note: (endpoint, block, askedAt) => {
       const number = block ? BigInt(block.number) : -1n
       lastOf.set(endpoint, { number, askedAt })
-      if (!block) return
-      const isOlder = newest !== undefined && number < newest.number
-      if (isOlder && clock() - newest!.confirmedAt < keptMs) return
-      if (isOlder) firsts = []
-      take(number)
+      if (block) take(number)
     },
     isBehind: (endpoint) => {
       const last = lastOf.get(endpoint)
@@ -55,6 +73,6 @@ export function openHeads<E>(clock: Clock): Heads<E> {
       return last.number < 0n || (due !== undefined && last.number < due.number)
     },
     askedAt: (endpoint) => lastOf.get(endpoint)?.askedAt,
-    newest: () => newest?.number,
+    newest: newest.number,
   }
 }

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { PublicClient } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { openNewest } from '#shared/chain/heads'
 import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
-import { accountReader, openNewest } from './reads'
+import { accountReader } from './reads'
 
 const fixture = await openContractsFixture()
 afterAll(fixture.close)

@@ -1,10 +1,9 @@
 import type { Static } from 'typebox'
 import { BaseError, type Hex, multicall3Abi, type PublicClient } from 'viem'
-import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { batched } from '#platform/reads'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { keptMs } from '#shared/chain/heads'
+import { openNewest } from '#shared/chain/heads'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
@@ -49,25 +48,6 @@ type Reading = {
   readonly reader: PublicClient
   readonly contracts: Contracts
   readonly newest: ReturnType<typeof openNewest>
-}
-
-/** Opens the memory of the newest block that was read. */
-export function openNewest(clock: Clock) {
-  let newest = -1n
-  let readAtMs = 0
-  return {
-    number: () => newest,
-    /**
-     * Returns false if a block is older than one read before. It is true again once none as new has
-     * been read for so long that the chain must have lost it.
-     */
-    take: (block: bigint): boolean => {
-      if (block < newest && clock() - readAtMs < keptMs) return false
-      newest = block
-      readAtMs = clock()
-      return true
-    },
-  }
 }
 
 /**
