@@ -28,12 +28,6 @@ export const persons = schema.table(
 )
 type PersonRow = typeof persons.$inferSelect
 
-/** Rows of an earlier version have no such time; an order of a flag means that they were verified. */
-const firstVerifiedAt = sql<Date | null>`coalesce(${identities.firstVerifiedAt},
-  case when ${identities.revision} is not null then ${identities.createdAt} end)`.mapWith(
-  identities.createdAt,
-)
-
 /**
  * Judges the person of a wallet that is approved. The wallet's own lock is held. Wallets of one person are
  * judged one after another, so that of two that are approved at once the second one sees the first.
@@ -46,7 +40,7 @@ export async function judgeApproved(
   const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
   await lockNamed(tx, 'identity persons')
   const holdings = await tx
-    .select({ wallet: identities.wallet, firstVerifiedAt })
+    .select({ wallet: identities.wallet, firstVerifiedAt: identities.firstVerifiedAt })
     .from(identities)
     .where(
       or(

@@ -11,8 +11,6 @@ import { walletFault } from '#infra/operations/cli/person/wallet'
 import { personErasures } from '#shared/messages/person'
 
 const verb = 'persons erase'
-/** Under these words it is in the log; the second is that of earlier versions. */
-const verbs = [verb, 'person erase']
 
 type Wallet = `0x${string}`
 type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
@@ -37,7 +35,7 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
     with earlier as (
       select o.told_at from ops.deeds d
       join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
-      where d.verb = any(${verbs}) and d.target = ${wallet}),
+      where d.verb = ${verb} and d.target = ${wallet}),
     since as (select coalesce(max(told_at), '-infinity') as at from earlier)
     select (select count(*)::int from earlier) as done,
       exists (select from gateway.users where wallet = ${wallet} and country is not null)
@@ -87,7 +85,7 @@ export const erase = changing({
 export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
   select d.target as wallet, max(o.told_at) as at from ops.deeds d
   join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
-  where d.verb = any(${verbs}) group by d.target order by 2`
+  where d.verb = ${verb} group by d.target order by 2`
 
 /** `ops persons erased`: kept beside each backup, so that a restore without the bus erases them again. */
 export const erased = reading({
