@@ -1,4 +1,4 @@
-import type { Language } from '#shared/language/language'
+import { type Language, locales } from '#shared/language/language'
 
 /**
  * Time zone and form of times in each language. English names UTC, as the interface does; the others name
@@ -6,22 +6,21 @@ import type { Language } from '#shared/language/language'
  */
 const zones = {
   en: {
-    locale: 'en-GB',
     timeZone: 'UTC',
     form: (day: string, time: string) => `${day}, ${time} UTC`,
   },
   id: {
-    ...{ locale: 'id-ID', timeZone: 'Asia/Jakarta' },
+    timeZone: 'Asia/Jakarta',
     form: (day: string, time: string) => `${day} pukul ${time.replaceAll(':', '.')} WIB`,
   },
   ms: {
-    ...{ locale: 'ms-MY', timeZone: 'Asia/Kuala_Lumpur' },
+    timeZone: 'Asia/Kuala_Lumpur',
     form: (day: string, time: string) => `${day}, ${time} waktu Malaysia`,
   },
 } as const satisfies Record<Language, object>
 
 const formatOf = (language: Language) =>
-  new Intl.DateTimeFormat(zones[language].locale, {
+  new Intl.DateTimeFormat(locales[language], {
     ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: zones[language].timeZone },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
   })

@@ -2,22 +2,39 @@ import type { Language } from '#shared/language/language'
 import { decimals } from '#shared/money/money'
 
 const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
-const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
+/** Signs of the currencies that are written with one, before the number. */
+export const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
 
-/** Separators of thousands and of decimals. */
-const separators = { en: [',', '.'], id: ['.', ','], ms: [',', '.'] } as const satisfies Record<
-  Language,
-  readonly [string, string]
->
+/** Separators of thousands and of decimals, as amounts are written and typed. */
+export const separators = {
+  en: [',', '.'],
+  id: ['.', ','],
+  ms: [',', '.'],
+} as const satisfies Record<Language, readonly [string, string]>
+
+/**
+ * Formats a decimal number, divided by 10 to the power of `places`, exactly: digits are moved, never computed.
+ * At least `shown` decimals; further zeros are left out.
+ */
+export function decimalText(
+  number: string,
+  places: number,
+  language: Language,
+  shown = places,
+): string {
+  const [thousands, decimal] = separators[language]
+  const [integer = '', fraction = ''] = number.split('.')
+  const digits = integer.padStart(places + 1, '0')
+  const point = digits.length - places
+  const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, thousands)
+  const rest = `${digits.slice(point)}${fraction}`.replace(/0+$/, '').padEnd(shown, '0')
+  return rest === '' ? whole : `${whole}${decimal}${rest}`
+}
 
 /** Formats an amount in major units of its asset: 3076923 of AUSD is 3.076923, in Indonesian 3,076923. */
 export function amountText(amount: bigint, asset: string, language: Language = 'en'): string {
-  const [thousands, decimal] = separators[language]
-  const count = places[asset] ?? 0
-  const digits = String(amount < 0n ? -amount : amount).padStart(count + 1, '0')
-  const whole = digits.slice(0, digits.length - count).replace(/\B(?=(\d{3})+$)/g, thousands)
-  const fraction = count === 0 ? '' : `${decimal}${digits.slice(-count)}`
-  return `${amount < 0n ? '-' : ''}${whole}${fraction}`
+  const number = String(amount < 0n ? -amount : amount)
+  return `${amount < 0n ? '-' : ''}${decimalText(number, places[asset] ?? 0, language)}`
 }
 
 /**

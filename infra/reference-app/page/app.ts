@@ -1,5 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Activity, Client, Language, Me } from '#shared/client/client'
+import { countries } from '#shared/money/countries'
 import type { Currency } from '#shared/money/money'
 import type { ClientConfig, WalletChain } from './chain'
 import { moneyText, timeText } from './format'
@@ -30,11 +31,7 @@ export type PageSection = {
 
 /** Returns the currency that the user pays in, as the interface asks of every app. */
 export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
-  me.user.country === 'MY'
-    ? ({ currency: 'MYR', pair: 'USD/MYR' } as const)
-    : ({ currency: 'IDR', pair: 'USD/IDR' } as const)
-
-export const currencyOf = (pair: 'USD/IDR' | 'USD/MYR') => (pair === 'USD/MYR' ? 'MYR' : 'IDR')
+  countries.find(({ country }) => country === me.user.country) ?? countries[0]
 
 export const money = ({ language }: ReferenceApp, minor: string, currency: Currency = 'AUSD') =>
   moneyText(minor, currency, language)

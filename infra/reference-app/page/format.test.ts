@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Language, languages } from '#shared/client/client'
+import { type Language, languages } from '#shared/language/language'
 import type { Currency } from '#shared/money/money'
 import {
   amountExample,
@@ -75,10 +75,11 @@ test('a rate keeps every decimal of its source', () => {
 })
 
 test('a payout is rounded down, a charge up, and an amount of AUSD down', () => {
-  expect(fiatFor('1000001', '16250', 'down')).toBe('16250')
-  expect(fiatFor('1000001', '16250', 'up')).toBe('16251')
-  expect(fiatFor('1000000', '16250', 'up')).toBe('16250')
-  expect(ausdFor('500000', '16250')).toBe('30769230')
+  const quote = { pair: 'USD/IDR', rate: '16250' } as const
+  expect(fiatFor('1000001', quote, 'down')).toBe('16250')
+  expect(fiatFor('1000001', quote, 'up')).toBe('16251')
+  expect(fiatFor('1000000', quote, 'up')).toBe('16250')
+  expect(ausdFor('500000', quote)).toBe('30769230')
 })
 
 test('a duration is written in its largest whole unit', () => {

@@ -1,15 +1,11 @@
-import { type Language, languages } from '#shared/client/client'
-import { type Currency, decimals } from '#shared/money/money'
+import type { PostQuote } from '#shared/api/quotes'
+import type { AnswerOf } from '#shared/api/route'
+import { type Language, languages, locales } from '#shared/language/language'
+import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/conversion'
+import { type Currency, decimals, money } from '#shared/money/money'
+import { fiatOf } from '#shared/money/pair'
+import { decimalText, separators, signs } from '#shared/money/text'
 
-const locales = { en: 'en-GB', id: 'id-ID', ms: 'ms-MY' } as const satisfies Record<
-  Language,
-  string
->
-const marks: Record<Language, { readonly decimal: string; readonly group: string }> = {
-  en: { decimal: '.', group: ',' },
-  id: { decimal: ',', group: '.' },
-  ms: { decimal: '.', group: ',' },
-}
 /** Decimals that are always shown. */
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
@@ -19,22 +15,8 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
 }
 
-/**
- * Writes a decimal number, divided by 10 to the power of `places`, exactly: digits are moved, never computed.
- * At least `shown` decimals; further zeros are left out.
- */
-function decimalText(number: string, places: number, shown: number, language: Language): string {
-  const [whole = '', fraction = ''] = number.split('.')
-  const digits = whole.padStart(places + 1, '0')
-  const point = digits.length - places
-  const rest = `${digits.slice(point)}${fraction}`.replace(/0+$/, '').padEnd(shown, '0')
-  const { decimal, group } = marks[language]
-  const grouped = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, group)
-  return rest === '' ? grouped : `${grouped}${decimal}${rest}`
-}
-
 const majorText = (minor: string, currency: Currency, language: Language): string =>
-  decimalText(minor, decimals[currency], decimalsShown[currency], language)
+  decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
 /**
  * Writes an amount in the smallest unit of its currency, as in `Rp 50,000` or `1.50 AUSD`. A rate, which is such
@@ -42,13 +24,13 @@ const majorText = (minor: string, currency: Currency, language: Language): strin
  */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = majorText(minor, currency, language)
-  if (currency === 'AUSD') return `${number}\u00a0AUSD`
-  return `${currency === 'IDR' ? 'Rp' : 'RM'}\u00a0${number}`
+  const sign = signs[currency]
+  return sign ? `${sign}\u00a0${number}` : `${number}\u00a0${currency}`
 }
 
 /** Writes hundredths of a percent as a percentage. */
 export const percentText = (bps: number | string, language: Language): string =>
-  `${decimalText(String(bps), 2, 0, language)}%`
+  `${decimalText(String(bps), 2, language, 0)}%`
 
 /**
  * Reads an amount as the user types it, in the smallest unit. Returns undefined unless it can be read in
@@ -60,7 +42,7 @@ export function parseAmount(
   language: Language,
 ): string | undefined {
   const places = decimals[currency]
-  const { decimal, group } = marks[language]
+  const [group, decimal] = separators[language]
   const number = new RegExp(
     `^(\\d+|\\d{1,3}(?:\\${group}\\d{3})+)${places > 0 ? `(?:\\${decimal}(\\d{1,${places}}))?` : ''}$`,
   ).exec(text.trim())
@@ -92,12 +74,19 @@ export function durationText(seconds: number, language: Language): string {
   return new Intl.NumberFormat(locales[language], style).format(value)
 }
 
-/** Dollars for an amount in local currency at a rate, in 10⁻⁶ AUSD, rounded down; the gateway's answer decides. */
-export const ausdFor = (minor: string, rate: string): string =>
-  ((BigInt(minor) * 1_000_000n) / BigInt(rate)).toString()
+type Priced = Pick<AnswerOf<typeof PostQuote>, 'pair' | 'rate'>
 
-/** Local currency for an amount of AUSD at a rate. A payout is rounded down, a charge up. */
-export function fiatFor(micro: string, rate: string, rounding: 'down' | 'up'): string {
-  const product = BigInt(micro) * BigInt(rate)
-  return ((product + (rounding === 'up' ? 999_999n : 0n)) / 1_000_000n).toString()
+const rateOf = ({ pair, rate }: Priced): Rate => ({
+  minorPerUsd: BigInt(rate),
+  currency: fiatOf(pair),
+})
+
+/** Dollars for an amount in local currency at a quote, in 10⁻⁶ AUSD, rounded down; the gateway's answer decides. */
+export const ausdFor = (minor: string, quote: Priced): string =>
+  String(toAusdFloor(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
+
+/** Local currency for an amount of AUSD at a quote. A payout is rounded down, a charge up. */
+export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): string {
+  const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
+  return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
 }

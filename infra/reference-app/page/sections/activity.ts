@@ -1,5 +1,5 @@
 import { type Item, okOf } from '#shared/client/client'
-import { statusTexts } from '#shared/language/receipt'
+import { kindTexts, statusTexts } from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -60,7 +60,12 @@ function row(app: ReferenceApp, first: Item) {
     item = next
     shown = next.updatedAt
     const sentence = h('span', { class: 'quiet' }, item.sentence)
-    fill(summary, h('strong', {}, app.t.kinds[item.kind]), ` ${amountsOf(app, item)} `, sentence)
+    fill(
+      summary,
+      h('strong', {}, kindTexts[item.kind][app.language]),
+      ` ${amountsOf(app, item)} `,
+      sentence,
+    )
     void load()
   }
   return { element, update }

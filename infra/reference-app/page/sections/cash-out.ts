@@ -3,17 +3,25 @@ import { money, type PageSection, type ReferenceApp } from '../app'
 import { field, h, select } from '../dom'
 import { fiatFor } from '../format'
 import { place, resume, step } from '../step'
-import { amountField } from './amount'
+import { amountField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
 
 /** Seconds in which the service may take the AUSD; at least five minutes are required. */
 const validForSeconds = 3_600n
 
+/** Signs a transfer of AUSD (10⁻⁶) out of the user's wallet. */
+const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
+  signTransfer(app.account, app.config.chain.ausd.domain, {
+    to,
+    valueMicro: BigInt(micro),
+    validBefore: (await app.chain.nowSeconds()) + validForSeconds,
+  })
+
 const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
 /** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
 export function cashOutSection(app: ReferenceApp): PageSection {
-  const { t, config, account: signer } = app
+  const { t, config } = app
   const { banks } = config.cashouts
   const names = banks.map(({ code, name }) => [code, name] as const)
   const nameOf = (code: string) => new Map(names).get(code) ?? code
@@ -62,16 +70,12 @@ export function cashOutSection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.youGive, money(app, value)],
-        [t.bankGets, money(app, fiatFor(value, quote.rate, 'down'), 'IDR')],
+        [t.bankGets, money(app, fiatFor(value, quote, 'down'), 'IDR')],
         [t.toAccount, `${nameOf(to.channelCode)} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
       label: t.signCashOut,
       run: async (say) => {
-        const authorization = await signTransfer(signer, config.chain.ausd.domain, {
-          to: config.chain.treasury,
-          valueMicro: BigInt(value),
-          validBefore: (await app.chain.nowSeconds()) + validForSeconds,
-        })
+        const authorization = await authorize(app, config.chain.treasury, value)
         const body = { quoteId: quote.id, authorization, bank: to }
         await place(app, { kind: 'cashout', body }, say)
       },
@@ -102,19 +106,11 @@ export function cashOutSection(app: ReferenceApp): PageSection {
 
 /** A transfer to any wallet; the service pays the gas. */
 export function sendSection(app: ReferenceApp): PageSection {
-  const { t, config, account } = app
-  const to = field(t.toWallet, h('input', { autocomplete: 'off', spellcheck: 'false' }))
+  const { t } = app
+  const to = walletField(app)
   const amount = amountField(app, () => 'AUSD')
   const form = step(app, t.signSend, [to.element, amount.element], async (say) => {
-    const wallet = to.read(
-      (text) => (/^0x[0-9a-fA-F]{40}$/.test(text) ? (text as `0x${string}`) : undefined),
-      t.notAWallet,
-    )
-    const authorization = await signTransfer(account, config.chain.ausd.domain, {
-      to: wallet,
-      valueMicro: BigInt(amount.read()),
-      validBefore: (await app.chain.nowSeconds()) + validForSeconds,
-    })
+    const authorization = await authorize(app, to.read(), amount.read())
     await place(app, { kind: 'send', body: { authorization } }, say)
     return t.sendAccepted
   })

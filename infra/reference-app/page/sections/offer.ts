@@ -1,7 +1,8 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { AnswerOf } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
-import { currencyOf, money, type ReferenceApp, time } from '../app'
+import { fiatOf } from '#shared/money/pair'
+import { money, type ReferenceApp, time } from '../app'
 import { facts, fill, h, liveContent } from '../dom'
 import { percentText } from '../format'
 import { type ShowProgress, step } from '../step'
@@ -27,7 +28,7 @@ export function showOffer(
 ): void {
   const { t, language } = app
   const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
-  const currency = currencyOf(pair)
+  const currency = fiatOf(pair)
   const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
   let isTaken = false
   const order = step(app, offer.label, [], async (say) => {
@@ -101,6 +102,6 @@ export const amountsOf = (
   app: ReferenceApp,
   { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>,
 ) =>
-  [fiat && pair ? money(app, fiat, currencyOf(pair)) : undefined, money(app, ausd)]
+  [fiat && pair ? money(app, fiat, fiatOf(pair)) : undefined, money(app, ausd)]
     .filter(Boolean)
     .join(' · ')

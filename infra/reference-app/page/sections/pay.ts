@@ -3,7 +3,7 @@ import { localOf, money, type PageSection, type ReferenceApp } from '../app'
 import { choice, h } from '../dom'
 import { ausdFor, durationText, fiatFor } from '../format'
 import { place, resume, step } from '../step'
-import { amountField } from './amount'
+import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
 
 /** Local money in: a top-up, which becomes collateral. */
@@ -25,7 +25,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.youPay, money(app, minor, currency)],
-        [t.about, money(app, ausdFor(minor, quote.rate))],
+        [t.about, money(app, ausdFor(minor, quote))],
       ],
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
@@ -65,7 +65,7 @@ export function repaySection(app: ReferenceApp): PageSection {
       quote,
       rows: [
         [t.owed, money(app, drawn)],
-        [t.youPay, money(app, fiatFor(drawn, quote.rate, 'up'), currency)],
+        [t.youPay, money(app, fiatFor(drawn, quote, 'up'), currency)],
       ],
       label: t.openCheckout,
       run: (say) => place(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),

@@ -2,23 +2,19 @@ import type { GetRecord } from '#shared/api/record'
 import type { AnswerOf } from '#shared/api/route'
 import { okOf } from '#shared/client/client'
 import { money, type PageSection, type ReferenceApp, time } from '../app'
-import { facts, field, fill, h } from '../dom'
+import { facts, fill, h } from '../dom'
 import { step } from '../step'
+import { walletField } from './fields'
 
 type CreditRecord = AnswerOf<typeof GetRecord>
 
 /** The public credit record of any wallet; needs no session. */
 export function recordSection(app: ReferenceApp): PageSection {
   const { t, client } = app
-  const input = h('input', { value: app.account.address, autocomplete: 'off', spellcheck: 'false' })
-  const wallet = field(t.toWallet, input)
+  const wallet = walletField(app, app.account.address)
   const shown = h('div')
   const look = step(app, t.showRecord, [wallet.element], async () => {
-    const address = wallet.read(
-      (text) => (/^0x[0-9a-fA-F]{40}$/.test(text) ? text : undefined),
-      t.notAWallet,
-    )
-    const record = okOf(await client.record(address))
+    const record = okOf(await client.record(wallet.read()))
     fill(shown, recordOf(app, record))
     return record.indexer === 'ok' ? t.recordShown : t.historyUnavailable
   })

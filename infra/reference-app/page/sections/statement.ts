@@ -1,7 +1,8 @@
 import type { AnswerOf } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import { okOf } from '#shared/client/client'
-import { currencyOf, money, type PageSection, type ReferenceApp, time } from '../app'
+import { fiatOf } from '#shared/money/pair'
+import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
@@ -78,7 +79,7 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
         'td',
         { class: 'number' },
         money(app, item.ausd),
-        item.fiat && item.pair ? h('small', {}, money(app, item.fiat, currencyOf(item.pair))) : '',
+        item.fiat && item.pair ? h('small', {}, money(app, item.fiat, fiatOf(item.pair))) : '',
       ),
     ),
   )

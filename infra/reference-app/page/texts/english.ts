@@ -154,7 +154,6 @@ export const english = {
 
   nothingYet: 'Nothing yet. Start with Top up.',
   showOlder: 'Show older items',
-  kinds: { topup: 'Top-up', settlement: 'Debt repayment', cashout: 'Cash-out', send: 'Transfer' },
   receipt: 'Receipt to print',
   status: 'Status',
   reason: 'Reason',

@@ -137,12 +137,6 @@ export const indonesian: Texts = {
 
   nothingYet: 'Belum ada transaksi. Mulai dengan Top up.',
   showOlder: 'Tampilkan yang lebih lama',
-  kinds: {
-    topup: 'Top up',
-    settlement: 'Pelunasan pinjaman',
-    cashout: 'Penarikan dana',
-    send: 'Transfer',
-  },
   receipt: 'Bukti untuk dicetak',
   status: 'Status',
   reason: 'Alasan',

@@ -139,12 +139,6 @@ export const malay: Texts = {
 
   nothingYet: 'Belum ada apa-apa. Mulakan dengan Tambah nilai.',
   showOlder: 'Paparkan yang lebih lama',
-  kinds: {
-    topup: 'Tambah nilai',
-    settlement: 'Bayaran pinjaman',
-    cashout: 'Pengeluaran',
-    send: 'Pindahan',
-  },
   receipt: 'Resit untuk dicetak',
   status: 'Status',
   reason: 'Sebab',

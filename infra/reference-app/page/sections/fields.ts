@@ -1,3 +1,4 @@
+import { isAddress } from 'viem'
 import type { Currency } from '#shared/money/money'
 import type { ReferenceApp } from '../app'
 import { field, h } from '../dom'
@@ -18,5 +19,16 @@ export function amountField({ t, language }: ReferenceApp, currency: () => Curre
     element,
     update,
     read: () => read((text) => parseAmount(text, currency(), language), t.notAnAmount(example())),
+  }
+}
+
+/** Field for any wallet; `read` returns its address as it was typed. */
+export function walletField({ t }: ReferenceApp, value = '') {
+  const input = h('input', { value, autocomplete: 'off', spellcheck: 'false' })
+  const { element, read } = field(t.toWallet, input)
+  return {
+    element,
+    read: () =>
+      read((text) => (isAddress(text, { strict: false }) ? text : undefined), t.notAWallet),
   }
 }
