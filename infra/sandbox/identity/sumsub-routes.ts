@@ -32,40 +32,41 @@ export const sumsubRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/resources/applicants/:ref/one',
-    run: (request) =>
-      misbehaving(context, refuse, () => {
-        const wrong = signatureFault(request, '', context)
-        if (wrong) return refuse(401, wrong)
-        const ref = param(request, 'ref')
-        const wallet = /^-;externalUserId=(.+)$/.exec(ref)?.[1]
-        const applicant = context.book.find(
-          'applicants',
-          (one) =>
-            one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
-        )
-        const body = applicant && applicantBody(applicant, context.config.identity.level)
-        return body ? Response.json(body) : refuse(404, 'Applicant not found')
-      }),
+    run: lookUp(context, (request) => {
+      const ref = param(request, 'ref')
+      const wallet = /^-;externalUserId=(.+)$/.exec(ref)?.[1]
+      const applicant = context.book.find(
+        'applicants',
+        (one) =>
+          one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
+      )
+      const body = applicant && applicantBody(applicant, context.config.identity.level)
+      return body ? Response.json(body) : refuse(404, 'Applicant not found')
+    }),
   },
   {
     method: 'GET',
     path: '/resources/checks/latest',
-    run: (request) =>
-      misbehaving(context, refuse, () => {
-        const wrong = signatureFault(request, '', context)
-        if (wrong) return refuse(401, wrong)
-        const query = new URL(request.url).searchParams
-        const ref = query.get('applicantId')
-        const applicant = context.book.find(
-          'applicants',
-          (one) => one.provider === 'sumsub' && one.providerRef === ref,
-        )
-        if (query.get('type') !== 'SIMILAR_SEARCH' || !applicant?.standing)
-          return refuse(404, 'Check not found')
-        return Response.json({ checks: [duplicatesBody(samePerson(context, applicant))] })
-      }),
+    run: lookUp(context, (request) => {
+      const query = new URL(request.url).searchParams
+      const ref = query.get('applicantId')
+      const applicant = context.book.find(
+        'applicants',
+        (one) => one.provider === 'sumsub' && one.providerRef === ref,
+      )
+      if (query.get('type') !== 'SIMILAR_SEARCH' || !applicant?.standing)
+        return refuse(404, 'Check not found')
+      return Response.json({ checks: [duplicatesBody(samePerson(context, applicant))] })
+    }),
   },
 ]
+
+/** A signed look-up, which an active fault may hit. */
+const lookUp = (context: Context, answer: (request: Call) => Response) => (request: Call) =>
+  misbehaving(context, refuse, () => {
+    const wrong = signatureFault(request, '', context)
+    return wrong ? refuse(401, wrong) : answer(request)
+  })
 
 function signatureFault(request: Call, body: string, { config }: Context): string | null {
   const { appToken, secretKey } = config.identity

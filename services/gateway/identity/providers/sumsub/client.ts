@@ -65,9 +65,7 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     return { url: hostedLink(url), ref: null }
   },
   async lookUp(wallet) {
-    const path = personPath(wallet)
-    const headers = signedHeaders(options, 'GET', path, '')
-    const { status, body } = await getFromProvider(`${options.apiUrl}${path}`, headers)
+    const { status, body } = await get(options, personPath(wallet))
     if (status === 404) return nobody(body)
     const sandbox = !options.appToken.startsWith('prd:')
     const asked = { wallet, level: options.level, sandbox, nowMs: options.clock() }
@@ -76,16 +74,14 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     return found
   },
   async findSamePerson(wallet, applicantId) {
-    const get = (path: string) =>
-      getFromProvider(`${options.apiUrl}${path}`, signedHeaders(options, 'GET', path, ''))
-    const { status, body } = await get(duplicatesPath(applicantId))
+    const { status, body } = await get(options, duplicatesPath(applicantId))
     // The level has no such check, or it has not run: that is not "no duplicates".
     if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
     const found = duplicatesIn(body)
     if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
     const ids = found.applicantIds.filter((id) => id !== applicantId)
     const walletsOf = async (id: string) => {
-      const applicant = await get(applicantPath(id))
+      const applicant = await get(options, applicantPath(id))
       return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404: deleted since.
     }
     const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletsOf))
@@ -93,6 +89,9 @@ export const sumsub = (options: SumsubOptions): IdentityProvider => ({
     return ids.length > duplicatesMax || found.isUnnamed ? [...others, null] : others
   },
 })
+
+const get = (options: SumsubOptions, path: string) =>
+  getFromProvider(`${options.apiUrl}${path}`, signedHeaders(options, 'GET', path, ''))
 
 /** Fields we read of a duplicates check, all of which may be null; the matching items are personal data. */
 const Duplicates = Type.Object({
