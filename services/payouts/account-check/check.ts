@@ -11,6 +11,7 @@ import { lockWallet } from '../cashout.store'
 import type { Context } from '../context'
 import { checkAccount } from '../decide'
 import type { Channel, HolderVerdict } from '../provider'
+import { findListed } from '../request/bank'
 import {
   countChecks,
   countChecksOf,
@@ -40,11 +41,7 @@ type Asked = ReadRequestOf<typeof AccountCheck>
  */
 export const answerAccountCheck = (context: Context): Handler =>
   handler(AccountCheck, async (asked) => {
-    const listed = await context.channels.find(asked.bank.channelCode).then(
-      (channel) => ({ channel }),
-      () => undefined,
-    )
-    // Already logged where the list is fetched.
+    const listed = await findListed(context.channels, asked.bank.channelCode)
     if (!listed) return ok({ verdict: 'cannot_tell' })
     const refused = await refusalOf(context, asked, listed.channel)
     if (refused) return refused

@@ -56,6 +56,15 @@ export function openChannels(options: {
   }
 }
 
+/**
+ * Finds the bank of a code, which may be none; undefined without a list, which is logged where it is fetched.
+ */
+export const findListed = (channels: Channels, code: string) =>
+  channels.find(code).then(
+    (channel) => ({ channel }),
+    () => undefined,
+  )
+
 /** Bank account of the payee: personal data, in memory only while a transfer is ordered. */
 export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
 

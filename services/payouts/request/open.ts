@@ -35,6 +35,7 @@ import { expire, orderTake } from '../onchain/advance'
 import { pauses } from '../schema.store'
 import type { Balance } from '../treasury/balance'
 import { isCovered } from '../treasury/reserve'
+import { findListed } from './bank'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
@@ -126,11 +127,8 @@ async function check(
 }
 
 async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: bigint) {
-  const found = await context.channels.find(asked.bank.channelCode).then(
-    (channel) => ({ channel }),
-    () => undefined,
-  )
-  if (!found) return 'provider_unavailable' // Already logged where the list is fetched.
+  const found = await findListed(context.channels, asked.bank.channelCode)
+  if (!found) return 'provider_unavailable'
   return checkBank(asked.bank, fiatMinor, found.channel, context.accountLengths)
 }
 
