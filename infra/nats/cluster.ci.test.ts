@@ -25,6 +25,8 @@ afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]()
 })
 
+type Replica = { name: string; offline?: boolean }
+
 const copies = async () =>
   Object.fromEntries(
     await Promise.all(
@@ -63,6 +65,21 @@ describe('a cluster of three nodes', () => {
   test('has one replica of each stream by default', async () => {
     await provision()
     await become('1, 1 of them current')
+  })
+
+  test('gets three replicas of each stream once a node has come back', async () => {
+    const leader = await cluster.leader()
+    const away = cluster.nodes.find((node) => node !== leader)!
+    await away.end('SIGTERM')
+    await waitUntil('the leader calling it offline', async () => {
+      const state = await (await fetch(`${leader.monitorUrl}/jsz`)).json()
+      const { replicas } = (state as { meta_cluster: { replicas: Replica[] } }).meta_cluster
+      return replicas.some(({ name, offline }) => name === away.name && offline)
+    })
+    const provisioned = provision(3, leader)
+    await away.start()
+    await provisioned
+    await become('3, 3 of them current')
   })
 
   test('gets three replicas of each stream by one setting, and keeps the stored messages', async () => {

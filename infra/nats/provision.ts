@@ -27,10 +27,14 @@ export type Provisioning = {
 /** JetStream error codes: stream not found, consumer exists with another configuration. */
 const streamMissing = 10059
 const consumerDiffers = 10148
-/** Error codes of a cluster without a leader (nats-server's `errors.json`). */
-const leaderless = [10008, 10009]
+/**
+ * Error codes of a cluster without a leader, of one that has not heard from a node since its start
+ * ("no suitable peers"), and of a stream or consumer on such a node (nats-server's `errors.json`;
+ * seen with 2.14).
+ */
+const nodesMissing = [10008, 10009, 10005, 10118, 10119]
 /** Another node may not know a stream yet that was just created (seen with 2.14). */
-const unheardOf = [...leaderless, streamMissing]
+const unheardOf = [...nodesMissing, streamMissing]
 /** Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
@@ -131,7 +135,7 @@ async function ensureStream(
   }
   const add = () => manager.streams.add({ ...plan, num_replicas: replicas })
   try {
-    await onceAgreed(leaderless, () =>
+    await onceAgreed(nodesMissing, () =>
       update().catch(async (error) => {
         if (numberOf(error) !== streamMissing) throw error
         await add().catch(update) // Another run may have added it first.
