@@ -2,22 +2,12 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'nats'
-import {
-  type Address,
-  createTestClient,
-  createWalletClient,
-  type Hex,
-  http,
-  type LocalAccount,
-  publicActions,
-} from 'viem'
+import { type Address, createTestClient, type Hex, http, type LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, toAccount } from 'viem/accounts'
 import { trickWalletAbi, trickWalletBytecode } from '#infra/contracts/artifacts.gen'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
-import { bid } from '#infra/local/fees'
-import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
@@ -26,7 +16,7 @@ import { idFor } from '#shared/ids'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
-import { fund, verifiedUser } from '../support/people'
+import { fund, newCaller, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { type broken, explained, happens, openBooks, readerOf, stolen } from './fixture'
 
@@ -123,21 +113,8 @@ describe('one wallet balance', () => {
 
 /** A contract wallet whose "signature" is whatever is asked for; it is signed in to by the same. */
 async function trickster(tell: number, lane = lanes[0]!) {
-  const { rpcUrl, chainId } = stack.info.chain
-  const account = privateKeyToAccount(devKey('admin'))
-  const chain = createWalletClient({ account, chain: chainOf(chainId), transport: http(rpcUrl) })
-  const reader = chain.extend(publicActions)
-  const hash = await chain.deployContract({
-    abi: trickWalletAbi,
-    bytecode: trickWalletBytecode,
-    args: [tell, lane as Hex],
-    gas: 1_000_000n,
-    ...(await bid(reader)),
-  })
-  const receipt = await waitUntil('the wallet being deployed', () =>
-    reader.getTransactionReceipt({ hash }).catch(() => undefined),
-  )
-  const address = receipt.contractAddress!
+  const { deploy } = await newCaller(stack)
+  const address = await deploy(trickWalletAbi, trickWalletBytecode, [tell, lane])
   await fund(stack, address, { ausdMicro: 20_000_000n, wei: 0n })
   const nothing = async (): Promise<Hex> => `0x${'00'.repeat(96)}`
   const signer: LocalAccount = toAccount({

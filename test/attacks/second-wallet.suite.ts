@@ -5,7 +5,7 @@ import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
-import { callerOf, newUser } from '../support/people'
+import { newCaller, newUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { servesTruth } from '../support/verify'
@@ -36,7 +36,8 @@ beforeAll(async () => {
   await first.until('collateral', (me) => me.collateral.value === checkout.ausd)
   await first.draw(3_000_000n)
   await outside.advance(termSeconds + graceSeconds + 1)
-  await callerOf(stack, 'wallet 9').call('markDefault', [first.account.address])
+  const stranger = await newCaller(stack)
+  await stranger.call('markDefault', [first.account.address])
   await first.until('the default', (me) => me.defaulted)
   second = await newUser(stack, { ausdMicro: 20_000_000n, wei: 10n ** 19n })
   await approve(second)

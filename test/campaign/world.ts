@@ -5,7 +5,7 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { openCopies } from '../scale/world'
-import { openContractWallets } from '../support/contract-wallets'
+import { deployWallet, walletSigner } from '../support/contract-wallets'
 import { fund } from '../support/people'
 import { quickChecks } from '../support/stack'
 
@@ -53,7 +53,6 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
   })
   const { stack, info } = copies
   const outside = outsideOf(info)
-  const contracts = openContractWallets(stack)
   return {
     ...{ stack, outside, wires: wires as World['wires'], retired: new Set() },
     newPerson: async (index) => {
@@ -61,7 +60,7 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
       const isContract = index % contractEvery === contractEvery - 1
       const owner = privateKeyToAccount(key)
       const signer = isContract
-        ? contracts.signerOf(await contracts.deploy(owner.address), owner)
+        ? walletSigner(await deployWallet(stack, owner.address), owner)
         : key
       const person = personOf(info, signer)
       await fund(stack, person.wallet, { ausdMicro: startMicro, wei: isContract ? 0n : startWei })

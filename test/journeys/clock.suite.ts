@@ -7,7 +7,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { groupStack } from '../runner/group'
-import { callerOf, verifiedUser } from '../support/people'
+import { chainSeconds, newCaller, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { servesTruth } from '../support/verify'
 
@@ -69,12 +69,11 @@ function startNotifier() {
 describe('the reminders of a debt', () => {
   test('reach the push service once each by the clock, by day, with a restart in between', async () => {
     await using notifier = startNotifier()
-    const chain = callerOf(stack, 'wallet 9')
     const [person, awake] = [await borrower(), await borrower()]
     for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
       expect((await user.post('/me/country', { country })).status).toBe(200)
     // At 03:00 in Malaysia, when it is afternoon in Brazil: so is each time of a reminder.
-    const now = await chain.nowSeconds()
+    const now = await chainSeconds(stack)
     await outside.advance(nextNoon(now) + 15 * hour - now)
     await person.draw(3_000_000n)
     await awake.draw(3_000_000n)
@@ -89,7 +88,7 @@ describe('the reminders of a debt', () => {
         notifier.idsOf(user.wallet).includes(`${user.wallet}:1:${kind}`),
       )
     for (const [kind, at] of Object.entries(moments)) {
-      await outside.advance(at - (await chain.nowSeconds()) + 60)
+      await outside.advance(at - (await chainSeconds(stack)) + 60)
       await arrived(awake, kind)
       expect(notifier.idsOf(person.wallet)).toEqual(expected)
       if (kind === 'due') {
@@ -118,7 +117,8 @@ describe('the clock of the sandbox', () => {
 
     await person.draw(2_000_000n)
     await outside.advance(termSeconds + graceSeconds + 1)
-    await callerOf(stack, 'wallet 9').call('markDefault', [person.account.address])
+    const stranger = await newCaller(stack)
+    await stranger.call('markDefault', [person.account.address])
     expect(await outcomeOf(person, 2)).toBe('Defaulted')
   })
 
@@ -132,7 +132,7 @@ describe('the clock of the sandbox', () => {
     const held = await person.until('a held top-up', (me) => {
       return me.collateral.pendingShares !== '0' && me
     })
-    const leftSeconds = Number(held.pendingUntil) - (await callerOf(stack, 'wallet 9').nowSeconds())
+    const leftSeconds = Number(held.pendingUntil) - (await chainSeconds(stack))
     expect(leftSeconds).toBeGreaterThan(day)
     const item = async () => {
       const { items } = okOf(await person.api.activity())

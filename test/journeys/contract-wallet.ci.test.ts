@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
-import { openContractWallets } from '../support/contract-wallets'
+import { deployWallet, walletSigner } from '../support/contract-wallets'
 import { ausdOf } from '../support/ledger'
 import { fund } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
@@ -15,14 +15,10 @@ let impostor: Person
 beforeAll(async () => {
   stack = await sharedStack()
   const owner = privateKeyToAccount(generatePrivateKey())
-  const wallets = openContractWallets(stack)
-  const address = await wallets.deploy(owner.address)
+  const address = await deployWallet(stack, owner.address)
   await fund(stack, address, { ausdMicro: 20_000_000n, wei: 0n })
-  person = personOf(stack.info, wallets.signerOf(address, owner))
-  impostor = personOf(
-    stack.info,
-    wallets.signerOf(address, privateKeyToAccount(generatePrivateKey())),
-  )
+  person = personOf(stack.info, walletSigner(address, owner))
+  impostor = personOf(stack.info, walletSigner(address, privateKeyToAccount(generatePrivateKey())))
 })
 
 describe('a contract wallet (ERC-1271)', () => {

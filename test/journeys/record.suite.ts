@@ -3,11 +3,12 @@ import { getAddress, keccak256, stringToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
+import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { refOf } from '#shared/chain/ref'
 import { groupStack } from '../runner/group'
-import { callerOf, verifiedUser } from '../support/people'
+import { callerOf, chainSeconds, newCaller, verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { servesTruth, recordTerms as terms, verify } from '../support/verify'
 
@@ -91,9 +92,8 @@ describe('the record of an unknown wallet', () => {
 /** Draws, and waits until the cycle is so old that it counts. */
 async function drawToCount(person: Person, micro: bigint): Promise<void> {
   await person.draw(micro)
-  const { nowSeconds } = callerOf(stack, 'wallet 9')
-  const countsAt = (await nowSeconds()) + terms.minCycleSeconds
-  await waitUntil('time passing', async () => (await nowSeconds()) >= countsAt)
+  const countsAt = (await chainSeconds(stack)) + terms.minCycleSeconds
+  await waitUntil('time passing', async () => (await chainSeconds(stack)) >= countsAt)
 }
 
 async function borrower(): Promise<Person> {
@@ -141,13 +141,13 @@ describe('the record of a wallet whose payment was reversed', () => {
     const person = await borrower()
     const wallet = person.account.address
     // A relayer of the test's own: a transaction of the service's keys would be in their way.
-    const relayer = callerOf(stack, 'wallet 8')
+    const relayer = await newCaller(stack)
     const grant = [keccak256(stringToHex('RELAYER_ROLE')), relayer.account.address]
-    await callerOf(stack, 'admin').call('grantRole', grant)
+    await callerOf(stack, devKey('admin')).call('grantRole', grant)
 
     await drawToCount(person, 4_000_000n)
     const ref = refOf(`card payment of ${wallet}`)
-    const paidAt = BigInt(await relayer.nowSeconds())
+    const paidAt = BigInt(await chainSeconds(stack))
     await relayer.call('repayFor', [ref, wallet, 4_000_000n, true, paidAt])
     const me = await person.until('the repayment', (seen) => seen.drawn === '0' && seen)
     expect(me).toMatchObject({
@@ -197,7 +197,8 @@ describe('the record of a wallet that paid, then paid late, then defaulted', () 
     await person.repay(3_000_000n)
     await person.draw(2_000_000n)
     await outsideOf(stack.info).advance(terms.termSeconds + terms.graceSeconds + 1)
-    await callerOf(stack, 'wallet 9').call('markDefault', [person.account.address])
+    const stranger = await newCaller(stack)
+    await stranger.call('markDefault', [person.account.address])
 
     const record = await waitUntil('three closed cycles', async () => {
       const seen = await servesTruth(stack, person.wallet)

@@ -1,24 +1,23 @@
 import {
+  type Abi,
+  createPublicClient,
   createTestClient,
   createWalletClient,
   type Hex,
   http,
   publicActions,
-  walletActions,
+  toHex,
 } from 'viem'
-import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
 import { bid } from '#infra/local/fees'
-import { devKey } from '#infra/local/keys'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-
-let minting: Promise<unknown> = Promise.resolve()
 
 /** Creates a user with an unused wallet and the given amounts of AUSD and native coin. */
 export async function newUser(
@@ -27,45 +26,34 @@ export async function newUser(
 ): Promise<Person> {
   const privateKey = generatePrivateKey()
   const person = personOf(stack.info, privateKey)
-  minting = minting.catch(() => {}).then(() => fund(stack, person.account.address, has))
-  await minting
+  await fund(stack, person.account.address, has)
   return person
 }
 
-/** Mints AUSD and sets native coin for a wallet. */
+/**
+ * Adds AUSD to a wallet and sets its native coin. Both are written into the chain's state: a mint
+ * would need the next nonce of the one minter, which suites in other processes take, too.
+ */
 export async function fund(
-  stack: RunningStack,
+  { info: { chain } }: RunningStack,
   wallet: Hex,
   has: { ausdMicro?: bigint; wei?: bigint },
 ) {
-  const { chain } = stack.info
   const client = createTestClient({
     mode: 'anvil',
     chain: chainOf(chain.chainId),
     transport: http(chain.rpcUrl),
-  })
-    .extend(publicActions)
-    .extend(walletActions)
+  }).extend(publicActions)
   if (has.wei !== 0n) await client.setBalance({ address: wallet, value: has.wei ?? walletWei })
   if (!has.ausdMicro) return
-  // The node chooses the nonce, because suites in other processes mint with the same key.
-  const account = privateKeyToAddress(devKey('admin'))
-  await client.impersonateAccount({ address: account })
-  const mint = {
-    address: chain.ausd as Hex,
-    abi: ausdAbi,
-    functionName: 'mint',
-    args: [wallet, has.ausdMicro],
-  } as const
-  const hash = await client.writeContract({
-    ...mint,
-    account,
-    gas: 120_000n,
-    ...(await bid(client)),
+  const ausd = { address: chain.ausd as Hex, abi: ausdAbi } as const
+  const heldMicro = await client.readContract({
+    ...ausd,
+    functionName: 'balanceOf',
+    args: [wallet],
   })
-  await waitUntil('AUSD being minted', () =>
-    client.getTransactionReceipt({ hash }).catch(() => undefined),
-  )
+  const params = [wallet, ausd.address, toHex(heldMicro + has.ausdMicro)]
+  await client.request({ method: 'anvil_dealERC20', params } as never)
 }
 
 /** Creates a user whose verification is final on the chain. */
@@ -79,25 +67,56 @@ export async function verifiedUser(
   return person
 }
 
-/** Returns calls of the credit line that are not the service's, by the development key of this name. */
-export function callerOf({ info: { chain } }: RunningStack, name: string) {
-  const account = privateKeyToAccount(devKey(name))
+/** Returns a new account with native coin that sends transactions of its own. */
+export async function newCaller(stack: RunningStack) {
+  const privateKey = generatePrivateKey()
+  const caller = callerOf(stack, privateKey)
+  await fund(stack, caller.account.address, {})
+  return caller
+}
+
+/** Returns what sends transactions by a key that no other process sends with at the same time. */
+export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
+  const account = privateKeyToAccount(privateKey)
   const client = createWalletClient({
     account,
     chain: chainOf(chain.chainId),
     transport: http(chain.rpcUrl),
   }).extend(publicActions)
-  /** Sends a call and waits until it is mined; throws if it reverted. */
-  const call = async (functionName: string, args: readonly unknown[]) => {
-    const request = { functionName, args, gas: 500_000n, ...(await bid(client)) }
-    const at = { address: chain.creditLine as Hex, abi: creditLineAbi }
-    const hash = await client.writeContract({ ...at, ...request } as never)
-    const receipt = await waitUntil(`${functionName} to be mined`, () =>
+  const mined = async (what: string, hash: Hex) => {
+    const receipt = await waitUntil(`${what} to be mined`, () =>
       client.getTransactionReceipt({ hash }).catch(() => undefined),
     )
-    if (receipt.status !== 'success') throw new Error(`${functionName} reverted`)
+    if (receipt.status !== 'success') throw new Error(`${what} reverted`)
+    return receipt
   }
-  /** Returns the time of the newest block, in unix seconds. */
-  const nowSeconds = async () => Number((await client.getBlock()).timestamp)
-  return { account, call, nowSeconds }
+  /** Sends a call and waits until it is mined; throws if it reverted. */
+  const send = async (
+    address: string,
+    abi: Abi,
+    functionName: string,
+    args: readonly unknown[],
+  ) => {
+    const call = { address: address as Hex, abi, functionName, args, gas: 500_000n }
+    return mined(functionName, await client.writeContract({ ...call, ...(await bid(client)) }))
+  }
+  return {
+    account,
+    send,
+    /** Sends a call of the credit line. */
+    call: (functionName: string, args: readonly unknown[]) =>
+      send(chain.creditLine, creditLineAbi, functionName, args),
+    /** Deploys a contract; returns its address. */
+    deploy: async (abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> => {
+      const contract = { abi, bytecode, args, gas: 1_000_000n, ...(await bid(client)) }
+      const receipt = await mined('a deployment', await client.deployContract(contract))
+      return receipt.contractAddress!
+    },
+  }
+}
+
+/** Returns the time of the newest block, in unix seconds. */
+export async function chainSeconds({ info: { chain } }: RunningStack): Promise<number> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) })
+  return Number((await client.getBlock()).timestamp)
 }
