@@ -67,6 +67,50 @@ describe('a successful call', () => {
   })
 })
 
+describe("the provider's clock", () => {
+  const hour = 3_600_000
+  const at = (ms: number) => new Date(Date.now() + ms).toUTCString()
+  const dated =
+    (date: string, reply = good) =>
+    async () => {
+      const response = await reply()
+      response.headers.set('date', date)
+      return response
+    }
+  /** Hours by which the client takes the clock to be ahead after these responses. */
+  const aheadAfter = async (...given: Reply[]) => {
+    const client = open()
+    for (const reply of given) {
+      replies = [reply, reply, reply]
+      await client.get('/x', { schema }).catch(() => {})
+    }
+    return Math.round(client.aheadMs() / hour)
+  }
+
+  test.each([2, -2, 23])('is read from the date of a response: %d hours ahead', async (hours) => {
+    expect(await aheadAfter(dated(at(hours * hour)))).toBe(hours)
+    expect(await aheadAfter(dated(at(hours * hour), problem(400, 'INVALID')))).toBe(hours)
+    expect(await aheadAfter(dated(at(hours * hour)), dated(at(0)))).toBe(0)
+  })
+
+  test.each([
+    ['of another day', at(-30 * hour)],
+    ['of 1970', new Date(0).toUTCString()],
+    ['of another century', at(100 * 365 * 24 * hour)],
+    ['without a zone', at(3 * hour).replace(' GMT', '')],
+    ['that is a number', String(Date.now())],
+    ['that is no date', 'soon'],
+  ])('keeps its last value after a date %s', async (_, date) => {
+    expect(await aheadAfter(dated(date))).toBe(0)
+    expect(await aheadAfter(dated(at(2 * hour)), dated(date))).toBe(2)
+  })
+
+  test('is not read from the error page of a proxy', async () => {
+    const page = () => new Response('<h1>Bad Gateway</h1>', { status: 502 })
+    expect(await aheadAfter(dated(at(5 * hour), page))).toBe(0)
+  })
+})
+
 test('each account uses its own key', async () => {
   const log = openLog('payments', 'silent')
   for (const account of ['ID', 'MY'] as const) {
@@ -167,6 +211,14 @@ describe('a 429', () => {
   test.each([
     ['the longer of both', () => ({ 'Retry-After': '40', 'Rate-Limit-Reset': '70' }), 70],
     ['a date', () => ({ 'Retry-After': new Date(Date.now() + 50_000).toUTCString() }), 50],
+    [
+      "a date by the provider's clock",
+      () => ({
+        'Retry-After': new Date(Date.now() + 7_250_000).toUTCString(),
+        Date: new Date(Date.now() + 7_200_000).toUTCString(),
+      }),
+      50,
+    ],
     ['two minutes at most', () => ({ 'Retry-After': '86400' }), 120],
   ] as const)('is waited out by %s', async (_, headers, seconds) => {
     const startedAt = performance.now()

@@ -222,7 +222,16 @@ async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
 
 /** `Date` has whole seconds, and a response takes some: smaller differences say nothing. */
 const leastAheadMs = 60_000
-const aheadFrom = (ms: number): number => (Math.abs(ms) < leastAheadMs ? 0 : ms)
+/** Clocks are hours wrong, not days: a `Date` further away is a fault of its own. */
+const mostAheadMs = 24 * 3_600_000
+
+/** Returns how far a response's `Date` (RFC 9110: always in GMT) is ahead; undefined if it says nothing. */
+function aheadBy(headers: Headers, nowMs: number): number | undefined {
+  const date = headers.get('date') ?? ''
+  const ms = date.endsWith(' GMT') ? Date.parse(date) - nowMs : Number.NaN
+  if (!(Math.abs(ms) <= mostAheadMs)) return undefined
+  return Math.abs(ms) < leastAheadMs ? 0 : ms
+}
 
 async function exchange(call: Call, means: Means, deadlineMs: number): Promise<Outcome> {
   const { endpoint, url, method, headers, body } = call
@@ -234,19 +243,25 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { status } = response
-  const theirsMs = Date.parse(response.headers.get('date') ?? '')
-  if (!Number.isNaN(theirsMs)) means.ahead.ms = aheadFrom(theirsMs - means.clock())
+  const aheadMs = aheadBy(response.headers, means.clock())
   if (status === 429) {
     void response.body?.cancel()
-    return { busyForMs: retryAfterMs(response.headers, means.clock()) }
+    return { busyForMs: retryAfterMs(response.headers, means.clock() + (aheadMs ?? 0)) }
   }
   const restMs = exhaustedForMs(response.headers)
   if (restMs > 0) means.limit.block(endpoint, restMs)
   const read = parseExact(await readBody(response, endpoint))
+  const outcome = outcomeOf(call, status, read)
+  // Only what the provider itself responded: the page of a proxy in front has a clock of its own.
+  if (!('unknown' in outcome)) means.ahead.ms = aheadMs ?? means.ahead.ms
+  return outcome
+}
+
+function outcomeOf(call: Call, status: number, read: unknown): Outcome {
   if (status >= 200 && status < 300) return accepted(call, read)
   const refusal = refuses(status) ? refusalFrom(status, read) : undefined
   if (refusal) return { refused: refusal }
-  return { unknown: new ProviderUnknown(`${endpoint} returned ${status}`) }
+  return { unknown: new ProviderUnknown(`${call.endpoint} returned ${status}`) }
 }
 
 /** A 4xx means that nothing was done, except for 408 and 425, which concern timing. */
