@@ -1,7 +1,7 @@
 import { balanceEndpoints } from './balance'
 import { holderControls, holderEndpoints } from './channels/holder'
 import type { Config } from './config'
-import type { Context } from './context'
+import { type Context, nowMs } from './context'
 import { bookControls } from './controls/book-controls'
 import { chainControls } from './controls/chain-controls'
 import { controlRoutes } from './controls/control'
@@ -74,21 +74,35 @@ export function openSandbox(config: Config): Sandbox {
   }
 }
 
+/** Gives each response the `Date` of the provider's clock. */
+const dated = (context: Context, routes: readonly Route[]): Route[] =>
+  routes.map(({ method, path, run }) => ({
+    method,
+    path,
+    async run(request) {
+      const response = await run(request)
+      response.headers.set('Date', new Date(nowMs(context)).toUTCString())
+      return response
+    },
+  }))
+
 const routesOf = (context: Context): Route[] => [
   { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
   ...appRoutes(context),
-  ...behindDoor(context, [
-    ...sessionEndpoints,
-    ...paymentEndpoints,
-    ...refundEndpoints,
-    ...payoutEndpoints,
-    ...payoutV3Endpoints,
-    ...holderEndpoints,
-    ...transactionEndpoints,
-    ...balanceEndpoints,
+  ...dated(context, [
+    ...behindDoor(context, [
+      ...sessionEndpoints,
+      ...paymentEndpoints,
+      ...refundEndpoints,
+      ...payoutEndpoints,
+      ...payoutV3Endpoints,
+      ...holderEndpoints,
+      ...transactionEndpoints,
+      ...balanceEndpoints,
+    ]),
+    ...sumsubRoutes(context),
+    ...personaRoutes(context),
   ]),
-  ...sumsubRoutes(context),
-  ...personaRoutes(context),
   ...checkoutRoutes(context),
   ...identityRoutes(context),
   ...controlRoutes([

@@ -14,6 +14,7 @@ import {
   refusalFrom,
   retryAfterMs,
 } from '#shared/provider/answer'
+import { openProviderClock, type ProviderClock } from '#shared/provider/clock'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 
@@ -94,7 +95,7 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
     ...(options.copies && { copies: options.copies }),
     alsoCalledByOthers: options.account === 'ID' ? calledByTwoServices : [],
   })
-  const ahead = { ms: 0 }
+  const theirs = openProviderClock(clock)
   const authorization = `Basic ${Buffer.from(`${options.secretKey}:`).toString('base64')}`
   const run = async (method: Call['method'], path: string, asked: Writing<TSchema>) => {
     const call: Call = {
@@ -106,12 +107,12 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
       schema: asked.schema,
       endsAt: clock() + (asked.deadlineMs ?? deadlineDefaultMs),
     }
-    return repeat(call, { ...options, clock, limit, ahead })
+    return repeat(call, { ...options, clock, limit, theirs })
   }
   return {
     account: options.account,
-    aheadMs: () => ahead.ms,
-    now: () => clock() + ahead.ms,
+    aheadMs: theirs.aheadMs,
+    now: theirs.now,
     get: (path, asked) => run('GET', path, asked) as never,
     post: (path, asked) => run('POST', path, asked) as never,
   }
@@ -132,8 +133,7 @@ type Means = {
   log: Log
   clock: Clock
   limit: RateLimit
-  /** As `ProviderClient.aheadMs`. */
-  ahead: { ms: number }
+  theirs: ProviderClock
 }
 
 async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>> {
@@ -220,19 +220,6 @@ async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
   }
 }
 
-/** `Date` has whole seconds, and a response takes some: smaller differences say nothing. */
-const leastAheadMs = 60_000
-/** Clocks are hours wrong, not days: a `Date` further away is a fault of its own. */
-const mostAheadMs = 24 * 3_600_000
-
-/** Returns how far a response's `Date` (RFC 9110: always in GMT) is ahead; undefined if it says nothing. */
-function aheadBy(headers: Headers, nowMs: number): number | undefined {
-  const date = headers.get('date') ?? ''
-  const ms = date.endsWith(' GMT') ? Date.parse(date) - nowMs : Number.NaN
-  if (!(Math.abs(ms) <= mostAheadMs)) return undefined
-  return Math.abs(ms) < leastAheadMs ? 0 : ms
-}
-
 async function exchange(call: Call, means: Means, deadlineMs: number): Promise<Outcome> {
   const { endpoint, url, method, headers, body } = call
   const response = await fetch(url, {
@@ -243,17 +230,17 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { status } = response
-  const aheadMs = aheadBy(response.headers, means.clock())
   if (status === 429) {
     void response.body?.cancel()
-    return { busyForMs: retryAfterMs(response.headers, means.clock() + (aheadMs ?? 0)) }
+    means.theirs.read(response.headers)
+    return { busyForMs: retryAfterMs(response.headers, means.theirs.now()) }
   }
   const restMs = exhaustedForMs(response.headers)
   if (restMs > 0) means.limit.block(endpoint, restMs)
   const read = parseExact(await readBody(response, endpoint))
   const outcome = outcomeOf(call, status, read)
   // Only what the provider itself responded: the page of a proxy in front has a clock of its own.
-  if (!('unknown' in outcome)) means.ahead.ms = aheadMs ?? means.ahead.ms
+  if (!('unknown' in outcome)) means.theirs.read(response.headers)
   return outcome
 }
 

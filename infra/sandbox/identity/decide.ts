@@ -1,4 +1,4 @@
-import { type Context, nowText } from '../context'
+import { type Context, nowMs, nowText } from '../context'
 import { randomHex } from '../ids'
 import type { Applicant, IdentityProvider, Standing } from '../records'
 import { personaEvent } from './persona-event'
@@ -95,7 +95,7 @@ function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Sta
 }
 
 // Receivers order events by this time, so every event gets its own millisecond.
-function strictlyLaterMs({ book }: Context): number {
-  const decidedMs = book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
-  return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), Date.now())
+function strictlyLaterMs(context: Context): number {
+  const decidedMs = context.book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
+  return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), nowMs(context))
 }

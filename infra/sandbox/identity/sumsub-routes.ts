@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Context } from '../context'
+import { type Context, nowMs } from '../context'
 import { randomHex } from '../ids'
 import { type Call, isObject, param, type Route } from '../route'
 import { applicantOf, samePerson } from './decide'
@@ -68,11 +68,11 @@ const lookUp = (context: Context, answer: (request: Call) => Response) => (reque
     return wrong ? refuse(401, wrong) : answer(request)
   })
 
-function signatureFault(request: Call, body: string, { config }: Context): string | null {
-  const { appToken, secretKey } = config.identity
+function signatureFault(request: Call, body: string, context: Context): string | null {
+  const { appToken, secretKey } = context.config.identity
   const seconds = request.headers.get('x-app-access-ts') ?? ''
   if (request.headers.get('x-app-token') !== appToken) return 'Invalid app token'
-  const skewSeconds = Math.abs(Date.now() / 1000 - Number(seconds))
+  const skewSeconds = Math.abs(nowMs(context) / 1000 - Number(seconds))
   if (!/^\d+$/.test(seconds) || skewSeconds > clockSkewMaxSeconds) return 'Request timestamp is off'
   const { pathname, search } = new URL(request.url)
   const signed = `${seconds}${request.method}${pathname}${search}${body}`

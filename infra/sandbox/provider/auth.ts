@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
-import { type Context, nowMs } from '../context'
+import type { Context } from '../context'
 import { noFaults } from '../faults'
 import { hasForm } from '../ids'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
@@ -39,13 +39,12 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
     path,
     async run(request) {
       const { chance, faults, config } = context
-      const date = { Date: new Date(nowMs(context)).toUTCString() }
-      let headers: Record<string, string> = date
+      let headers: Record<string, string> = {}
       try {
         await Bun.sleep(faults.api.delayMs)
         const account = accountOf(request, config)
         const budget = count(account, `${method} ${path}`)
-        headers = { ...budget.headers, ...date }
+        headers = budget.headers
         const { rateLimitRate } = faults.api
         // As observed, occasional 429s come with calls left; at a rate of 1 none are left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }

@@ -1,4 +1,4 @@
-import type { Context, Draft, Webhooks } from '../context'
+import { type Context, type Draft, nowMs, type Webhooks } from '../context'
 import type { Webhook, WebhookAttempt } from '../records'
 import { ladder } from './retry-schedule'
 import { headersOf } from './signing'
@@ -87,10 +87,11 @@ async function attempt(
 }
 
 async function handOver(
-  { config }: Context,
+  context: Context,
   webhook: Webhook,
   closing: AbortSignal,
 ): Promise<WebhookAttempt> {
+  const { config } = context
   const startedMs = Date.now()
   const made = (status: number | null, answer: string): WebhookAttempt => ({
     at: new Date(startedMs).toISOString(),
@@ -102,7 +103,7 @@ async function handOver(
   try {
     const response = await fetch(`${config.gatewayUrl}/webhooks/${path}`, {
       method: 'POST',
-      headers: headersOf(webhook, config, startedMs),
+      headers: headersOf(webhook, config, nowMs(context)),
       body: webhook.body,
       redirect: 'manual',
       signal: AbortSignal.any([closing, AbortSignal.timeout(ladder[webhook.source].timeoutMs)]),

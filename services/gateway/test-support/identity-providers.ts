@@ -89,6 +89,7 @@ const personaSpeaker: Speaker = {
       apiKey: `persona_${environment}_key`,
       webhookSecrets: secrets,
       templateId: level,
+      clock: () => nowMs,
     }),
   say: ({ verdict, subject, occurredAtMs, level: said = level }) =>
     JSON.stringify({

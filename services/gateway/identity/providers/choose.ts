@@ -20,6 +20,7 @@ export function identityProviderOf(config: IdentityConfig, clock: Clock): Identi
   const common = {
     apiUrl: config.identityApiUrl,
     webhookSecrets: config.identityWebhookSecrets,
+    clock,
   }
   if (config.identityProvider === 'persona')
     return persona({
@@ -32,6 +33,5 @@ export function identityProviderOf(config: IdentityConfig, clock: Clock): Identi
     appToken: config.identityAppToken,
     secretKey: config.identitySecretKey,
     level: config.identityLevel,
-    clock,
   })
 }

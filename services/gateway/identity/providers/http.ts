@@ -1,36 +1,57 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '#platform/clock'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import { readBody } from '#shared/provider/answer'
+import { openProviderClock } from '#shared/provider/clock'
 import { ProviderDown } from '../provider'
 
 const callDeadlineMs = 5_000
 
-type Call = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string }
+type Call = { method: 'GET' | 'POST'; url: string; body: string }
 
-/** Sends a POST to the provider's API; throws `ProviderDown` unless the response is a JSON object. */
-export async function postToProvider(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<Record<string, unknown>> {
-  const json = { 'Content-Type': 'application/json', ...headers }
-  const { status, text } = await call(url, { method: 'POST', headers: json, body })
-  if (status < 200 || status > 299) throw answered(status)
-  return objectOf(text)
+/** The API of an identity provider. Each call throws `ProviderDown` when there is no clear response. */
+export type IdentityApi = {
+  /** Sends JSON; returns the JSON object of a 2xx. */
+  readonly post: (path: string, body: string) => Promise<Record<string, unknown>>
+  /** Returns a JSON object with status 200 or 404; the caller interprets a 404. */
+  readonly get: (path: string) => Promise<{ status: 200 | 404; body: Record<string, unknown> }>
+  /** The time by the provider's clock, unix ms. */
+  readonly now: () => number
 }
 
 /**
- * Sends a GET. Returns a JSON object with status 200 or 404, and the caller interprets a 404; throws
- * `ProviderDown` for anything else, such as a proxy's error page.
+ * Opens the API. `headersAt` makes the headers of a request at a time of the provider's clock (unix ms), by
+ * which a signature is too old or too new: a refused request is repeated if that clock turns out to differ.
  */
-export async function getFromProvider(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: 200 | 404; body: Record<string, unknown> }> {
-  const { status, text } = await call(url, { method: 'GET', headers })
-  if (status !== 200 && status !== 404) throw answered(status)
-  return { status, body: objectOf(text) }
+export function openIdentityApi(
+  apiUrl: string,
+  clock: Clock,
+  headersAt: (nowMs: number, method: Call['method'], path: string, body: string) => HeadersOf,
+): IdentityApi {
+  const theirs = openProviderClock(clock)
+  const send = async (method: Call['method'], path: string, body: string) => {
+    const once = () =>
+      call({ method, url: `${apiUrl}${path}`, body }, headersAt(theirs.now(), method, path, body))
+    const first = await once()
+    const isRefused = first.status >= 400 && first.status < 500
+    return theirs.read(first.headers) && isRefused ? once() : first
+  }
+  return {
+    post: async (path, body) => {
+      const { status, text } = await send('POST', path, body)
+      if (status < 200 || status > 299) throw answered(status)
+      return objectOf(text)
+    },
+    get: async (path) => {
+      const { status, text } = await send('GET', path, '')
+      if (status !== 200 && status !== 404) throw answered(status)
+      return { status, body: objectOf(text) }
+    },
+    now: theirs.now,
+  }
 }
+
+type HeadersOf = Readonly<Record<string, string>>
 
 const calls = timer({
   what: 'identity_call_duration',
@@ -39,19 +60,21 @@ const calls = timer({
   buckets: requestSeconds,
 })
 
-async function call(url: string, { method, headers, body }: Call) {
+const json = { 'Content-Type': 'application/json' }
+
+async function call({ method, url, body }: Call, headers: HeadersOf) {
   const startedMs = performance.now()
   try {
     const response = await fetch(url, {
       method,
-      headers: { Accept: 'application/json', ...headers },
-      ...(body === undefined ? {} : { body }),
+      headers: { Accept: 'application/json', ...(body && json), ...headers },
+      ...(body && { body }),
       redirect: 'error',
       signal: AbortSignal.timeout(callDeadlineMs),
     })
     const text = await readBody(response, 'the identity provider')
     calls.since(startedMs, { method, outcome: 'answered' })
-    return { status: response.status, text }
+    return { status: response.status, text, headers: response.headers }
   } catch (error) {
     calls.since(startedMs, { method, outcome: 'failed' })
     throw new ProviderDown('no response from the identity provider', { cause: error })

@@ -1,3 +1,4 @@
+import type { Clock } from '#platform/clock'
 import {
   type Finding,
   type IdentityProvider,
@@ -5,7 +6,7 @@ import {
   referenceOf,
   type Statement,
 } from '../../provider'
-import { getFromProvider, hostedLink, postToProvider, textOf } from '../http'
+import { hostedLink, openIdentityApi, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
 /** `webhookSecrets` can be in any order; all are tried. */
@@ -15,6 +16,7 @@ export type PersonaOptions = {
   apiKey: string
   webhookSecrets: readonly string[]
   templateId: string
+  clock: Clock
 }
 
 /** Pinned, so that a change of the account's default has no effect. */
@@ -31,11 +33,12 @@ export function persona(options: PersonaOptions): IdentityProvider {
     'Persona-Version': version,
     'Key-Inflection': 'kebab',
   }
-  const inquiries = `${options.apiUrl}/api/v1/inquiries`
-  const post = (path: string, body: string) => postToProvider(`${inquiries}${path}`, headers, body)
+  const api = openIdentityApi(options.apiUrl, options.clock, () => headers)
+  const inquiries = '/api/v1/inquiries'
+  const post = (path: string, body: string) => api.post(`${inquiries}${path}`, body)
   const pageOf = async (asked: Filter, after: string | undefined) => {
     const query = queryOf(asked, after)
-    const { status, body } = await getFromProvider(`${inquiries}?${query}`, headers)
+    const { status, body } = await api.get(`${inquiries}?${query}`)
     // A missing list is an error; only an empty list means that the user is unknown.
     if (status !== 200) throw new ProviderDown(`the identity provider returned ${status}`)
     const page = readInquiries(body, asked)
@@ -80,10 +83,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
      * to consolidate the accounts of one person ("Consolidate Accounts"): by default each reference has its own.
      */
     async findSamePerson(wallet, inquiryId, isOurs) {
-      const { status, body } = await getFromProvider(
-        `${inquiries}/${encodeURIComponent(inquiryId)}`,
-        headers,
-      )
+      const { status, body } = await api.get(`${inquiries}/${encodeURIComponent(inquiryId)}`)
       if (status !== 200) throw new ProviderDown('persona: the approved inquiry is not found')
       const account = accountOf(at(body, 'data'))
       if (!account) throw new ProviderDown('persona: an inquiry without an account')

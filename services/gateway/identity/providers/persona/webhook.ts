@@ -87,7 +87,8 @@ export function at(value: unknown, name: string): unknown {
   return key === undefined ? undefined : (value as Record<string, unknown>)[key]
 }
 
-const toleranceSeconds = 300
+/** Either clock may be two hours wrong. A delivery that is sent again has no effect: its event is known. */
+const toleranceSeconds = 3 * 3_600
 
 /**
  * Verifies `t=<unix s>,v1=<hex>`; during a rotation there are two such sets, separated by a space. The

@@ -10,7 +10,7 @@ import {
   referenceOf,
   type Word,
 } from '../../provider'
-import { getFromProvider, hostedLink, postToProvider } from '../http'
+import { hostedLink, openIdentityApi } from '../http'
 import {
   keptOfSumsub,
   maybe,
@@ -47,51 +47,52 @@ const duplicatesPath = (id: string) =>
 const duplicatesMax = 10
 
 /** Creates the Sumsub adapter. */
-export const sumsub = (options: SumsubOptions): IdentityProvider => ({
-  name: 'sumsub',
-  verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
-  parse: parseSumsub,
-  kept: keptOfSumsub,
-  hasForeignInquiries: false, // Only we can sign a link.
-  linkFreshMs: (linkTtlSeconds * 1_000) / 2,
-  async createLink(wallet) {
-    const body = JSON.stringify({
-      levelName: options.level,
-      userId: wallet,
-      ttlInSecs: linkTtlSeconds,
-    })
-    const headers = signedHeaders(options, 'POST', linkPath, body)
-    const { url } = await postToProvider(`${options.apiUrl}${linkPath}`, headers, body)
-    return { url: hostedLink(url), ref: null }
-  },
-  async lookUp(wallet) {
-    const { status, body } = await get(options, personPath(wallet))
-    if (status === 404) return nobody(body)
-    const sandbox = !options.appToken.startsWith('prd:')
-    const asked = { wallet, level: options.level, sandbox, nowMs: options.clock() }
-    const found = findingOf(body, asked)
-    if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
-    return found
-  },
-  async findSamePerson(wallet, applicantId) {
-    const { status, body } = await get(options, duplicatesPath(applicantId))
-    // The level has no such check, or it has not run: that is not "no duplicates".
-    if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
-    const found = duplicatesIn(body)
-    if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
-    const ids = found.applicantIds.filter((id) => id !== applicantId)
-    const walletsOf = async (id: string) => {
-      const applicant = await get(options, applicantPath(id))
-      return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404: deleted since.
-    }
-    const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletsOf))
-    const others = known.flat().filter((one) => one !== wallet)
-    return ids.length > duplicatesMax || found.isUnnamed ? [...others, null] : others
-  },
-})
-
-const get = (options: SumsubOptions, path: string) =>
-  getFromProvider(`${options.apiUrl}${path}`, signedHeaders(options, 'GET', path, ''))
+export function sumsub(options: SumsubOptions): IdentityProvider {
+  const api = openIdentityApi(options.apiUrl, options.clock, (nowMs, method, path, body) =>
+    signedHeaders(options, String(toUnixSeconds(nowMs)), method, path, body),
+  )
+  return {
+    name: 'sumsub',
+    verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
+    parse: parseSumsub,
+    kept: keptOfSumsub,
+    hasForeignInquiries: false, // Only we can sign a link.
+    linkFreshMs: (linkTtlSeconds * 1_000) / 2,
+    async createLink(wallet) {
+      const body = JSON.stringify({
+        levelName: options.level,
+        userId: wallet,
+        ttlInSecs: linkTtlSeconds,
+      })
+      const { url } = await api.post(linkPath, body)
+      return { url: hostedLink(url), ref: null }
+    },
+    async lookUp(wallet) {
+      const { status, body } = await api.get(personPath(wallet))
+      if (status === 404) return nobody(body)
+      const sandbox = !options.appToken.startsWith('prd:')
+      const asked = { wallet, level: options.level, sandbox, nowMs: api.now() }
+      const found = findingOf(body, asked)
+      if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
+      return found
+    },
+    async findSamePerson(wallet, applicantId) {
+      const { status, body } = await api.get(duplicatesPath(applicantId))
+      // The level has no such check, or it has not run: that is not "no duplicates".
+      if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
+      const found = duplicatesIn(body)
+      if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
+      const ids = found.applicantIds.filter((id) => id !== applicantId)
+      const walletsOf = async (id: string) => {
+        const applicant = await api.get(applicantPath(id))
+        return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404: deleted since.
+      }
+      const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletsOf))
+      const others = known.flat().filter((one) => one !== wallet)
+      return ids.length > duplicatesMax || found.isUnnamed ? [...others, null] : others
+    },
+  }
+}
 
 /** Fields we read of a duplicates check, all of which may be null; the matching items are personal data. */
 const Duplicates = Type.Object({
@@ -136,16 +137,22 @@ function nobody({ code }: Record<string, unknown>): Finding {
   throw new ProviderDown('sumsub: a 404 that is not in the format of its API')
 }
 
-function signedHeaders(options: SumsubOptions, method: 'GET' | 'POST', path: string, body: string) {
-  const ts = String(toUnixSeconds(options.clock()))
-  return {
-    'X-App-Token': options.appToken,
-    'X-App-Access-Ts': ts,
-    'X-App-Access-Sig': accessSignature(options.secretKey, ts, method, path, body),
-  }
-}
+const signedHeaders = (
+  { appToken, secretKey }: SumsubOptions,
+  ts: string,
+  method: 'GET' | 'POST',
+  path: string,
+  body: string,
+) => ({
+  'X-App-Token': appToken,
+  'X-App-Access-Ts': ts,
+  'X-App-Access-Sig': accessSignature(secretKey, ts, method, path, body),
+})
 
-/** Signs a request: hex HMAC-SHA256 over time, method, path with query, body (docs.sumsub.com, "Authentication"). */
+/**
+ * Signs a request: hex HMAC-SHA256 over time, method, path with query, body. The time must be within a minute
+ * of Sumsub's (docs.sumsub.com, "Authentication").
+ */
 export const accessSignature = (
   secretKey: string,
   ts: string,

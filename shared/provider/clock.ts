@@ -1,0 +1,38 @@
+import type { Clock } from '#platform/clock'
+
+/** A provider's clock, as its responses show it: either clock may be hours wrong. */
+export type ProviderClock = {
+  /** How far it is ahead of ours, in ms; 0 if by less than a minute. */
+  readonly aheadMs: () => number
+  /** The time by it, unix ms. */
+  readonly now: () => number
+  /** Reads the `Date` of the provider's own response; returns true if the difference has changed. */
+  readonly read: (headers: Headers) => boolean
+}
+
+/** Opens the clock of a provider that has not responded yet: the same as ours. */
+export function openProviderClock(clock: Clock): ProviderClock {
+  let aheadMs = 0
+  return {
+    aheadMs: () => aheadMs,
+    now: () => clock() + aheadMs,
+    read: (headers) => {
+      const before = aheadMs
+      aheadMs = aheadBy(headers, clock()) ?? before
+      return Math.abs(aheadMs - before) >= leastAheadMs
+    },
+  }
+}
+
+/** `Date` has whole seconds, and a response takes some: smaller differences say nothing. */
+const leastAheadMs = 60_000
+/** Clocks are hours wrong, not days: a `Date` further away is a fault of its own. */
+const mostAheadMs = 24 * 3_600_000
+
+/** Returns undefined if the `Date` (RFC 9110: always in GMT) says nothing. */
+function aheadBy(headers: Headers, nowMs: number): number | undefined {
+  const date = headers.get('date') ?? ''
+  const ms = date.endsWith(' GMT') ? Date.parse(date) - nowMs : Number.NaN
+  if (!(Math.abs(ms) <= mostAheadMs)) return undefined
+  return Math.abs(ms) < leastAheadMs ? 0 : ms
+}
