@@ -5,6 +5,7 @@ import type { RunningStack } from '#infra/local/stack'
 import { english } from '#infra/reference-app/page/texts/english'
 import { indonesian } from '#infra/reference-app/page/texts/indonesian'
 import { malay } from '#infra/reference-app/page/texts/malay'
+import { accountTexts } from '#shared/language/account'
 import { sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
@@ -74,6 +75,26 @@ withBrowser('a newcomer creates a wallet and verifies its owner', async () => {
   await page.getByRole('link', { name: 'Back to the app' }).click()
   await see(t.verified)
   await see(t.hasGas)
+})
+
+withBrowser('the page asks an unverified user for the verification before any form', async () => {
+  const other = await browser.open(`${stack.info.sandbox}/app`, { phone: true })
+  const see = (text: string) =>
+    other.getByText(text, { exact: false }).and(other.locator(':visible')).first().waitFor()
+  await other.getByRole('button', { name: t.createWallet }).click()
+  for (const slug of ['top-up', 'borrow', 'send'] as const) {
+    await other.getByRole('link', { name: t.sections[slug], exact: true }).click()
+    await see(accountTexts['verification.none'].en)
+    expect(
+      await other.locator('main').getByRole('button').and(other.locator(':visible')).count(),
+    ).toBe(0)
+  }
+  await other.getByRole('link', { name: t.sections['cash-out'], exact: true }).click()
+  await see(t.checkWhenVerified)
+  expect(await other.getByRole('button', { name: t.checkAccount }).isVisible()).toBe(false)
+  await other.getByRole('link', { name: t.toVerification }).and(other.locator(':visible')).click()
+  await other.getByRole('button', { name: t.verify }).waitFor()
+  await other.context().close()
 })
 
 withBrowser('the keyboard alone asks for a price and opens a checkout', async () => {

@@ -74,7 +74,7 @@ export function step(
   const clear = (): void => {
     if (!isBusy) say('')
   }
-  return { element, start, clear }
+  return { element, button, start, clear }
 }
 
 /** Pause before an order without an answer is sent again. */

@@ -5,6 +5,7 @@ import { fiatFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
+import { verifiedOnly } from './verified-only'
 
 /** Seconds in which the service may take the AUSD; at least five minutes are required. */
 const validForSeconds = 3_600n
@@ -60,6 +61,8 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     },
     '',
   )
+  const identity = verifiedOnly(app, verdict.button, t.checkWhenVerified)
+  verdict.button.before(identity.note)
   for (const { input } of account) input.addEventListener('input', verdict.clear)
   const offer = h('div')
   const ask = step(app, t.getPrice, [amount.element], async () => {
@@ -87,6 +90,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const balance = h('p')
   const recent = recentOrders(app, 'cashout')
   const update = () => {
+    identity.update()
     balance.textContent = t.balanceIs(money(app, app.me.balance.ausd))
     recent.update()
   }
@@ -115,7 +119,12 @@ export function sendSection(app: ReferenceApp): PageSection {
     return t.sendAccepted
   })
   resume(app, 'send', form, t.sendAccepted)
-  const { element: recent, update } = recentOrders(app, 'send')
-  const element = h('div', {}, h('p', {}, t.sendIntro), form.element, recent)
+  const identity = verifiedOnly(app, form.element)
+  const recent = recentOrders(app, 'send')
+  const update = () => {
+    identity.update()
+    recent.update()
+  }
+  const element = h('div', {}, h('p', {}, t.sendIntro), identity.note, form.element, recent.element)
   return { slug: 'send', element, update }
 }

@@ -5,6 +5,7 @@ import { ausdFor, durationText, fiatFor } from '../format'
 import { place, resume, step } from '../step'
 import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
+import { verifiedOnly } from './verified-only'
 
 /** Local money in: a top-up, which becomes collateral. */
 export function topUpSection(app: ReferenceApp): PageSection {
@@ -34,18 +35,14 @@ export function topUpSection(app: ReferenceApp): PageSection {
     })
     return undefined
   })
+  const hold = h('p', { class: 'note' }, t.holdIntro(held))
+  const form = h('div', {}, hold, ask.element, offer)
+  const identity = verifiedOnly(app, form)
   const open = recentOrders(app, 'topup')
   resume(app, 'topup', ask, t.checkoutOpen)
-  const element = h(
-    'div',
-    {},
-    h('p', {}, t.topUpIntro),
-    h('p', { class: 'note' }, t.holdIntro(held)),
-    ask.element,
-    offer,
-    open.element,
-  )
+  const element = h('div', {}, h('p', {}, t.topUpIntro), identity.note, form, open.element)
   const update = () => {
+    identity.update()
     amount.update()
     open.update()
   }
@@ -101,12 +98,14 @@ export function repaySection(app: ReferenceApp): PageSection {
 export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')
+  const draw = chainForm(app, 'draw', t.borrow, t.borrowed)
+  const identity = verifiedOnly(app, draw)
   const update = () => {
+    identity.update()
     available.textContent = t.availableIs(money(app, app.me.available))
   }
   update()
-  const draw = chainForm(app, 'draw', t.borrow, t.borrowed)
-  const element = h('div', {}, available, h('p', {}, t.borrowIntro), draw)
+  const element = h('div', {}, available, h('p', {}, t.borrowIntro), identity.note, draw)
   return { slug: 'borrow', element, update }
 }
 

@@ -1,0 +1,22 @@
+import type { ReferenceApp } from '../app'
+import { h, liveContent } from '../dom'
+
+/**
+ * Hides `part` until the user is verified. `note` says so instead, with how far the verification is, or with
+ * `reason`, and leads to it.
+ */
+export function verifiedOnly(app: ReferenceApp, part: HTMLElement, reason?: string) {
+  const note = h('p', { class: 'note' })
+  const show = liveContent(note, (sentence: string) => [
+    `${sentence} `,
+    h('a', { href: '#account' }, app.t.toVerification),
+  ])
+  const update = () => {
+    const { verified, verification } = app.me
+    part.hidden = !verified
+    note.hidden = verified
+    show(reason ?? verification.sentence)
+  }
+  update()
+  return { note, update }
+}
