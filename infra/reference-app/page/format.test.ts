@@ -4,6 +4,7 @@ import type { Currency } from '#shared/money/money'
 import {
   amountExample,
   ausdFor,
+  bankOf,
   durationText,
   fiatFor,
   languageOf,
@@ -92,4 +93,22 @@ test('the language is the stored one, else the first of the browser, else Englis
   expect(languageOf('ms', ['id-ID'])).toBe('ms')
   expect(languageOf(null, ['fr-FR', 'id-ID'])).toBe('id')
   expect(languageOf(null, ['fr-FR'])).toBe('en')
+})
+
+test.each([
+  ['Bank Central Asia', 'ID_BCA'],
+  ['bca', 'ID_BCA'],
+  [' BCA syr ', 'ID_BCA_SYR'],
+  ['central', 'ID_BCA'],
+  ['digital', 'ID_BCA_DIGITAL'],
+  ['bank', undefined],
+  ['', undefined],
+  ['Bank of Nowhere', undefined],
+])('the bank that %p means is %p', (text, code) => {
+  const banks = [
+    { code: 'ID_BCA', name: 'Bank Central Asia' },
+    { code: 'ID_BCA_SYR', name: 'Bank BCA Syariah' },
+    { code: 'ID_BCA_DIGITAL', name: 'blu by BCA Digital' },
+  ]
+  expect(bankOf(banks, text)?.code).toBe(code)
 })

@@ -90,3 +90,22 @@ export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): 
   const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
 }
+
+type Bank = { readonly code: string; readonly name: string }
+
+/** Short name of a bank as users know it, such as BCA: its code at the provider without the country. */
+export const shortNameOf = ({ code }: Bank): string => code.replace(/^ID_/, '').replaceAll('_', ' ')
+
+/**
+ * Finds a bank by its name or short name, or else by a part of them that no other bank has. Returns undefined if
+ * none or several are meant.
+ */
+export function bankOf<B extends Bank>(banks: readonly B[], text: string): B | undefined {
+  const wanted = text.trim().toLowerCase()
+  const namesOf = (bank: B) => [bank.name, shortNameOf(bank)].map((name) => name.toLowerCase())
+  const named = banks.filter((bank) => namesOf(bank).includes(wanted))
+  const found = named[0]
+    ? named
+    : banks.filter((bank) => namesOf(bank).some((name) => name.includes(wanted)))
+  return found.length === 1 ? found[0] : undefined
+}

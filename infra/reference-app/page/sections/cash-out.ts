@@ -1,9 +1,9 @@
 import { okOf, signTransfer } from '#shared/client/client'
 import { money, type PageSection, type ReferenceApp } from '../app'
-import { field, h, select } from '../dom'
+import { field, h } from '../dom'
 import { fiatFor } from '../format'
 import { place, resume, step } from '../step'
-import { amountField, walletField } from './fields'
+import { amountField, bankField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { verifiedOnly } from './verified-only'
 
@@ -23,10 +23,7 @@ const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 /** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
 export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config } = app
-  const { banks } = config.cashouts
-  const names = banks.map(({ code, name }) => [code, name] as const)
-  const nameOf = (code: string) => new Map(names).get(code) ?? code
-  const bank = field(t.bank, select([['', t.choose], ...names]))
+  const bank = bankField(app)
   const number = field(
     t.accountNumber,
     h('input', { inputmode: 'numeric', autocomplete: 'off' }),
@@ -36,7 +33,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   const amount = amountField(app, () => 'AUSD')
 
   const readBank = () => {
-    const terms = bank.read((code) => banks.find((one) => one.code === code), t.chooseBank)
+    const terms = bank.read()
     const { digitsMin, digitsMax, pattern } = terms.accountNumber
     return {
       channelCode: terms.code,
@@ -74,7 +71,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
       rows: [
         [t.youGive, money(app, value)],
         [t.bankGets, money(app, fiatFor(value, quote, 'down'), 'IDR')],
-        [t.toAccount, `${nameOf(to.channelCode)} ${to.accountNumber}, ${to.accountHolderName}`],
+        [t.toAccount, `${bank.read().name} ${to.accountNumber}, ${to.accountHolderName}`],
       ],
       label: t.signCashOut,
       run: async (say) => {

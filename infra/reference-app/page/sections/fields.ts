@@ -2,7 +2,7 @@ import { isAddress } from 'viem'
 import type { Currency } from '#shared/money/money'
 import type { ReferenceApp } from '../app'
 import { field, h } from '../dom'
-import { amountExample, parseAmount } from '../format'
+import { amountExample, bankOf, parseAmount, shortNameOf } from '../format'
 
 /** Field for an amount; `read` returns it in the smallest unit. `currency` may change with the user's country. */
 export function amountField({ t, language }: ReferenceApp, currency: () => Currency) {
@@ -20,6 +20,20 @@ export function amountField({ t, language }: ReferenceApp, currency: () => Curre
     update,
     read: () => read((text) => parseAmount(text, currency(), language), t.notAnAmount(example())),
   }
+}
+
+/** Field for a bank, with a list that the browser filters by what is typed; `read` returns its terms. */
+export function bankField({ t, config }: ReferenceApp) {
+  const { banks } = config.cashouts
+  const find = (text: string) => bankOf(banks, text)
+  const input = h('input', { list: 'banks', autocomplete: 'off' })
+  input.addEventListener('change', () => {
+    input.value = find(input.value)?.name ?? input.value
+  })
+  const { element, read } = field(t.bank, input, t.bankHint)
+  const options = banks.map((bank) => h('option', { value: bank.name }, shortNameOf(bank)))
+  element.append(h('datalist', { id: 'banks' }, options))
+  return { element, input, read: () => read(find, t.chooseBank) }
 }
 
 /** Field for any wallet; `read` returns its address as it was typed. */

@@ -133,7 +133,8 @@ export const english = {
 
   cashOutIntro: 'Your wallet signs a transfer of AUSD, and your bank receives rupiah.',
   bank: 'Bank',
-  chooseBank: 'Choose a bank.',
+  bankHint: 'Type a name or a short name, such as BCA, and choose from the list.',
+  chooseBank: 'Choose a bank from the list.',
   accountNumber: 'Account number',
   testAccounts: 'For tests: 1234567890 is in the name Sari Dewi, 999999 is refused by the bank.',
   accountDigits: (least: number, most: number) =>

@@ -116,7 +116,8 @@ export const indonesian: Texts = {
 
   cashOutIntro: 'Dompet Anda menandatangani transfer AUSD, dan bank Anda menerima rupiah.',
   bank: 'Bank',
-  chooseBank: 'Pilih bank.',
+  bankHint: 'Ketik nama atau singkatannya, misalnya BCA, lalu pilih dari daftar.',
+  chooseBank: 'Pilih bank dari daftar.',
   accountNumber: 'Nomor rekening',
   testAccounts: 'Untuk uji coba: 1234567890 atas nama Sari Dewi, 999999 ditolak bank.',
   accountDigits: (least, most) =>

@@ -118,7 +118,8 @@ export const malay: Texts = {
 
   cashOutIntro: 'Dompet anda menandatangani pindahan AUSD, dan bank anda menerima rupiah.',
   bank: 'Bank',
-  chooseBank: 'Pilih bank.',
+  bankHint: 'Taip nama atau singkatannya, seperti BCA, kemudian pilih daripada senarai.',
+  chooseBank: 'Pilih bank daripada senarai.',
   accountNumber: 'Nombor akaun',
   testAccounts: 'Untuk ujian: 1234567890 atas nama Sari Dewi, 999999 ditolak oleh bank.',
   accountDigits: (least, most) =>
