@@ -32,9 +32,10 @@ export const StatementChange = Type.Partial(StatementBalance, {
 })
 export type StatementChange = Static<typeof StatementChange>
 
-/** Kinds of item: payments and cash-outs of this service, and events of the credit line. */
+/** Kinds of item: payments and steps of cash-outs of this service, and events of the credit line. */
 export const statementKinds = [
-  ...(['topup', 'settlement', 'cashout'] as const),
+  ...(['topup', 'settlement'] as const),
+  ...(['cashout', 'cashout_paid', 'cashout_returning', 'cashout_returned'] as const),
   ...(['collateral_added', 'collateral_withdrawn', 'collateral_seized', 'topup_revoked'] as const),
   ...(['drawn', 'repaid', 'repayment_revoked'] as const),
 ] as const
@@ -43,7 +44,7 @@ const item = {
   at: Timestamp,
   kind: Type.Enum([...statementKinds], {
     title: 'StatementKind',
-    description: 'A payment or cash-out, or an event of the credit line.',
+    description: 'A payment, a step of a cash-out, or an event of the credit line.',
   }),
   id: Type.Optional(Type.String({ description: '`id` of the item in the activity list.' })),
   ausd: AusdAmount,

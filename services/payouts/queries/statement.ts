@@ -15,41 +15,41 @@ import { journal } from '../schema.store'
 type Period = { readonly wallet: `0x${string}`; readonly from: string; readonly to: string }
 
 /**
- * Answers with the cash-outs of a wallet, as the journal has them: the accounts `payouts`, rupiah owed to
- * the bank account, and `returns`, AUSD owed to the wallet.
+ * Answers with the steps of a wallet's cash-outs, as the journal has them: the accounts `payouts`, rupiah owed
+ * to the bank account, and `returns`, AUSD owed to the wallet.
  */
 export const answerStatement = ({ database }: Pick<Context, 'database'>): Handler =>
   handler(PayoutsStatement, async (period) => {
     const booked = await findBooked(database, period)
-    const moved = booked.filter(({ at }) => at !== null)
-    if (moved.length > statementItemsMax) return refuse('statement_too_long')
+    const before = booked.filter(({ posting }) => posting === null)
+    const within = booked.filter(({ posting }) => posting !== null)
+    if (within.length > statementItemsMax) return refuse('statement_too_long')
     const total = (pick: (one: Booked) => string) =>
-      String(booked.reduce((sum, one) => sum + BigInt(pick(one)), 0n))
+      String(before.reduce((sum, one) => sum + BigInt(pick(one)), 0n))
     return ok({
       opening: {
-        inFlight: total(({ openingReturns }) => openingReturns),
-        payouts: total(({ openingPayouts }) => openingPayouts),
+        inFlight: total(({ returns }) => returns),
+        payouts: total(({ payouts }) => payouts),
       },
-      items: moved.map(entryOf),
+      items: within.map(entryOf),
     })
   })
 
-/** Sums each cash-out's postings before and within the period. */
+/** Sums each posting of the period, and under the posting null each cash-out's postings before it. */
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
-  const isWithin = sql`${bookedAt} >= ${from}::timestamptz`
-  const sum = (of: 'payouts' | 'returns', when: typeof isWithin) =>
-    sql<string>`coalesce(sum(-${amount}) filter (where ${account} = ${of} and ${when}), 0)::text`
+  const posting = sql<
+    string | null
+  >`case when ${bookedAt} >= ${from}::timestamptz then ${journal.posting} end`
+  const at = sql<string>`max(${bookedAt})`
+  const sum = (of: 'payouts' | 'returns') =>
+    sql<string>`coalesce(sum(-${amount}) filter (where ${account} = ${of}), 0)::text`
   const { id, fiatMinor, ausdMicro, takeTxHash, returnTxHash } = cashouts
   return database.read((db) =>
     db
       .select({
-        ...{ id, fiatMinor, ausdMicro, takeTxHash, returnTxHash },
-        at: sql<string | null>`max(${bookedAt}) filter (where ${isWithin})`,
-        openingPayouts: sum('payouts', sql`not ${isWithin}`),
-        openingReturns: sum('returns', sql`not ${isWithin}`),
-        payouts: sum('payouts', isWithin),
-        returns: sum('returns', isWithin),
+        ...{ id, fiatMinor, ausdMicro, takeTxHash, returnTxHash, posting: posting.as('step') },
+        ...{ at, payouts: sum('payouts'), returns: sum('returns') },
       })
       .from(cashouts)
       .innerJoin(journal, eq(journal.item, id))
@@ -60,25 +60,38 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
           lt(bookedAt, sql`${to}::timestamptz`),
         ),
       )
-      .groupBy(id),
+      .groupBy(id, sql`step`)
+      .orderBy(at),
   )
 }
 
 type Booked = Awaited<ReturnType<typeof findBooked>>[number]
 
-function entryOf(cashout: Booked): StatementEntry {
-  const { id, fiatMinor, ausdMicro, at } = cashout
-  const txHash = cashout.returnTxHash ?? cashout.takeTxHash
+function entryOf(step: Booked): StatementEntry {
+  const { id, fiatMinor, ausdMicro, at } = step
+  const [payouts, returns] = [BigInt(step.payouts), BigInt(step.returns)]
+  const [kind, txHash] = stepOf(step, payouts, returns)
   const changes = (sign: bigint): StatementChange => ({
-    ...positive('inFlight', sign * BigInt(cashout.returns)),
-    ...positive('payouts', sign * BigInt(cashout.payouts)),
+    ...positive('inFlight', sign * returns),
+    ...positive('payouts', sign * payouts),
   })
   return {
-    ...{ at: new Date(at!).toISOString(), kind: 'cashout', id, pair: 'USD/IDR' },
+    ...{ at: new Date(at).toISOString(), kind, id, pair: 'USD/IDR' },
     ...{ fiat: String(fiatMinor), ausd: String(ausdMicro) },
     ...(txHash ? { txHash: txHash as `0x${string}` } : {}),
     ...{ in: changes(1n), out: changes(-1n), refs: [] },
   }
+}
+
+/** Names a step, and its transaction, by the change of what is owed to the bank account or the wallet. */
+function stepOf(
+  { takeTxHash, returnTxHash }: Booked,
+  payouts: bigint,
+  returns: bigint,
+): [StatementEntry['kind'], string | null] {
+  if (returns > 0n) return ['cashout_returning', null]
+  if (returns < 0n) return ['cashout_returned', returnTxHash]
+  return payouts > 0n ? ['cashout', takeTxHash] : ['cashout_paid', null]
 }
 
 const positive = (name: 'inFlight' | 'payouts', amount: bigint): StatementChange =>
