@@ -42,7 +42,7 @@ export const personalData: readonly Personal[] = [
     why: 'The payout is ordered again until a bank has accepted it; a check of the account asks the provider.',
     how:
       'Sealed (AES-256-GCM) with a key outside the database; number and name are emptied ' +
-      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). No stream carries them. Only payouts has the key, and opens them for the bank and for the user's own export.`,
+      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). No stream carries them. Only payouts has the key. It opens them for the bank, and for the user: whole in the export, the last four digits of the number in the activity.`,
   },
   {
     what: 'bank account: keyed hash of bank and number',

@@ -1,5 +1,10 @@
 import type { Text } from '#shared/language/language'
-import type { ActivityEntry, activityStatuses, ChannelKind } from '#shared/messages/activity'
+import type {
+  ActivityEntry,
+  activityStatuses,
+  ChannelKind,
+  PaidAccount,
+} from '#shared/messages/activity'
 
 // Words of a receipt. Not yet read by a native speaker of Indonesian or Malay.
 
@@ -11,11 +16,16 @@ export const titleTexts = {
   ended: { en: 'Receipt', id: 'Bukti transaksi', ms: 'Resit' },
 } as const satisfies Record<string, Text>
 
+/** Writes a bank account as in `Bank Central Asia •••• 7890`. */
+export const accountText = ({ name, lastDigits }: PaidAccount): string =>
+  `${name} •••• ${lastDigits}`
+
 /** Names of the rows. */
 export const rowTexts = {
   fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
   channel: { en: 'Paid through', id: 'Dibayar melalui', ms: 'Dibayar melalui' },
+  bank: { en: 'Bank account', id: 'Rekening bank', ms: 'Akaun bank' },
   to: { en: 'To', id: 'Kepada', ms: 'Kepada' },
   createdAt: { en: 'Created', id: 'Dibuat', ms: 'Dibuat' },
   updatedAt: { en: 'Last change', id: 'Perubahan terakhir', ms: 'Perubahan terakhir' },

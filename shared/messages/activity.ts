@@ -67,6 +67,19 @@ export const ChannelKindName = Type.Enum([...channelKinds], {
   description: 'Kind of channel of the payment or payout.',
 })
 
+/** Bank account of a cash-out, as far as an item and a receipt show it. */
+const PaidAccount = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the bank, or its code while that is unknown.' }),
+    lastDigits: Type.String({ description: 'The last four digits of the account number.' }),
+  },
+  {
+    title: 'PaidAccount',
+    description: 'Bank account of a cash-out. Absent once its details are erased.',
+  },
+)
+export type PaidAccount = Static<typeof PaidAccount>
+
 const statuses = [...new Set(Object.values(activityStatuses).flat())]
 
 /** One item of a user's activity, as apps receive it. */
@@ -83,6 +96,7 @@ export const ActivityItem = Type.Object(
         description: "The provider's code of the channel, or of the bank of a cash-out.",
       }),
     ),
+    bank: Type.Optional(PaidAccount),
     checkoutUrl: Type.Optional(
       Type.String({ description: 'Checkout page; present while it can be paid.' }),
     ),

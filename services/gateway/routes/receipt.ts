@@ -5,6 +5,7 @@ import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
 import type { Language } from '#shared/language/language'
 import {
+  accountText,
   channelTexts,
   kindTexts,
   rowTexts,
@@ -49,8 +50,8 @@ export const receiptRoute = (context: Context, access: Access) => {
       ...operation({
         summary: 'Receipt of one item, as a page to print',
         description:
-          'The item as in `GET /me/activity/{id}`, as HTML without script, font or image. It names neither ' +
-          'the wallet nor the bank account. Fetch it with the session, and open it from a Blob.',
+          'The item as in `GET /me/activity/{id}`, as HTML without script, font or image. It does not name ' +
+          'the wallet. Fetch it with the session, and open it from a Blob.',
         tag: 'account',
         security: 'session',
         parameters: [idParameter],
@@ -76,6 +77,7 @@ export function receiptOf(entry: ActivityEntry, language: Language): string {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
     ausd: moneyText(item.ausd, 'AUSD', language),
     channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
+    bank: item.bank && accountText(item.bank),
     to: item.to,
     createdAt: at(item.createdAt, language),
     updatedAt: at(item.updatedAt, language),

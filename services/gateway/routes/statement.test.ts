@@ -166,6 +166,12 @@ describe('the receipt of an item', () => {
     expect(page).not.toMatch(/<script|<img|<link|<b>| style="|\son[a-z]+="/)
   })
 
+  test('of a cash-out names its bank, and the last four digits of the account', () => {
+    const bank = { name: '<Bank>', lastDigits: '7890' }
+    const page = receiptOf({ ...item, kind: 'cashout', status: 'paid', bank }, 'id')
+    expect(page).toContain('>Rekening bank</th><td>&lt;Bank&gt; •••• 7890</td>')
+  })
+
   test('is a page whose policy allows its own style sheet alone, and names no wallet', async () => {
     const own = await fixtureOf({ 'payments.item': okay({ item }) })
     const headers = { authorization: await headerOf(ana) }

@@ -120,7 +120,8 @@ describe('an order that the provider does not accept', () => {
 
   test('is returned when it is refused at once and the provider has no such payout', async () => {
     const asked = fixture.request({ bank: { channelCode: 'ID_NOWHERE' } })
-    const channels = { find: async () => anyBank, all: async () => [anyBank] }
+    const { channels: listed } = fixture.context
+    const channels = { ...listed, find: async () => anyBank }
     const { ok } = await fixture.create(asked, { channels })
     await fixture.relayed('take', ok!.payoutId)
     const row = await fixture.until(ok!.payoutId, 'returning')

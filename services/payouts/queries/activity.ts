@@ -2,7 +2,7 @@ import { type Handler, handler } from '#platform/bus/serve'
 import { countDead } from '#platform/db/dead-letter.store'
 import { outboxLag } from '#platform/db/outbox.store'
 import { agesOf } from '#platform/metrics/state-limits'
-import type { ActivityEntry } from '#shared/messages/activity'
+import type { ActivityEntry, PaidAccount } from '#shared/messages/activity'
 import { PayoutsActivity, PayoutsItem, PayoutsOwed } from '#shared/messages/payouts'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
@@ -15,17 +15,18 @@ import { sumOwed } from '../treasury/promise.store'
 import { countStates, findListed, listActivity, oldestCashouts } from './activity.store'
 
 /** Answers with a page of a wallet's cash-outs and all that are in progress. */
-export const answerActivity = ({ database }: Context): Handler =>
+export const answerActivity = (context: Context): Handler =>
   handler(PayoutsActivity, async (asked) => {
-    const { page, open } = await listActivity(database, asked)
-    return ok({ items: page.map(entryOf), inFlight: open.map(entryOf) })
+    const { page, open } = await listActivity(context.database, asked)
+    const entries = (rows: Cashout[]) => rows.map((row) => entryOf(context, row))
+    return ok({ items: entries(page), inFlight: entries(open) })
   })
 
 /** Answers with one cash-out of a wallet, as in its activity. */
-export const answerItem = ({ database }: Context): Handler =>
+export const answerItem = (context: Context): Handler =>
   handler(PayoutsItem, async (asked) => {
-    const row = await findListed(database, asked)
-    return ok({ item: row ? entryOf(row) : null })
+    const row = await findListed(context.database, asked)
+    return ok({ item: row ? entryOf(context, row) : null })
   })
 
 /** Answers with the treasury AUSD owed to cash-outs. */
@@ -35,8 +36,9 @@ export const answerOwed = ({ database }: Context): Handler =>
     return ok({ ausd: micro.toString() })
   })
 
-function entryOf(cashout: Cashout): ActivityEntry {
+function entryOf(context: Context, cashout: Cashout): ActivityEntry {
   const state = cashout.state as ShownState
+  const bank = accountOf(context, cashout)
   const txHash = cashout.returnTxHash ?? cashout.takeTxHash
   return {
     id: cashout.id,
@@ -50,9 +52,24 @@ function entryOf(cashout: Cashout): ActivityEntry {
     ausd: cashout.ausdMicro.toString(),
     channel: 'bank',
     ...(cashout.channelCode && { channelCode: cashout.channelCode }),
+    ...(bank && { bank }),
     ...(txHash && { txHash }),
     createdAt: cashout.createdAt.toISOString(),
     updatedAt: cashout.updatedAt.toISOString(),
+  }
+}
+
+const digitsShown = 4
+
+/** Returns undefined if the bank details are erased or cannot be decrypted: the item is shown without them. */
+function accountOf({ safe, channels }: Context, cashout: Cashout): PaidAccount | undefined {
+  const { id, bankDetails: box, bankDetailsKeyId: keyId, channelCode } = cashout
+  if (box === '') return undefined
+  try {
+    const { accountNumber } = safe.open({ keyId, box }, id)
+    return { name: channels.nameOf(channelCode), lastDigits: accountNumber.slice(-digitsShown) }
+  } catch {
+    return undefined
   }
 }
 

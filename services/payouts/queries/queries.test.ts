@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { ActivityEntry } from '#shared/messages/activity'
 import type { StatementEntry } from '#shared/messages/statement'
+import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, wallet } from '../test-support'
 import { answerStatement } from './statement'
 
@@ -45,4 +48,30 @@ test('a statement shows that the AUSD of a refused cash-out went back to the wal
     ['cashout_returning', { inFlight }, { payouts }],
     ['cashout_returned', {}, { inFlight }],
   ])
+})
+
+test('a cash-out names its bank and the last four digits of the account until these are erased', async () => {
+  const id = await fixture.taken()
+  const shown = async (): Promise<ActivityEntry['bank'][]> => {
+    const one = (await fixture.item({ wallet, id })) as { ok: { item: ActivityEntry } }
+    const page = (await fixture.activity({ wallet, limit: 10 })) as {
+      ok: { items: ActivityEntry[] }
+    }
+    return [one.ok.item.bank, page.ok.items.find((item) => item.id === id)!.bank]
+  }
+  const bank = { name: 'Bank Central Asia', lastDigits: '7890' }
+  expect(await shown()).toEqual([bank, bank])
+  await fixture.until(id, 'paid')
+  const emptied = { bankDetails: '', bankDetailsKeyId: 'erased', accountMark: null }
+  await fixture.database.run((db) => db.update(cashouts).set(emptied).where(eq(cashouts.id, id)))
+  expect(await shown()).toEqual([undefined, undefined])
+})
+
+test('a cash-out whose key is gone is listed without its bank account', async () => {
+  const id = await fixture.taken()
+  const gone = { bankDetailsKeyId: 'gone' }
+  await fixture.until(id, 'paid')
+  await fixture.database.run((db) => db.update(cashouts).set(gone).where(eq(cashouts.id, id)))
+  const { ok } = (await fixture.item({ wallet, id })) as { ok: { item: ActivityEntry } }
+  expect([ok.item.id, ok.item.bank]).toEqual([id, undefined])
 })

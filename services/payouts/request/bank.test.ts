@@ -49,6 +49,15 @@ describe('the list of banks', () => {
     state.down = false
     expect(await channels.find('ID_BCA')).toEqual(bca)
   })
+  test('names a bank by its code until it is fetched, without waiting for it', async () => {
+    const { state, channels } = openList()
+    expect(channels.nameOf('ID_BCA')).toBe('ID_BCA')
+    await channels.all()
+    expect(['ID_BCA', 'ID_X'].map(channels.nameOf)).toEqual(['BCA', 'ID_X'])
+    expect(state.asked).toBe(1)
+    Object.assign(state, { down: true, nowMs: 60_000 })
+    expect(channels.nameOf('ID_BCA')).toBe('BCA')
+  })
 })
 
 const key = (id: string, fill: number) => ({ id, key: Buffer.alloc(32, fill) })

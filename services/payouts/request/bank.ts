@@ -10,6 +10,8 @@ export type Channels = {
   readonly find: (code: string) => Promise<Channel | undefined>
   /** Returns all banks the provider pays. Throws if no list was ever fetched. */
   readonly all: () => Promise<readonly Channel[]>
+  /** Returns the name of a bank, or its code while that is unknown. Does not wait for the provider. */
+  readonly nameOf: (code: string) => string
 }
 
 /** Retry interval after a failed fetch. */
@@ -53,6 +55,10 @@ export function openChannels(options: {
   return {
     find: async (code) => (await listed())?.get(code),
     all: async () => [...((await listed())?.values() ?? [])],
+    nameOf: (code) => {
+      if (clock() >= dueAtMs) listed().catch(() => {})
+      return byCode?.get(code)?.name ?? code
+    },
   }
 }
 

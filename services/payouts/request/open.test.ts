@@ -152,7 +152,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
 
   test('when the list of banks was never fetched', async () => {
     const noList = () => Promise.reject(new Error('no list'))
-    const channels = { find: noList, all: noList }
+    const channels = { ...fixture.context.channels, find: noList, all: noList }
     expect(await fixture.create(fixture.request(), { channels })).toEqual({
       refused: 'provider_unavailable',
     })

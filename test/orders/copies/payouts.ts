@@ -96,6 +96,7 @@ export function openPayouts(
         accountDigits: [6, 20],
       }),
       all: async () => [],
+      nameOf: (code) => code,
     },
     balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
     ...{ safe, treasury, accountLengths: 'lenient', dayMicroMax: over.dayMicroMax ?? 10n ** 12n },

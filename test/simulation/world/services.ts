@@ -202,7 +202,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     checkMarkOf: (wallet: string) => wallet,
   }
   const known = { minor: 10n ** 15n, readAt: new Date(0) }
-  const channels = { find: async () => bank, all: async () => [bank] }
+  const channels = { find: async () => bank, all: async () => [bank], nameOf: () => bank.name }
   const context = {
     ...{ database, log, clock, poke: relay.poke, ask: askerOf(around, process) },
     ...{ provider: around.bank.as(process), channels },

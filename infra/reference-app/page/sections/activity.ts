@@ -1,5 +1,5 @@
 import { type Item, okOf } from '#shared/client/client'
-import { kindTexts, statusTexts } from '#shared/language/receipt'
+import { accountText, kindTexts, rowTexts, statusTexts } from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -88,7 +88,9 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const rows = facts([
     [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
     [t.reason, item.reason],
-    [t.channel, item.channelCode],
+    item.bank
+      ? [rowTexts.bank[app.language], accountText(item.bank)]
+      : [t.channel, item.channelCode],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],
     [t.changed, time(app, item.updatedAt)],
