@@ -117,7 +117,7 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
     'solid',
   )
   await page.keyboard.press('Enter')
-  await see(t.checkoutOpen)
+  await see(t.accepted)
   await payThere()
   await see(/30\.76923\sAUSD/)
 })
@@ -204,6 +204,8 @@ withBrowser('a canceled settlement can be opened again and paid', async () => {
   await press(t.openCheckout)
   await payThere()
   await see(t.nothingDue)
+  await go('repay')
+  expect(await shown(page.getByRole('button', { name: t.getPrice })).count()).toBe(0)
 })
 
 withBrowser(
@@ -229,7 +231,7 @@ withBrowser(
     await type(t.amountIn('AUSD'), '1')
     await press(t.getPrice)
     await press(t.signCashOut)
-    await see(t.cashOutAccepted)
+    await see(t.accepted)
     await see(/bank transfer is complete/i)
     await go('send')
     await type(t.toWallet, `0x${'1'.repeat(40)}`)

@@ -87,7 +87,6 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   )
   const rows = facts([
     [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
-    [t.reason, item.reason],
     item.bank
       ? [rowTexts.bank[app.language], accountText(item.bank)]
       : [t.channel, item.channelCode],
@@ -97,5 +96,5 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
     [t.transaction, item.txHash],
     [t.id, item.id],
   ])
-  return [orderCard(app, item), rows, receipt.element]
+  return [...(item.checkoutUrl ? [orderCard(app, item)] : []), rows, receipt.element]
 }

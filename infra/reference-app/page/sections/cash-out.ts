@@ -79,11 +79,11 @@ export function cashOutSection(app: ReferenceApp): PageSection {
         const body = { quoteId: quote.id, authorization, bank: to }
         await place(app, { kind: 'cashout', body }, say)
       },
-      done: t.cashOutAccepted,
+      done: t.accepted,
     })
     return undefined
   })
-  resume(app, 'cashout', ask, t.cashOutAccepted)
+  resume(app, 'cashout', ask, t.accepted)
   const balance = h('p')
   const recent = recentOrders(app, 'cashout')
   const update = () => {
@@ -113,9 +113,9 @@ export function sendSection(app: ReferenceApp): PageSection {
   const form = step(app, t.signSend, [to.element, amount.element], async (say) => {
     const authorization = await authorize(app, to.read(), amount.read())
     await place(app, { kind: 'send', body: { authorization } }, say)
-    return t.sendAccepted
+    return t.accepted
   })
-  resume(app, 'send', form, t.sendAccepted)
+  resume(app, 'send', form, t.accepted)
   const identity = verifiedOnly(app, form.element)
   const recent = recentOrders(app, 'send')
   const update = () => {

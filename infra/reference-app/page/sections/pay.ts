@@ -31,7 +31,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
       label: t.openCheckout,
       note: body.method === 'card' ? t.hold(held) : undefined,
       run: (say) => place(app, { kind: 'topup', body }, say),
-      done: t.checkoutOpen,
+      done: t.accepted,
     })
     return undefined
   })
@@ -39,7 +39,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
   const form = h('div', {}, hold, ask.element, offer)
   const identity = verifiedOnly(app, form)
   const open = recentOrders(app, 'topup')
-  resume(app, 'topup', ask, t.checkoutOpen)
+  resume(app, 'topup', ask, t.accepted)
   const element = h('div', {}, h('p', {}, t.topUpIntro), identity.note, form, open.element)
   const update = () => {
     identity.update()
@@ -66,31 +66,23 @@ export function repaySection(app: ReferenceApp): PageSection {
       ],
       label: t.openCheckout,
       run: (say) => place(app, { kind: 'settlement', body: { quoteId: quote.id } }, say),
-      done: t.checkoutOpen,
+      done: t.accepted,
     })
     return undefined
   })
   const open = recentOrders(app, 'settlement')
-  resume(app, 'settlement', ask, t.checkoutOpen)
+  resume(app, 'settlement', ask, t.accepted)
+  const all = h('div', {}, h('h3', {}, t.payAll), h('p', {}, t.payAllIntro), ask.element, offer)
+  const form = chainForm(app, 'repayFromCollateral', t.repayPart, t.repaid)
+  const part = h('div', {}, h('h3', {}, t.payPart), h('p', {}, t.payPartIntro), form)
   const update = () => {
     const { drawn, cycle } = app.me
+    all.hidden = part.hidden = drawn === '0'
     debt.textContent = [t.debtIs(money(app, drawn)), cycle?.sentence].filter(Boolean).join(' ')
     open.update()
   }
   update()
-  const element = h(
-    'div',
-    {},
-    debt,
-    h('h3', {}, t.payAll),
-    h('p', {}, t.payAllIntro),
-    ask.element,
-    offer,
-    open.element,
-    h('h3', {}, t.payPart),
-    h('p', {}, t.payPartIntro),
-    chainForm(app, 'repayFromCollateral', t.repayPart, t.repaid),
-  )
+  const element = h('div', {}, debt, all, open.element, part)
   return { slug: 'repay', element, update }
 }
 
