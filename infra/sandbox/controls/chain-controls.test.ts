@@ -37,6 +37,7 @@ describe("the sandbox's control of the chain's clock", () => {
     expect(json.moved).toContain('holds')
     expect(json.unmoved).toContain('sessions')
     expect(json.advice).toContain('validBefore')
+    expect(json.advice).toContain('a day after dueAt')
   })
 
   test.each([0, -1, 1.5, '60', 366 * 86_400 + 1, undefined])(

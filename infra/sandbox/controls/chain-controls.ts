@@ -12,7 +12,9 @@ const blocksMax = 100
 const follows = {
   moved: ['due dates', 'grace periods', 'reminders', 'holds', 'validity of signed transfers'],
   unmoved: ['quotes', 'sessions', 'checkouts', 'daily limits', 'retries', 'the providers'],
-  advice: 'Sign transfers with validBefore after chainTime.',
+  advice:
+    'Sign transfers with validBefore after chainTime. A settlement is dated by the provider, whose clock has ' +
+    'not moved, up to a day before chainTime: it is Late from a day after dueAt.',
 }
 
 /** Control of the local chain's clock. It can only go forward. */
