@@ -1,5 +1,11 @@
-import { type Item, okOf } from '#shared/client/client'
-import { accountText, kindTexts, rowTexts, statusTexts } from '#shared/language/receipt'
+import { type Item, type Language, okOf } from '#shared/client/client'
+import {
+  accountText,
+  channelTexts,
+  kindTexts,
+  rowTexts,
+  statusTexts,
+} from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -71,6 +77,9 @@ function row(app: ReferenceApp, first: Item) {
   return { element, update }
 }
 
+const channelOf = ({ channel, channelCode }: Item, language: Language) =>
+  channel && channel !== 'unknown' ? channelTexts[channel][language] : channelCode
+
 function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const { t } = app
   const receipt = step(
@@ -87,9 +96,8 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   )
   const rows = facts([
     [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
-    item.bank
-      ? [rowTexts.bank[app.language], accountText(item.bank)]
-      : [t.channel, item.channelCode],
+    [t.channel, channelOf(item, app.language)],
+    [rowTexts.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],
     [t.changed, time(app, item.updatedAt)],
