@@ -73,7 +73,7 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
         {},
         t.statementKinds[item.kind],
         h('small', {}, time(app, item.at)),
-        h('small', {}, changes(item)),
+        h('small', {}, changes(item) || t.unchanged),
       ),
       h(
         'td',

@@ -175,6 +175,7 @@ export const english = {
   closing: 'Balances at the end',
   entry: 'Entry',
   amount: 'Amount',
+  unchanged: 'Balances unchanged',
   balances: {
     collateral: 'Collateral',
     debt: 'Debt',

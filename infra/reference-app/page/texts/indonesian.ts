@@ -158,6 +158,7 @@ export const indonesian: Texts = {
   closing: 'Saldo akhir',
   entry: 'Keterangan',
   amount: 'Jumlah',
+  unchanged: 'Saldo tidak berubah',
   balances: {
     collateral: 'Jaminan',
     debt: 'Pinjaman',

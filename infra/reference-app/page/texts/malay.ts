@@ -160,6 +160,7 @@ export const malay: Texts = {
   closing: 'Baki akhir',
   entry: 'Butiran',
   amount: 'Jumlah',
+  unchanged: 'Baki tidak berubah',
   balances: {
     collateral: 'Cagaran',
     debt: 'Pinjaman',
