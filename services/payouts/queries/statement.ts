@@ -83,7 +83,7 @@ function entryOf(step: Booked): StatementEntry {
   }
 }
 
-/** Names a step, and its transaction, by the change of what is owed to the bank account or the wallet. */
+/** Returns the kind of a step and its transaction, by the change of the debt to the bank account or the wallet. */
 function stepOf(
   { takeTxHash, returnTxHash }: Booked,
   payouts: bigint,

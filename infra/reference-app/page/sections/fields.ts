@@ -22,7 +22,7 @@ export function amountField({ t, language }: ReferenceApp, currency: () => Curre
   }
 }
 
-/** Field for a bank, with a list that the browser filters by what is typed; `read` returns its terms. */
+/** Field for a bank, with a list that the browser filters by the typed text; `read` returns the bank's terms. */
 export function bankField({ t, config }: ReferenceApp) {
   const { banks } = config.cashouts
   const find = (text: string) => bankOf(banks, text)

@@ -2,8 +2,8 @@ import type { ReferenceApp } from '../app'
 import { h, liveContent } from '../dom'
 
 /**
- * Hides `part` until the user is verified. `note` says so instead, with how far the verification is, or with
- * `reason`, and leads to it.
+ * Hides `part` until the user is verified. Until then `note` shows the state of the verification, or `reason`, with
+ * a link to it.
  */
 export function verifiedOnly(app: ReferenceApp, part: HTMLElement, reason?: string) {
   const note = h('p', { class: 'note' })
