@@ -9,7 +9,6 @@ const fixture = await openFixture()
 afterAll(fixture.close)
 const { chain, treasury } = fixture
 
-/** A process whose alarms can be read. */
 async function begin(settings: Partial<Settings> = {}) {
   const alarms: string[] = []
   const write = (line: string) => {

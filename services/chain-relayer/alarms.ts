@@ -6,12 +6,11 @@ import { findCursor } from './operations/cursor.store'
 import { limitsOf } from './operations/operation'
 import { oldestOperations } from './operations/operation.store'
 
-/** Raises an alarm; the same key is throttled to one line every 10 s. */
 type Call = (key: string, fields: object, line: string) => void
 
 /**
- * Raises alarms for conditions that delay operations, before they cost money. Each check runs even
- * if another fails; the first failure is thrown at the end.
+ * Raises alarms for conditions that delay operations. Each check runs even if another fails; the
+ * first failure is thrown at the end.
  */
 export async function raiseAlarms(context: Context): Promise<void> {
   const call: Call = (key, fields, line) =>
@@ -22,10 +21,8 @@ export async function raiseAlarms(context: Context): Promise<void> {
   if (failed) throw failed.reason
 }
 
-/** Alarm when the chain head has not advanced for this long. */
 const haltedMs = 30_000
 
-/** Alarms on a halted chain and on a base fee above its cap. */
 async function lookAtHead({ clock, memory, node, settings }: Context, call: Call) {
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
@@ -36,7 +33,6 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
     call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
-/** Alarms on a lane with a low balance. */
 async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
@@ -45,14 +41,13 @@ async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   }
 }
 
-/** Alarms on an operation that has been pending too long. */
 async function lookAtOldest({ database, settings }: Context, call: Call) {
   const oldest = await database.read(oldestOperations)
   for (const { alarm, ...fields } of overdueAmong(limitsOf(settings.oldestAlarmMs), oldest))
     call(`overdue:${fields.state}`, fields, alarm)
 }
 
-/** Alarms when the transfer scan lags: a late transfer that must be returned may go unnoticed. */
+/** A late transfer that must be returned may go unnoticed while the scan lags. */
 async function lookAtTransfers({ database, node, settings }: Context, call: Call) {
   const next = await database.read(findCursor)
   if (next === undefined) return
@@ -65,6 +60,5 @@ async function lookAtTransfers({ database, node, settings }: Context, call: Call
 
 const everyMs = 5_000
 
-/** Runs the checks every 5 s until disposed. */
 export const startAlarms = (context: Context): Loop =>
   startLoop({ name: 'alarms', everyMs, log: context.log, work: () => raiseAlarms(context) })

@@ -13,36 +13,33 @@ import type { Head, Node } from './chain/node'
 import type { LaneKey, TreasuryKey } from './keys/keys'
 import type { Policy } from './keys/policy'
 
-/** Dependencies shared by the whole service; built in `main.ts`. */
 export type Context = {
   readonly database: Database
   readonly node: Node
   readonly contracts: Contracts
   readonly treasury: TreasuryKey
-  /** Keys that may be used as lanes. */
   readonly keys: readonly LaneKey[]
-  /** The signing policy; every key enforces it. */
   readonly policy: Policy
   readonly settings: Settings
   /** The database clock, which also sets the row timestamps. */
   readonly clock: Clock
   readonly log: Log
-  /** Logs one line every 10 s per key, for failures that repeat every round. */
+  /** For failures that repeat every round. */
   readonly logThrottled: LogThrottled
-  /** Reads a wallet at the newest block; concurrent requests share the next call. */
+  /** Reads a wallet at the newest block; concurrent requests share a call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
-  /** Resolves when the next chain read is due, so that waiting requests share one call. */
+  /** Resolves when the next chain read is due. */
   readonly gather: () => Promise<void>
-  /** Verifies a signature of a contract wallet, for callers that are not known yet. */
+  /** Verifies a contract wallet's signature for a caller not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
-  /** The running instances of this service, which share the lanes. */
+  /** The running instances, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
-  /** Unique id of this process in the leases. */
+  /** Id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
-  /** Triggers the outbox relay after a commit that queued a message. */
+  /** Triggers the outbox relay. */
   readonly poke: () => void
-  /** Triggers a round after an operation was stored. */
+  /** Triggers a round. */
   readonly wake: () => void
 }
 
@@ -64,10 +61,7 @@ export type Settings = {
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
-/**
- * Count of a lane's final transactions. `to`: the final block up to which all are concluded;
- * undefined if some were not.
- */
+/** `to`: final block up to which all are concluded; undefined if some were not. */
 export type Counted = {
   readonly epoch: number
   readonly at: number
@@ -76,29 +70,26 @@ export type Counted = {
 
 /** In-memory state of one process; all of it may be lost at any time. */
 export type Memory = {
-  /** Hashes broadcast by this process; attempts stored by an earlier one are resent at once. */
+  /** Hashes broadcast by this process; other stored attempts are resent at once. */
   readonly sent: Set<string>
-  /** Epoch and next nonce at which each lane last agreed with the chain, by address. */
+  /** Where each lane last agreed with the chain, by address. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
   /** Since when each lane beyond this instance's share has been free, by address. */
   readonly freeSince: Map<string, number>
-  /** Keep surplus lanes until this time; no other instance claimed them. */
+  /** Until then this instance keeps surplus lanes. */
   moreUntil: number
-  /** When the transaction that used a nonce was last searched for, by lane and nonce. */
+  /** When the user of a nonce was last searched for, by lane and nonce. */
   readonly searchedAt: Map<string, number>
-  /** Running searches of the token's logs, by operation. */
+  /** Searches of the token's logs, by operation. */
   readonly lookUps: Map<string, LookUp>
-  /** The last chain snapshot. */
   look: Look | undefined
-  /** When a lane was last counted, up to which final block, and its lease epoch, by address. */
+  /** By lane address. */
   readonly counted: Map<string, Counted>
-  /** Recent ancestors of the finalized head, by number, some of them still being read. */
+  /** Recent ancestors of the finalized head, by number. */
   readonly ancestors: Map<bigint, Promise<Head>>
-  /** Progress of the chain head; undefined before the first reading. */
   pace: HeadProgress | undefined
 }
 
-/** Returns the initial state of a process: a unique id and an empty memory. */
 export const newProcess = (
   log: Log,
   clock: Clock,

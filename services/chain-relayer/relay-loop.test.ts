@@ -258,7 +258,7 @@ describe('several operations in one transaction', () => {
     const used = credit(4_000_000n)
     await fixture.command(used)
     await fixture.finish(context, used)
-    // The ref is taken on the chain by other content, as a restored backup would have it.
+    // Other content took the ref on the chain, as after a restored backup.
     await database.read((db) =>
       db.delete(operations).where(eq(operations.cause, used.payload.refId)),
     )

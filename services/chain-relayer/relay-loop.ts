@@ -10,13 +10,11 @@ import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { concludeFinal } from './transactions/finalize'
 
 /**
- * Runs one round: holds the lanes, concludes final transactions, assigns nonces to waiting
- * operations, broadcasts due transactions and replaces stuck ones. Every step works only from
- * stored rows, so a round may be interrupted anywhere. Returns `idle` if nothing is waiting or in
- * flight.
+ * Every step works only from stored rows, so a round may be interrupted anywhere. Returns `idle` if
+ * nothing is waiting or in flight.
  */
 export async function round(context: Context): Promise<typeof idle | undefined> {
-  /** Returns true if open transactions may have changed; `work` returns the number of changes. */
+  /** Returns true if open transactions may have changed. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
       return (await work()) !== 0
@@ -41,18 +39,14 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
 }
 
 /**
- * Minimum interval between rounds, however often they are triggered. A single operation is sent
- * immediately; at thirty per second, three share a round. That saves statements and RPC calls and
- * costs up to 0.1 s, where finality takes about 1 s.
+ * Minimum interval between rounds. At thirty operations per second, three share a round: that saves
+ * statements and RPC calls and costs up to 0.1 s, where finality takes about 1 s.
  */
 const pauseMinMs = 100
-/**
- * Interval between idle rounds; a new order triggers a round at once. Well below the lane lease,
- * which rounds renew.
- */
+/** Well below the lane lease, which rounds renew; a new order triggers a round at once. */
 const idleMs = 2_000
 
-/** Runs rounds until disposed, and one immediately when poked. Disposal waits for the last one. */
+/** Disposal waits for the last round. */
 export function startRounds(context: Context, pollMs: number): Loop {
   let nextLook: ReturnType<typeof setTimeout> | undefined
   const loop = startLoop({

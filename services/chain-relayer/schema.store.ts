@@ -6,7 +6,6 @@ import { journalTable } from '#shared/ledger/journal.store'
 export const schema = pgSchema('chain_relayer')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** Native coin spent by the lanes per transaction, and AUSD given back. */
 export const journal = journalTable(schema)
-/** Since when relaying is paused, so that only operations that protect money get a nonce. */
+/** While relaying is paused, only operations that protect money get a nonce. */
 export const pauses = pauseTable(schema)

@@ -48,7 +48,7 @@ import { messaging } from './schema.store'
 
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
 
-/** Starts a real, migrated Postgres, opened as the owner because suites delete rows. */
+/** Opened as the owner, because suites delete rows. */
 async function openTestDatabase() {
   const server = await startScratchPostgres()
   const database = openDatabase({ url: server.adminUrl, name: 'test', log, onFatal: () => {} })
@@ -59,7 +59,7 @@ async function openTestDatabase() {
   return { database, close }
 }
 
-/** Waits until `fact` is true; throws naming `what` if that takes too long. */
+/** Throws naming `what` after `withinMs`. */
 export async function until(fact: () => Promise<unknown>, what: string, withinMs = 60_000) {
   const endAt = Date.now() + withinMs
   while (!(await fact())) {
@@ -75,7 +75,6 @@ export type Intercept = (
   params: readonly unknown[],
 ) => Promise<Response> | undefined
 
-/** Starts an endpoint in front of the chain whose answers a test can change. */
 function openEndpoint(target: string) {
   const endpoint = { intercept: undefined as Intercept | undefined, url: '', close: () => {} }
   const server = Bun.serve({
@@ -94,11 +93,11 @@ function openEndpoint(target: string) {
   return endpoint
 }
 
-/** Lane keys; a suite uses only the first unless it asks for more. */
+/** A suite uses only the first unless it asks for more. */
 const laneKeys = [actorKeys.relayer, actorKeys.verifier]
 const chainId = 10143
 
-/** Opens Postgres, a chain with the contracts, and the service without its bus. */
+/** Postgres, a chain with the contracts, and the service without its bus. */
 export async function openFixture(laneCount = 1) {
   const secret = { laneKeys: laneKeys.slice(0, laneCount), treasuryKey: actorKeys.treasury }
   const keys = secret.laneKeys.map((key) => privateKeyToAccount(key))
@@ -119,7 +118,6 @@ export async function openFixture(laneCount = 1) {
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store
-  /** Returns the service's keys with the limits of a suite. */
   const signersOf = (limits: Partial<Policy['limits']> = {}) => {
     const policy = { chainId, ausd, creditLine, limits: { ...ample, ...limits } }
     return { policy, ...openKeys(secret, policy) }
@@ -203,7 +201,7 @@ const fast: Settings = {
   batchMax: 16,
 }
 
-/** Returns a task as the service reads it from its message. */
+/** As the service reads it from its message. */
 export function asRead<T extends Task>(task: T): T {
   const topic = topics.find(({ subject }) => subject === `relay.${task.kind}`)
   if (!topic) return task // A send is a request, which `createSend` has already read.
@@ -214,7 +212,6 @@ export function asRead<T extends Task>(task: T): T {
 
 function orders(database: Database) {
   const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
-  /** Delivers a command as the stream would. */
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
     handle(
       { ...handling, reactions },
@@ -222,7 +219,6 @@ function orders(database: Database) {
     )
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
-  /** Runs rounds until the operation has ended. */
   async function finish(context: Context, task: Task) {
     let isLooking = false
     const look = async () => {
@@ -256,7 +252,6 @@ function chainReads(
       functionName: 'accountOf',
       args: [wallet],
     })
-  /** Submits a transaction of a third party and waits until it is mined. */
   async function submit(key: Hex, to: Hex, data: Hex) {
     const wallet = client as unknown as { sendTransaction: (fields: object) => Promise<Hex> }
     const account = privateKeyToAccount(key)
@@ -293,10 +288,8 @@ type Fixture = Awaited<ReturnType<typeof openFixture>>
 export const newRefId = () => idFor('payment', crypto.randomUUID())
 export const newNonce = () => keccak256(toBytes(crypto.randomUUID()))
 
-/** An address that only receives. */
 export const recipient = privateKeyToAccount(generatePrivateKey()).address
 
-/** Creates a wallet with its own key, AUSD and some native coin. */
 export async function newWallet(fixture: Fixture, micro = 10_000_000n) {
   const key = generatePrivateKey()
   const { address } = privateKeyToAccount(key)
@@ -319,7 +312,6 @@ export const transferData = (signed: GivenAuthorization) =>
       ...([signed.nonce, signed.signature] as [Hex, Hex]),
     ],
   })
-/** Returns the call data of a cancellation signed by `key`, which anyone may submit. */
 export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): Promise<Hex> {
   const account = privateKeyToAccount(key)
   const message = { authorizer: account.address, nonce: nonce as Hex }

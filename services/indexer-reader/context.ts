@@ -6,17 +6,15 @@ import { type Endpoint, type Endpoints, openEndpoint, openEndpoints } from './ch
 import type { ExpectedChain } from './chain/identity'
 import type { ProjectionOrigin } from './cursor.store'
 
-/** Dependencies shared by the whole service. */
 export type Context = {
   readonly database: Database
   readonly endpoints: Endpoints
   /** The same endpoints with the call budget of this process. */
   readonly rpc: RpcEndpoints
   readonly origin: ProjectionOrigin
-  /** True for a local chain that loses its last blocks when it is killed. */
+  /** A local chain loses its last blocks when it is killed. */
   readonly isShortened: boolean
   readonly pollMs: number
-  /** Maximum lag behind the chain for an answer. */
   readonly lagMaxMs: number
   readonly figures: ReaderFigures
   readonly clock: Clock
@@ -54,14 +52,13 @@ export function openContext(
   }
 }
 
-/** Last readings of this process, for `nats micro stats --json` only, never for decisions. */
+/** For `nats micro stats --json` only, never for decisions. */
 export type ReaderFigures = {
   finalized: number | null
   rangeBlocks: number | null
   endpoint: string | null
   lastOkAtMs: number | null
   lastError: string | null
-  /** Answers that lacked events. */
   incomplete: number
 }
 

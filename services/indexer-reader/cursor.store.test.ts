@@ -17,7 +17,6 @@ afterEach(() => store.database[Symbol.asyncDispose]())
 
 const origin = { chainId: 1, contract: '0xa', deployBlock: 1 }
 
-/** Begins a generation and fills it to a block without an event. */
 async function filledTo(block: number, of = origin) {
   const generation = await beginGeneration(store.database, of)
   await moveTo(generation, block)

@@ -6,8 +6,8 @@ import type { FinalizedHead } from './chain/head'
 import { schema } from './schema.store'
 
 /**
- * One row per generation of the projection, with its chain and progress. A `filling` generation
- * becomes `serving` once it is complete at the head, and the previous one `retired`.
+ * One row per generation of the projection. A `filling` generation becomes `serving` once it is
+ * complete at the head, and the previous one `retired`.
  */
 export const cursors = schema.table(
   'cursors',
@@ -22,7 +22,7 @@ export const cursors = schema.table(
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Number of stored events, which is the `sequence` of the last one. */
+    /** Number of stored events: the `sequence` of the last one. */
     sequence: bigint('sequence', { mode: 'number' }).notNull().default(0),
     /** False while the contract is known to have more events than are stored. */
     complete: boolean('complete').notNull().default(false),
@@ -35,10 +35,8 @@ export const cursors = schema.table(
 )
 export type GenerationCursor = typeof cursors.$inferSelect
 
-/** Chain and contract of a projection. */
 export type ProjectionOrigin = { chainId: number; contract: string; deployBlock: number }
 
-/** Condition of the generation of this origin that answers requests. */
 export const servingOf = ({ chainId, contract, deployBlock }: ProjectionOrigin) =>
   and(
     eq(cursors.state, 'serving'),
@@ -47,14 +45,13 @@ export const servingOf = ({ chainId, contract, deployBlock }: ProjectionOrigin) 
     eq(cursors.deployBlock, deployBlock),
   )!
 
-/** Returns the generations being read: at most one serving and one filling. */
+/** At most one serving and one filling. */
 export const liveCursors = (db: Db): Promise<GenerationCursor[]> =>
   db
     .select()
     .from(cursors)
     .where(inArray(cursors.state, ['filling', 'serving']))
 
-/** Returns the generation in this state, for a contract if given. */
 export async function findCursor(
   db: Db,
   state: 'filling' | 'serving',
@@ -67,7 +64,7 @@ export async function findCursor(
   return rows[0]
 }
 
-/** Starts a new generation, or returns the one that is already filling. */
+/** Or returns the one already filling. */
 export async function beginGeneration(
   database: Database,
   origin: ProjectionOrigin,
@@ -105,7 +102,7 @@ export async function beginGeneration(
   })
 }
 
-/** Stores the genesis hash of a generation once; later endpoints must have the same. */
+/** Stored once; later endpoints must have the same. */
 export const rememberGenesis = (db: Db, generation: number, genesisHash: string) =>
   db
     .update(cursors)
@@ -113,8 +110,8 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
 /**
- * Moves the cursor to a sequence, and to the head at which the contract has as many events; without
- * one the record stays incomplete. Returns null if another reader moved it first.
+ * Moves to the head at which the contract has as many events; without one the record stays
+ * incomplete. Returns null if another reader moved it first.
  */
 export async function moveCursor(
   db: Db,
@@ -143,7 +140,7 @@ export async function moveCursor(
   return moved[0] ?? null
 }
 
-/** Stores that events are missing, unless another reader has found them. */
+/** Unless another reader has found the missing events. */
 export const markIncomplete = (
   db: Db,
   { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>,
@@ -154,8 +151,8 @@ export const markIncomplete = (
     .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
 /**
- * Makes a filled generation the serving one; the rows of the previous one stay. Returns false if it
- * is no longer filling, or at an older block of the same chain than the one that was answered.
+ * Returns false if the generation is no longer filling, or is at an older block of the same chain
+ * than the serving one.
  */
 export async function promote(tx: Tx, generation: number): Promise<boolean> {
   const live = await tx
@@ -179,7 +176,7 @@ const isSameChain = (one: GenerationCursor, other: GenerationCursor): boolean =>
   one.genesisHash === other.genesisHash &&
   one.contract === other.contract
 
-/** Retires a live generation; returns false if another instance has. */
+/** Returns false if another instance has retired it. */
 export async function retire(db: Db, generation: number): Promise<boolean> {
   const retired = await db
     .update(cursors)
@@ -189,7 +186,7 @@ export async function retire(db: Db, generation: number): Promise<boolean> {
   return retired.length > 0
 }
 
-/** Deletes all rows of retired generations. For operators: the service's role may not delete. */
+/** For operators: the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>
   database.transaction(async (tx) => {
     const retired = sql`select generation from ${cursors} where state = 'retired'`

@@ -7,10 +7,8 @@ import { cursors, servingOf } from './cursor.store'
 import { mayAnswer } from './record'
 import { cycles } from './record.store'
 
-/** Cycles per answer. */
 const pageMax = 500
 
-/** Answers which debts are due around now; refuses with `indexer_lags` as `answerRecord` does. */
 export function answerDue({
   database,
   origin,

@@ -6,7 +6,6 @@ import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent, EventName } from './event'
 import { schema } from './schema.store'
 
-/** Every event that names an account, by its position on the chain. */
 export const events = schema.table(
   'events',
   {
@@ -25,10 +24,7 @@ export const events = schema.table(
   ],
 )
 
-/**
- * Inserts events with one array parameter per column, as one parameter per value could exceed the
- * protocol's limit of 65,535.
- */
+/** One array parameter per column: one per value could exceed the protocol's limit of 65,535. */
 export async function addEvents(
   tx: Tx,
   generation: number,
@@ -49,8 +45,8 @@ export async function addEvents(
 }
 
 /**
- * Finds a wallet's events of these names, oldest first, with the cursor of the serving generation, in one
- * statement. Returns undefined while no generation of this origin serves.
+ * Oldest first, with the serving cursor, in one statement. Returns undefined while no generation of
+ * this origin serves.
  */
 export async function findAccountEvents(
   database: Database,
@@ -77,7 +73,6 @@ export async function findAccountEvents(
   return { cursor: rows[0].cursor, events: rows.flatMap(({ event }) => event ?? []) }
 }
 
-/** Returns the block of the last stored event; null if there is none. */
 export async function lastEventBlock(db: Db, generation: number): Promise<number | null> {
   const [last] = await db
     .select({ block: max(events.blockNumber) })

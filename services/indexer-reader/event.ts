@@ -5,7 +5,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 type Numbered = { sequence: string }
 type Account = Numbered & { account: string }
 
-/** Arguments by event, named as in the ABI; integers are decimal strings, bytes are hex. */
+/** Named as in the ABI; integers are decimal strings, bytes are hex. */
 export type EventArgs = {
   VerifiedSet: Account & { verified: boolean }
   FrozenSet: Account & { frozen: boolean }
@@ -42,7 +42,6 @@ export type EventArgs = {
 }
 export type EventName = keyof EventArgs
 
-/** Position of an event on the chain and its block time in unix seconds. */
 export type EventPlace = {
   /** Null for an event that names no account. */
   readonly wallet: Address | null
@@ -51,7 +50,6 @@ export type EventPlace = {
   readonly txHash: Hex
   readonly atSeconds: number
 }
-/** An event of one name, or of any. */
 export type ChainEvent<Name extends EventName = EventName> = {
   [N in Name]: EventPlace & { readonly name: N; readonly args: EventArgs[N] }
 }[Name]
@@ -64,7 +62,7 @@ export const sequenceOf = ({ args }: ChainEvent): number => Number(args.sequence
 type Input = { readonly name: string; readonly type: string }
 type Shape = { readonly name: EventName; readonly topics: Input[]; readonly words: Input[] }
 
-/** Every event that changes state has a sequence; the others only report a call without effect. */
+/** Every event that changes state has a sequence; the others report a call without effect. */
 const shapes = new Map<string, Shape>(
   (creditLineAbi as readonly { type: string }[])
     .filter((item): item is AbiEvent => item.type === 'event')
@@ -72,7 +70,7 @@ const shapes = new Map<string, Shape>(
     .map(shapeOf),
 )
 
-/** First topics of the followed events, for the filter of `eth_getLogs`. */
+/** For the filter of `eth_getLogs`. */
 export const followedTopics = [...shapes.keys()]
 
 function shapeOf(item: AbiEvent): [string, Shape] {
@@ -89,9 +87,8 @@ function shapeOf(item: AbiEvent): [string, Shape] {
 }
 
 /**
- * Decodes the arguments of a followed event; returns null for any other. All arguments are single
- * words, so slicing replaces viem's decoder, which takes ten times as long. Throws on a wrong
- * length.
+ * Null for an event not followed. All arguments are single words, so slicing replaces viem's
+ * decoder, which takes ten times as long. Throws on a wrong length.
  */
 export function decodeArgs(topics: readonly string[], data: string) {
   const shape = shapes.get(topics[0] ?? '')

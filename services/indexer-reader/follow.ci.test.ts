@@ -73,12 +73,12 @@ const historyNow = async (context: Context, wallet: Address) => {
 const historyOfAll = (standing: WalletStanding) =>
   historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
 
-/** The history straight from the node, by viem's decoder. */
+/** Straight from the node, by viem's decoder. */
 const historyOnChain = async (wallet: Address) => historyOfAll(await standingOf(chain, wallet))
 
 const cursor = async () => (await store.database.read(liveCursors))[0]
 
-/** Sequences of the stored events, which leave out those that name no account. */
+/** Without events that name no account. */
 const stored = () =>
   store.database.read((db) =>
     db.execute<{ sequence: number }>(sql`
@@ -167,7 +167,6 @@ describe('the record matches the chain', () => {
 })
 
 describe('logs that come later than their blocks', () => {
-  /** An answer, and the block of which it is. */
   type Sample = { history: unknown; block: number }
 
   /** Follows the chain until its record is whole; then logs are late by some blocks. */
@@ -278,7 +277,7 @@ describe('a reader that was stopped', () => {
 
 describe('while blocks wait to be written', () => {
   test('a failing endpoint makes the reader read its rows again, because another may have replaced it', async () => {
-    // Time stands still: what waits is never due, so nothing else makes it ask.
+    // Time stands still, so nothing becomes due and no other read happens.
     const now = Date.now()
     let reads = 0
     const { database } = store

@@ -25,12 +25,12 @@ import { checkGenesis, continuing, readSpans } from './read'
 import { extendTerms, type Standings, saveStandings } from './record.store'
 import { openRemembered, type Remembered } from './remembered'
 
-/** Interval for noticing a generation requested by `rebuild`. */
+/** For noticing a generation requested by `rebuild`. */
 const noticeMs = 4_000
 
 /**
- * Follows every live generation until disposed: the serving one and, during a rebuild, its
- * successor. Calls `onForeign` if the stored projection is of another contract or chain.
+ * Follows the serving generation and, during a rebuild, its successor. Calls `onForeign` if the
+ * stored projection is of another contract or chain.
  */
 export function startFollowing(
   context: Context,
@@ -78,24 +78,23 @@ const isOf = (cursor: GenerationCursor, origin: ProjectionOrigin): boolean =>
   cursor.contract === origin.contract &&
   cursor.deployBlock === origin.deployBlock
 
-/** State of this process while it follows a generation. */
 type Following = {
   readonly context: Context
   readonly remembered: Remembered
   readonly boundMemory: (work: number) => void
-  /** Next block to read, as long as the stored sequence is this one. */
+  /** Valid as long as the stored sequence is this one. */
   next: { readonly block: number; readonly sequence: number } | null
   /** A later head than the stored one, with as many events. */
   unstored: Proof | null
   storedAtMs: number
 }
 
-/** A head at which the contract has as many events as are stored, and when it was asked for. */
+/** The contract has as many events at `head` as are stored; `atMs`: when it was asked for. */
 type Proof = { readonly head: FinalizedHead; readonly atMs: number }
 
 /**
- * Follows the chain for one generation until it is retired or the signal fires. A block counts as
- * read once the contract's `sequence()` at that block is the number of stored events.
+ * A block counts as read once the contract's `sequence()` at that block is the number of stored
+ * events.
  */
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
   const { database, endpoints, pollMs } = context
@@ -132,15 +131,14 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
   }
 }
 
-/** Longest pause before missing events are asked for again. */
 const incompletePauseMaxMs = 5_000
 /**
- * How long blocks without an event may stay unstored. Most blocks have none, and storing each would
- * be the only writes of an idle system; after a restart they are read again.
+ * How long blocks without an event may stay unstored. Storing each would be the only writes of an
+ * idle system; after a restart they are read again.
  */
 const restMs = 1_000
 
-/** Reads on to the finalized head. Returns undefined if another reader wrote first. */
+/** Returns undefined if another reader wrote first. */
 async function step(following: Following, cursor: GenerationCursor, endpoint: Endpoint) {
   const { database, clock, lagMaxMs } = following.context
   const atMs = clock()
@@ -157,7 +155,7 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
   return isPromoted ? { ...moved, state: 'serving' as const } : moved
 }
 
-/** The contract has no event that is not stored, so no logs need to be read. */
+/** No event is missing, so no logs need to be read. */
 async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
   if (cursor.state === 'serving' && cursor.complete && clock() < following.storedAtMs + restMs) {
@@ -172,8 +170,8 @@ async function keepHead(following: Following, cursor: GenerationCursor, proof: P
 }
 
 /**
- * Writes the events up to the head, reading the next while these are written. Throws `Incomplete`
- * if the endpoint has fewer than the contract counts.
+ * Reads the next events while these are written. Throws `Incomplete` if the endpoint has fewer than
+ * the contract counts.
  */
 async function catchUp(
   following: Following,
@@ -196,7 +194,7 @@ async function catchUp(
     const isProven = sequence === head.sequence
     if (!isProven && to < head.block) {
       reading = readSpans(endpoint, to + 1, head)
-      reading.catch(() => {}) // It is awaited after the write.
+      reading.catch(() => {}) // Awaited after the write.
     }
     if (fresh.length > 0) {
       const proof = isProven ? head : null
@@ -213,7 +211,7 @@ async function catchUp(
   }
 }
 
-/** After an incomplete answer the block of the last stored event is read again, too. */
+/** After an incomplete answer the block of the last stored event is read again. */
 async function firstBlock(database: Database, cursor: GenerationCursor): Promise<number> {
   if (cursor.complete) return cursor.blockNumber + 1
   const last = await database.read((db) => lastEventBlock(db, cursor.generation))
@@ -221,8 +219,8 @@ async function firstBlock(database: Database, cursor: GenerationCursor): Promise
 }
 
 /**
- * Writes events, standings and cursor in one transaction; without a `head` that proves them complete
- * the record is not answered. Returns null if another reader of the same generation was first.
+ * Writes events, standings and cursor in one transaction; without a `head` that proves them
+ * complete the record is not answered. Returns null if another reader of the generation was first.
  * Throws `Incomplete` if the events contradict the stored ones.
  */
 export async function commitEvents(
@@ -247,12 +245,11 @@ export async function commitEvents(
     return { moved, standings }
   })
   if (!written) return null
-  // An extension changed cycles in Postgres that are not in memory as they are now.
+  // An extension changed cycles in Postgres that memory does not reflect.
   if (extensions.length === 0) remembered.keep(written.standings, sequence)
   return written.moved
 }
 
-/** Applies events in their order: to their wallet, or to all if they name none. */
 function evolveAll(standings: Standings, events: readonly ChainEvent[]): Standings {
   const apply = (wallet: Address, event: ChainEvent) =>
     standings.set(wallet, evolve(standings.get(wallet)!, event))
@@ -263,7 +260,6 @@ function evolveAll(standings: Standings, events: readonly ChainEvent[]): Standin
   return standings
 }
 
-/** Whether the endpoint refused a range that is already narrower now. */
 const isTooWide = (error: unknown, endpoint: Endpoint): boolean =>
   error instanceof RpcFault && error.kind === 'range' && endpoint.range().blocks > 1
 
@@ -278,7 +274,6 @@ function noteError(context: Context, generation: number, endpoint: Endpoint, err
   }
 }
 
-/** Stores that events are missing, or that the blocks of the projection are gone. */
 async function storeError(
   context: Context,
   cursor: GenerationCursor,
@@ -294,8 +289,8 @@ async function storeError(
 }
 
 /**
- * Replaces a generation whose blocks are gone: it no longer answers, so the next one may serve at an
- * older block. Returns false if another instance has retired it.
+ * The retired generation no longer answers, so the next may serve at an older block. Returns false
+ * if another instance has retired it.
  */
 async function readAnew({ database, origin }: Context, { generation }: GenerationCursor) {
   if (!(await database.run((db) => retire(db, generation)))) return false

@@ -4,10 +4,10 @@ const rssBoundBytes = 100 * 2 ** 20
 const workBetween = 3_000
 
 /**
- * Returns a function that runs garbage collection after enough `work` (events or requests since the
- * last call). JavaScriptCore collects late: without this the process grew to 230 MB over 200,000
- * events or 7,000 requests, where it needs 130 MB (measured). `Bun.gc` would also return the pages,
- * but takes twice as long, and they are soon needed again.
+ * Collects garbage after enough `work` (events or requests). JavaScriptCore collects late: without
+ * this the process grew to 230 MB over 200,000 events or 7,000 requests, where it needs 130 MB
+ * (measured). `Bun.gc` would also return the pages, but takes twice as long, and they are soon
+ * needed again.
  */
 export function openMemoryBound(): (work: number) => void {
   let since = 0

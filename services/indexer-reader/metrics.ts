@@ -4,7 +4,6 @@ import type { readStats } from './record'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** Returns the metrics of the reader for `/metrics`. */
 export const readings = (figures: Figures): Reading[] => [
   gauge('record_answers', '1 if record requests are answered.', figures.answers ? 1 : 0),
   seconds('record_lag', 'Lag of the record behind the chain.', figures.lagMs),

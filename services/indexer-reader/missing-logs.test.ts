@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const filter of filters) await filter[Symbol.asyncDispose]()
 })
 
-/** Starts a reader of the first endpoints, of which the first omits logs. */
+/** The first endpoint omits logs. */
 const start = (omits: (typeof filters)[0]['omits'], endpoints = 1) => {
   filters[0]!.omits = omits
   const rpcUrls = filters.slice(0, endpoints).map(({ url }) => url)

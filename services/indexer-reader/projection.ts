@@ -1,28 +1,28 @@
 import type { Hex } from 'viem'
 import type { ChainEvent, EventArgs } from './event'
 
-/** Outcomes of a cycle, by their number in the contract. */
+/** By their number in the contract. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type OutcomeOfCycle = (typeof outcomes)[number]
 
-/** A cycle of debt; fields are null until the event occurs. */
+/** Fields are null until the event occurs. */
 export type Cycle = {
   readonly number: number
   readonly outcome: OutcomeOfCycle | null
   readonly openedAtSeconds: number
-  /** Due date when the cycle was last open. */
+  /** When the cycle was last open. */
   readonly dueAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
   /** Net of revoked repayments. */
   readonly totalRepaidMicro: bigint
-  /** Score of the wallet when the cycle closed or, if later, was reversed. */
+  /** When the cycle closed or, if later, was reversed. */
   readonly scoreAfter: bigint | null
   readonly openTxHash: Hex
   readonly closeTxHash: Hex | null
 }
 
-/** A repayment that can still be revoked; `cycle` is the one it counted in, 0 after a default. */
+/** It can still be revoked; `cycle` is the one it counted in, 0 after a default. */
 export type HeldRepayment = {
   readonly ref: string
   readonly cycle: number
@@ -30,14 +30,13 @@ export type HeldRepayment = {
   readonly untilSeconds: number
 }
 
-/** State of one wallet, folded from its events. */
 export type WalletStanding = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly defaulted: boolean
   readonly score: bigint
   readonly drawnMicro: bigint
-  /** Repayments that were not revoked. */
+  /** Without revoked ones. */
   readonly repayCount: number
   readonly cyclesOpened: number
   readonly cyclesClosed: number
@@ -50,7 +49,6 @@ export type WalletStanding = {
   readonly closed: readonly Cycle[]
 }
 
-/** A wallet without events. */
 export const unseen: WalletStanding = {
   verified: false,
   frozen: false,
@@ -68,14 +66,14 @@ export const unseen: WalletStanding = {
   closed: [],
 }
 
-/** Thrown for events that do not continue the stored ones: an answer was incomplete or wrong. */
+/** Events do not continue the stored ones: an answer was incomplete or wrong. */
 export class Incomplete extends Error {
   override name = 'Incomplete'
 }
 
 /**
- * Applies one event. Events contain their resulting state (`drawnAfter`, cycle number, peak); throws
- * `Incomplete` if it does not follow from the standing.
+ * Events contain their resulting state; throws `Incomplete` if it does not follow from the
+ * standing.
  */
 export function evolve(before: WalletStanding, event: ChainEvent): WalletStanding {
   if (event.wallet === null)
@@ -84,7 +82,7 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
-    // The hold of the others has ended, so they can no longer be revoked.
+    // Holds that have ended can no longer be revoked.
     held: before.held.filter(({ untilSeconds }) => untilSeconds > event.atSeconds),
   }
   switch (event.name) {
@@ -120,7 +118,7 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
   }
 }
 
-/** Folds all events of a wallet, and those that concern all wallets, oldest first. */
+/** Folds a wallet's events and those that concern all wallets, oldest first. */
 export const fold = (events: readonly ChainEvent[]): WalletStanding => events.reduce(evolve, unseen)
 
 function verify(standing: WalletStanding, event: ChainEvent, verified: boolean): WalletStanding {
@@ -159,7 +157,7 @@ const datesOf = (args: { openedAt: string; dueAt: string }) => ({
   dueAtSeconds: Number(args.dueAt),
 })
 
-/** Moves the due date of an open cycle by a pause that has ended. */
+/** By a pause that has ended. */
 function extendTerm(standing: WalletStanding, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
@@ -177,7 +175,7 @@ function draw(
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
-/** Lowers the debt by a repayment or seized collateral; after a default no cycle counts it. */
+/** After a default no cycle counts it. */
 function lower(
   standing: WalletStanding,
   event: ChainEvent,
@@ -191,7 +189,7 @@ function lower(
   return { ...standing, drawnMicro, open: less(open, -amountMicro) }
 }
 
-/** Records a hold; the event precedes the `Repaid` of the same ref and moves no debt. */
+/** The event precedes the `Repaid` of the same ref and moves no debt. */
 function hold(
   standing: WalletStanding,
   event: ChainEvent,
@@ -206,7 +204,7 @@ function hold(
   return { ...standing, held: [...standing.held, one] }
 }
 
-/** Extends a hold; a ref without a held repayment belongs to a top-up. */
+/** A ref without a held repayment belongs to a top-up. */
 function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): WalletStanding {
   const untilSeconds = Number(args.heldUntil)
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
@@ -214,9 +212,9 @@ function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): Wall
 }
 
 /**
- * Revokes a held repayment or a part of it, which is owed again: in its own cycle while that is
- * open, else in the currently open one. If it counted in a closed cycle, `CycleReversed` has lowered
- * the total there, unless that cycle defaulted.
+ * A revoked repayment, or part of it, is owed again: in its own cycle while that is open, else in
+ * the currently open one. If it counted in a closed cycle, `CycleReversed` has lowered the total
+ * there, unless that cycle defaulted.
  */
 function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)
@@ -240,7 +238,6 @@ function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['Re
   return { ...back, open: { ...owed, peakDrawnMicro: peak(open, back.drawnMicro) } }
 }
 
-/** Reverses a closed cycle and removes its reward from the score. */
 function reverse(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleReversed']) {
   const cycle = closedCycle(standing, Number(args.number))
   if (!cycle) throw impossible(event, 'no closed cycle with a held repayment has this number')
@@ -305,7 +302,6 @@ const less = (cycle: Cycle, amountMicro: bigint): Cycle => ({
 const peak = (open: Cycle, drawnMicro: bigint): bigint =>
   drawnMicro > open.peakDrawnMicro ? drawnMicro : open.peakDrawnMicro
 
-/** Returns the increased debt, which must match the event. */
 function raised(
   standing: WalletStanding,
   event: ChainEvent,

@@ -21,10 +21,10 @@ export async function checkGenesis(
   }
 }
 
-/** Spans read concurrently while far behind; the next are read while these are written. */
+/** While far behind; the next spans are read while these are written. */
 const spansMax = 2
 
-/** Reads from a block on, at most to the head and `spansMax` spans. Throws if the first fails. */
+/** At most to the head and `spansMax` spans; throws if the first fails. */
 export async function readSpans(
   endpoint: Endpoint,
   from: number,
@@ -48,7 +48,6 @@ export async function readSpans(
   return { from, to, events }
 }
 
-/** Returns the next spans in order: [first block, last block]. */
 export function plan(first: number, head: number, blocks: number): [number, number][] {
   const spans: [number, number][] = []
   for (let next = first; next <= head && spans.length < spansMax; next += blocks) {
@@ -57,10 +56,7 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/**
- * Returns the events that are not stored yet, the last of which is `sequence`. Throws `Incomplete`
- * if one is missing between them.
- */
+/** Returns the events after `sequence`; throws `Incomplete` if one is missing between them. */
 export function continuing(sequence: number, events: readonly ChainEvent[]): ChainEvent[] {
   const fresh = events.filter((event) => sequenceOf(event) > sequence)
   for (const [index, event] of fresh.entries()) {

@@ -106,7 +106,7 @@ test('the command waits until the new generation serves, and cleans up if it may
 
 describe('a chain that is shorter after a kill', () => {
   const serving = async () => (await generations()).find(({ state }) => state === 'serving')
-  /** Goes back some final blocks and on with others, until they are final. */
+  /** Replaces some final blocks by others. */
   const putBack = async (blocks: number) => {
     const id = await chain.client.snapshot()
     await chain.mine(blocks)

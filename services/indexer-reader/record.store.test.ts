@@ -24,7 +24,6 @@ afterAll(async () => {
 const wallet = ana.toLowerCase() as typeof ana
 const wallets = new Set([wallet])
 
-/** Writes events block by block, each as a reader would, and calls `then` after it. */
 async function writeBlocks(
   generation: number,
   events: readonly ChainEvent[],

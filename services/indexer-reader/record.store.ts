@@ -10,7 +10,6 @@ import { schema } from './schema.store'
 
 type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
 
-/** Standing of each wallet, folded from its events; its cycles are in `cycles`. */
 export const records = schema.table(
   'records',
   {
@@ -27,13 +26,13 @@ export const records = schema.table(
     verifiedAtSeconds: bigint('verified_at_seconds', { mode: 'number' }),
     firstSeenAtSeconds: bigint('first_seen_at_seconds', { mode: 'number' }),
     lastBlock: bigint('last_block', { mode: 'number' }).notNull(),
-    /** Repayments whose hold had not ended at the wallet's last event. */
+    /** Holds that had not ended at the wallet's last event. */
     held: jsonb('held_repayments').$type<StoredHold[]>().notNull().default([]),
   },
   (table) => [primaryKey({ columns: [table.generation, table.wallet] })],
 )
 
-/** Cycles of each wallet; one without an outcome is open. */
+/** A cycle without an outcome is open. */
 export const cycles = schema.table(
   'cycles',
   {
@@ -65,8 +64,8 @@ const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
 /**
- * Loads the standings of wallets with their open cycle and the cycles that a held repayment can
- * still reverse. A wallet without a row is `unseen`.
+ * Loads the open cycle and those that a held repayment can still reverse. A wallet without a row is
+ * `unseen`.
  */
 export async function loadStandings(
   db: Db,
@@ -109,7 +108,6 @@ const withCycle = (standing: WalletStanding, cycle: Cycle): WalletStanding =>
     ? { ...standing, open: cycle }
     : { ...standing, closed: [...standing.closed, cycle] }
 
-/** Writes the wallets' rows and the cycles in their standings, which may have changed. */
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
   await Promise.all([saveRecords(tx, generation, standings), saveCycles(tx, generation, standings)])
@@ -143,7 +141,6 @@ async function saveRecords(tx: Tx, generation: number, standings: Standings) {
       first_seen_at_seconds = excluded.first_seen_at_seconds, last_block = excluded.last_block`)
 }
 
-/** Writes the cycles in the standings; all others stay unchanged. */
 async function saveCycles(tx: Tx, generation: number, standings: Standings) {
   const rows = [...standings].flatMap(([wallet, { open, closed }]) =>
     [...closed, ...(open ? [open] : [])].map((cycle) => ({
@@ -174,7 +171,7 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
       open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
 
-/** Moves the due dates of all open cycles, as `evolve` moves that of one. */
+/** All open cycles, as `evolve` does for one. */
 export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'TermsExtended'>) =>
   tx
     .update(cycles)
@@ -182,8 +179,8 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
     .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**
- * Loads the serving generation's cursor and each wallet's row and cycles at the same block, in one
- * statement. Returns null while no generation of this origin serves.
+ * Loads cursor, rows and cycles at the same block, in one statement. Returns null while no
+ * generation of this origin serves.
  */
 export async function loadRecords(
   database: Database,

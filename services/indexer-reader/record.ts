@@ -12,7 +12,7 @@ import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
-/** Answers from one snapshot of the serving generation; refuses with `indexer_lags` if it lags. */
+/** Refuses with `indexer_lags` if the serving generation lags. */
 export function answerRecord(context: AnswerContext): Handler {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
@@ -28,8 +28,8 @@ export function answerRecord(context: AnswerContext): Handler {
 }
 
 /**
- * Returns the lag behind the chain in ms: by the block time or by the last cursor move, whichever
- * is larger, because a chain's clock may run ahead of ours.
+ * In ms, by the block time or the last cursor move, whichever is longer ago: a chain's clock may
+ * run ahead of ours.
  */
 export const lagMs = (
   cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,
@@ -37,14 +37,14 @@ export const lagMs = (
 ): number =>
   Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
 
-/** Returns true if an answer may be given: only from a complete and recent projection. */
+/** Only a complete and recent projection answers. */
 export const mayAnswer = (
   cursor: Pick<GenerationCursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
   lagMaxMs: number,
   nowMs: number,
 ): boolean => cursor?.state === 'serving' && cursor.complete && lagMs(cursor, nowMs) <= lagMaxMs
 
-/** Builds the public history: times are unix seconds as decimal strings, oldest cycle first. */
+/** Times are unix seconds as decimal strings, oldest cycle first. */
 export const historyOf = (
   standing: Omit<WalletStanding, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],
@@ -75,7 +75,6 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
 const textOf = (value: number | bigint | null): string | null =>
   value === null ? null : value.toString()
 
-/** Returns the figures for `nats micro stats --json`. */
 export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))
   const filling = await database.read((db) => findCursor(db, 'filling'))

@@ -32,7 +32,6 @@ let chains = 0
 const newGeneration = () =>
   beginGeneration(store.database, { chainId: ++chains, contract: '0x', deployBlock: 1 })
 
-/** Writes blocks one by one, remembering in between. */
 function writer(generation: number) {
   const remembered = openRemembered()
   return async (events: readonly ChainEvent[], sequence: number) => {
@@ -44,7 +43,7 @@ function writer(generation: number) {
   }
 }
 
-/** Writes blocks by writers in turn, which share the rows but not the memory. */
+/** The writers share the rows but not the memory. */
 async function writeAll(generation: number, readers: number) {
   const writers = Array.from({ length: readers }, () => writer(generation))
   let sequence = 0
@@ -56,7 +55,7 @@ async function writeAll(generation: number, readers: number) {
 const standingIn = async (generation: number): Promise<WalletStanding> =>
   (await store.database.read((db) => loadStandings(db, generation, wallets))).get(wallet)!
 
-/** The standing that the rows of a wallet can hold. */
+/** The rows hold no closed cycles. */
 const stored = ({ closed: _, ...standing }: WalletStanding) => standing
 
 test.each([1, 2, 3])(

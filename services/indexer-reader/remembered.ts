@@ -3,14 +3,13 @@ import type { Tx } from '#platform/db/open'
 import type { WalletStanding } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
-/** Maximum wallets in memory, about 10 MB; beyond that it is cleared. */
+/** About 10 MB; beyond that memory is cleared. */
 const walletsMax = 10_000
 
-/** Standings last written by this process, for one generation. */
 export type Remembered = {
   /**
-   * Loads the standings of wallets from memory and the rest from Postgres. `sequence` includes the
-   * events of all instances, so memory is valid only at the sequence at which it was kept.
+   * From memory, the rest from Postgres. `sequence` includes the events of all instances, so memory
+   * is valid only at the sequence at which it was kept.
    */
   readonly load: (
     tx: Tx,
@@ -18,11 +17,11 @@ export type Remembered = {
     wallets: ReadonlySet<Address>,
     sequence: number,
   ) => Promise<Standings>
-  /** Keeps committed standings with the sequence after them. */
+  /** Standings must be committed; `sequence` is the one after them. */
   readonly keep: (standings: Standings, sequence: number) => void
 }
 
-/** Caches standings: in a backfill most wallets recur soon, and a read costs as much as a write. */
+/** In a backfill most wallets recur soon, and a read costs as much as a write. */
 export function openRemembered(): Remembered {
   const known: Standings = new Map()
   let knownAt: number | undefined

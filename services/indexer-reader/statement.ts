@@ -12,7 +12,6 @@ import type { EventArgs } from './event'
 import { findAccountEvents } from './event.store'
 import { mayAnswer } from './record'
 
-/** An event that moves collateral or debt. */
 export type AccountEvent = {
   readonly [N in keyof typeof kinds]: {
     readonly name: N
@@ -33,10 +32,8 @@ const kinds = {
 } as const satisfies Partial<Record<keyof EventArgs, StatementEntry['kind']>>
 export const accountEventNames = Object.keys(kinds) as (keyof typeof kinds)[]
 
-/** Events read for one statement: from the first one of the wallet on. */
 const eventsMax = 50_000
 
-/** Answers with the collateral and debt of a wallet, from one snapshot of the serving generation. */
 export const answerStatement = ({
   database,
   origin,
@@ -63,7 +60,7 @@ export const answerStatement = ({
 
 type Account = { collateralMicro: bigint; shares: bigint; debtMicro: bigint }
 
-/** Folds a wallet's events, oldest first, into the balances at `fromMs` and the lines until `untilMs`. */
+/** Oldest event first; the opening balances are those at `fromMs`. */
 export function statementOf(
   events: readonly AccountEvent[],
   { fromMs, untilMs }: { fromMs: number; untilMs: number },
@@ -112,8 +109,8 @@ function apply(account: Account, event: AccountEvent): void {
 }
 
 /**
- * Takes shares at the average value at which they were paid in, rounded up. With yield, the amount
- * that they bring is higher.
+ * At the average value at which shares were paid in, rounded up. With yield, the amount that they
+ * bring is higher.
  */
 function takeShares(account: Account, shares: bigint): void {
   const takenMicro =

@@ -3,7 +3,7 @@ import type { ChainEvent, EventArgs, EventName } from './event'
 export const account = `0x${'a'.repeat(40)}` as const
 export const txOf = (block: number) => `0x${String(block).padStart(64, '0')}` as const
 
-/** An event of block `block`, whose time is 1000 seconds later. */
+/** The time of a block is 1000 s plus its number. */
 export const at = <N extends EventName>(
   block: number,
   name: N,
@@ -44,7 +44,7 @@ export const repaid = (block: number, amount: number, drawnAfter: number) =>
     amount: `${amount}`,
     drawnAfter: `${drawnAfter}`,
   })
-/** Held for a minute, under a ref made of `ref`. */
+/** For a minute. */
 export const held = (block: number, ref: number, amount: number) =>
   at(block, 'RepaymentHeld', {
     ref: txOf(ref),
@@ -105,7 +105,7 @@ export const owing = [verified(1), opened(3), drawn(3, 100, 100)]
 export const inDefault = [...owing, defaulted(5, 60, 40), closed(5, 3, 100, 60, 1, 0)]
 /** 30 of the 100 are repaid under ref 7, by money that may be taken back. */
 export const partHeld = [...owing, held(5, 7, 30), repaid(5, 30, 70)]
-/** The rest is repaid by the wallet itself: the cycle closes, with 30 of it still held. */
+/** The wallet repays the rest: the cycle closes, with 30 of it still held. */
 export const closedHeld = [...partHeld, repaid(6, 70, 0), closed(6, 0, 100, 100)]
 export const reopened = [reversed(8, 30, 0), opened(8, 2, 1_003), revoked(8, 7, 30, 30, 1_003)]
 export const drawnBack = [reversed(8, 30, 0), redated(8, 2, 1_003), revoked(8, 7, 30, 35, 1_003)]

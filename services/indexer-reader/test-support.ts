@@ -24,7 +24,7 @@ import { startFollowing } from './follow'
 import { fold } from './projection'
 import { answerRecord } from './record'
 
-/** Contract terms: holds of one minute, cycles of 1 to 30 minutes, one day of grace. */
+/** Holds of one minute, cycles of 1 to 30 minutes, one day of grace. */
 export const testTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -33,12 +33,12 @@ export const testTerms = {
   graceSeconds: 86_400,
 } as const
 
-/** Distance between two possible ends of a hold, which the contract rounds up, in seconds. */
+/** In seconds; the contract rounds the end of a hold up to a multiple of it. */
 const holdStep = testTerms.holdSeconds / 15
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
-/** Starts an anvil with the contracts; each call is its own block, final after two more. */
+/** Each call is its own block, final after two more. */
 export async function openTestChain(terms: { holdSeconds?: number; termSeconds?: number } = {}) {
   const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
   const deployment = await deployContracts({
@@ -96,9 +96,8 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
       return ref
     },
     repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
-    /** Repays with a held payment; returns its ref, for a revocation. */
+    /** Returns the ref, for a revocation. */
     heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
-    /** Revokes a held repayment until `leftMicro` of it is left. */
     revokeRepayment: (ref: Hex, leftMicro = 0n) =>
       credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
@@ -116,7 +115,6 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
     },
     pause: () => credit(actors.admin.address, 'pause', []),
     unpause: () => credit(actors.admin.address, 'unpause', []),
-    /** A user who can repay directly. */
     fund: async (user: Address, amountMicro: bigint) => {
       await token(actors.admin.address, 'mint', [user, amountMicro])
       await token(user, 'approve', [deployment.creditLine, maxUint256])
@@ -143,7 +141,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
           functionName: 'sequence',
         }),
       ),
-    /** Events that name the user, and those that concern all users. */
+    /** And those that concern all users. */
     eventsOf: async (user: Address) =>
       (await allEvents(reader, deployment.creditLine)).filter(
         ({ wallet }) => wallet === null || wallet === user.toLowerCase(),
@@ -153,7 +151,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
 
 type LogReader = { getContractEvents: unknown; getBlock: unknown }
 
-/** Reads the numbered events from the node with viem's decoder, as the oracle. */
+/** With viem's decoder, as the oracle. */
 async function allEvents(reader: LogReader, address: Address): Promise<ChainEvent[]> {
   const client = reader as never as ReturnType<typeof publicActions>
   const logs = await client.getContractEvents({
@@ -191,14 +189,13 @@ async function allEvents(reader: LogReader, address: Address): Promise<ChainEven
   )
 }
 
-/** Returns the expected record. */
 export const standingOf = async (chain: TestChain, user: Address) =>
   fold(await chain.eventsOf(user))
 
-/** Opens a fresh database with every role and table, as the reader's role. */
+/** As the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
   const at = (path: string) => Object.assign(new URL(server.adminUrl), { pathname: path }).href
-  // The migrated database of the server, copied, which none may be connected to.
+  // A copy of the server's migrated database, to which none may be connected.
   const admin = postgres(at('/template1'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${name} template postgres`)
@@ -214,14 +211,14 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
 /** `TEST_LOG=debug` shows the reader's log. */
 export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
 
-/** Opens endpoints with batches and without budgets. */
+/** With batches, without budgets. */
 export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
   const rpc = openRpcEndpoints({ rpcUrls })
   for (const endpoint of rpc.all) endpoint.takesBatches = true
   return rpc
 }
 
-/** Starts a reader; `stop` ends it as a signal would. `ended` rejects if it finds foreign rows. */
+/** `stop` ends it as a signal would; `ended` rejects if it finds foreign rows. */
 export function startReader(options: {
   database: Database
   chain: TestChain
@@ -262,7 +259,7 @@ export function startReader(options: {
   }
 }
 
-/** Requests `indexer.record` as the gateway does, without the bus. */
+/** As the gateway does, without the bus. */
 export async function askRecord(
   context: Context,
   wallet: string,
@@ -281,8 +278,8 @@ export const citra = actors.citra.address
 export const ausd = 1_000_000n
 
 /**
- * Plays a script. Ana: every outcome except Defaulted, and an open cycle. Budi: Defaulted. Citra:
- * only collateral, frozen for a while.
+ * Ana: every outcome except Defaulted, and an open cycle. Budi: Defaulted. Citra: only collateral,
+ * frozen for a while.
  */
 export async function playStory(chain: TestChain): Promise<void> {
   for (const user of [ana, budi]) {
@@ -321,7 +318,7 @@ export async function playStory(chain: TestChain): Promise<void> {
   await chain.mine(2)
 }
 
-/** Revokes repayments of Ana's cycles: after closing, while another is open, and at once. */
+/** Repayments of Ana's cycles: after closing, while another is open, and at once. */
 async function playReversals(chain: TestChain): Promise<void> {
   await chain.draw(ana, 20n * ausd)
   await chain.warp(testTerms.minCycleSeconds + 1)
@@ -355,7 +352,6 @@ async function playReversals(chain: TestChain): Promise<void> {
   await chain.repay(ana, 20n * ausd)
 }
 
-/** Plays `rounds` more rounds of a draw and a repayment by each user. */
 export async function playMore(chain: TestChain, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await chain.draw(ana, ausd)

@@ -15,7 +15,6 @@ import {
 
 const users = [ana, budi, citra]
 const seed = Number(process.env.WALK_SEED ?? 20_261_121)
-/** The records are compared after each part, whatever is open or paused then. */
 const parts = Number(process.env.WALK_PARTS ?? 6)
 const acts = 50
 
@@ -29,7 +28,7 @@ async function beginning(holdSeconds: number): Promise<TestChain> {
   return chain
 }
 
-/** Whole numbers below `end`, the same after the same seed. */
+/** The same after the same seed. */
 function dice() {
   let state = seed
   return (end: number) => {
@@ -38,7 +37,7 @@ function dice() {
   }
 }
 
-/** Returns random acts of three wallets, to be made `acts` at a time; each returns how many were refused. */
+/** Each walk returns how many acts were refused. */
 function walkOn(chain: TestChain, refsBack: number) {
   const roll = dice()
   const refs: Hex[] = []

@@ -31,7 +31,7 @@ const tooMany =
   () =>
     new Response('slow down', { status: 429, headers: { 'retry-after': retryAfter } })
 
-/** An endpoint with given responses; `asked` has its requests, one entry each. */
+/** `asked` has its requests, one entry each. */
 function serve(reply: Reply) {
   const asked: (Call | Call[])[] = []
   const endpoint = { reply, asked, url: '' }

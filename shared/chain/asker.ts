@@ -24,23 +24,22 @@ export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** Returns whether an error is the chain's own response, so that no other endpoint is tried. */
+  /** The chain's own response: no other endpoint is tried. */
   readonly isAnswer?: (error: Error) => boolean
 }
 
 export type AskerOptions = {
   readonly endpoints: RpcEndpoints
   readonly chain: Chain
-  /** Timeout of one call on one endpoint. The total is this times the number of endpoints. */
+  /** Per endpoint; the total is this times their number. */
   readonly timeoutMs: number
-  /** Whether concurrent calls share a request, if the endpoint allows it. */
   readonly batches: boolean
-  /** Priority of all its calls; default: that of each method. */
+  /** Default: that of each method. */
   readonly urgency?: Urgency | undefined
   readonly clock?: Clock
 }
 
-/** Rate limit error with the delay that the endpoint asks for, which viem's own errors lose. */
+/** Keeps the delay that the endpoint asks for, which viem's own errors lose. */
 class AskedTooOften extends Error {
   override name = 'AskedTooOften'
   constructor(readonly forMs: number) {
@@ -48,15 +47,14 @@ class AskedTooOften extends Error {
   }
 }
 
-/** Methods that are never batched: they must not wait for other calls, or would delay them. */
+/** Never batched: they must not wait for other calls, or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
 /**
- * Opens a caller that tries the endpoints in order: the next one if the budget of one is spent, if
- * it does not respond, or if it returns an error of its own. An endpoint that reports a rate limit
- * has done nothing, so it may be retried once it is open again. An endpoint is identified before its
- * first use and after an outage, and one without a block that must exist has failed. If the last
- * endpoint cut the connection, a read goes round once more. Everything ends at the deadline.
+ * Tries the endpoints in order: the next one if the budget of one is spent, if it does not respond,
+ * or if it returns an error of its own. A rate limit means that nothing was done, so the endpoint
+ * may be retried once open again. An endpoint without a block that must exist has failed. If the
+ * last endpoint cut the connection, a read goes round once more. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
   const { endpoints, timeoutMs, urgency, clock = systemClock } = options
@@ -131,7 +129,7 @@ async function turnAmong(
   }
 }
 
-/** Caps a call at the remaining time, which a wait may have reduced below the usual timeout. */
+/** A wait may have left less time than the usual timeout. */
 async function beforeEnd(
   asked: Promise<unknown>,
   { method }: RpcCall,
@@ -146,7 +144,6 @@ async function beforeEnd(
   }
 }
 
-/** Opens the transports of one endpoint: single and batched. */
 function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: AskerOptions) {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
@@ -169,7 +166,6 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: A
 
 const closedDefaultMs = 1_000
 
-/** Returns the delay that an endpoint asks for, if the error is a rate limit. */
 function closedForMs(error: unknown): number | undefined {
   if (!(error instanceof BaseError)) return undefined
   const told = error.walk((one) => one instanceof AskedTooOften)
@@ -179,17 +175,17 @@ function closedForMs(error: unknown): number | undefined {
   return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
 }
 
-/** Returns whether the endpoint is down. A JSON-RPC error comes from a node that is up. */
+/** A JSON-RPC error comes from a node that is up. */
 const isAway = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
 
-/** Returns whether the connection was cut or refused: a read may be repeated at once. */
+/** A read may be repeated at once. */
 const isCut = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof HttpRequestError && one.status === undefined) !== null
 
-/** Returns whether a batch got a non-list response, on which viem throws a TypeError. */
+/** On a non-list response to a batch, viem throws a TypeError. */
 const isNoBatch = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TypeError) !== null &&

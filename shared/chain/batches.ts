@@ -3,13 +3,12 @@ import { type Loop, startLoop } from '#platform/loop'
 import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
 
-/** Maximum calls per batch: the lowest limit among public endpoints that support batches. */
+/** The lowest limit among public endpoints that support batches. */
 export const batchMax = 10
 
 const probe = { method: 'eth_chainId', params: [] }
 const deadlineMs = 2_000
 
-/** Probes every endpoint whose batch support is still unknown. */
 export const findBatches = async (endpoints: RpcEndpoints, log: Log): Promise<void> => {
   const unknown = endpoints.all.filter(({ takesBatches }) => takesBatches === undefined)
   await Promise.all(unknown.map((one) => findOut(endpoints, one, log)))
@@ -28,10 +27,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/**
- * Returns whether the endpoint supports batches; undefined if it did not respond or limited the
- * call.
- */
+/** Undefined if the endpoint did not respond or limited the call. */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {
@@ -49,7 +45,7 @@ async function answersBatch(url: string): Promise<boolean | undefined> {
 
 type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
 
-/** Evaluates the response to a batch of two calls with ids 1 and 2. */
+/** For a batch of two calls with ids 1 and 2. */
 export function verdictOn(body: unknown): boolean | undefined {
   const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
   const errors = answers.flatMap((one) => one?.error ?? [])
@@ -60,9 +56,6 @@ export function verdictOn(body: unknown): boolean | undefined {
 
 const everyMs = 10_000
 
-/**
- * Probes endpoints that did not respond before, until disposed. One that rejects a batch later is
- * probed again.
- */
+/** Probes endpoints of unknown support until disposed, also those that reject a batch later. */
 export const startFindingBatches = (endpoints: RpcEndpoints, log: Log): Loop =>
   startLoop({ name: 'batches', everyMs, log, work: () => findBatches(endpoints, log) })

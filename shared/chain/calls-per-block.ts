@@ -1,4 +1,3 @@
-/** Counts of chain calls. */
 export type CallCounts<N = number> = {
   readonly requests: N
   readonly ethCalls: N
@@ -6,7 +5,7 @@ export type CallCounts<N = number> = {
   readonly overhead: N
 }
 
-/** Calls per block of the chain; null if too few blocks were seen. */
+/** Null if too few blocks were seen. */
 export type CallsPerBlock = CallCounts<number | null>
 
 export type CallsPerBlockCounter = {
@@ -17,12 +16,12 @@ export type CallsPerBlockCounter = {
 
 type Mark = CallCounts & { readonly head: number }
 
-/** Half a minute of a chain with a block every 0.3 s. */
+/** About half a minute. */
 const windowBlocks = 100
 
 /**
- * Counts calls per block over the last one to two windows, or less if fewer blocks were seen. A
- * head that goes backwards is ignored.
+ * Over the last one to two windows, or less if fewer blocks were seen. A head that goes backwards
+ * is ignored.
  */
 export function openCallsPerBlock(): CallsPerBlockCounter {
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }

@@ -3,7 +3,7 @@ import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import type { Urgency } from '#shared/chain/turns'
 
-/** Multicall3 has the same address on every public chain and on the local one. */
+/** The same on every public chain and on the local one. */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const
 
 export const chainOf = (chainId: number) =>
@@ -17,7 +17,7 @@ export const chainOf = (chainId: number) =>
 
 /**
  * Opens a read client without retries of its own: viem would retry -32603, which on Monad is nearly
- * every pool error, and 413. Calls within 2 ms share one multicall of at most 16 KiB of call data.
+ * every pool error, and 413. Calls within 2 ms share one multicall of at most 16 KiB.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints

@@ -15,13 +15,12 @@ afterEach(async () => {
 })
 
 const bornAt = Date.now()
-/** A chain with a block every 100 ms. */
 const headNow = () => 1_000 + Math.floor((Date.now() - bornAt) / 100)
 const hex = (number: number) => `0x${number.toString(16)}`
 type Chain = { head: () => number | null; genesis: string; chainId: number; code: string }
 type Call = { id: number; method: string; params: [string, ...unknown[]] }
 
-/** An endpoint whose chain a test can change; counts the calls other than comparisons. */
+/** Counts the calls other than comparisons. */
 function serve(changes: Partial<Chain> = {}) {
   const chain: Chain = {
     ...{ head: headNow, genesis: '0xaa', chainId: 10_143, code: '0x60' },

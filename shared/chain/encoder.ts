@@ -19,8 +19,8 @@ type Encode<A extends Abi> = <Name extends ContractFunctionName<A>>(
 ) => Hex
 
 /**
- * Returns an encoder for functions without overloads. viem would look the function up and hash its
- * signature for each call; here that happens once per function.
+ * For functions without overloads. viem would look the function up and hash its signature for each
+ * call; here that happens once per function.
  */
 export function encoderOf<const A extends Abi>(abi: A): Encode<A> {
   const prepared = new Map<string, object>()

@@ -15,26 +15,25 @@ import {
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 
-/** A JSON-RPC endpoint with the state this process keeps of it. */
 export type RpcEndpoint = {
   readonly url: string
   /** For display: the path of the URL may contain a key. */
   readonly host: string
   /** Whether it serves our chain; undefined: to be asked before its next use. */
   isOurs: boolean | undefined
-  /** Whether it supports batches; undefined: not known yet, so it gets none. */
+  /** Undefined: not known yet, so it gets no batches. */
   takesBatches: boolean | undefined
   readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
 }
 
-/** The endpoints of a process, with budgets and figures shared by all its callers. */
+/** Budgets and figures are shared by all callers of a process. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
-  /** Returns the endpoints in order from index `first`; failed and lagging ones come last. */
+  /** In order from index `first`; failed and lagging ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
   /**
-   * Waits until one of `among` has budget for all these calls, and counts them; healthy endpoints
-   * are waited for first. Throws `BudgetSpent` if that takes longer than `patienceMs`.
+   * Waits until one of `among` has budget for all these calls, healthy endpoints first, and counts
+   * them. Throws `BudgetSpent` if that takes longer than `patienceMs`.
    */
   readonly turn: (asked: {
     calls: readonly RpcCall[]
@@ -42,38 +41,37 @@ export type RpcEndpoints = {
     patienceMs: number
     urgency?: Urgency | undefined
   }) => Promise<RpcEndpoint>
-  /** Closes an endpoint that has reported its rate limit. */
+  /** After a rate limit response. */
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
   /** Prefers other endpoints for a while, after a missing response. */
   readonly shun: (endpoint: RpcEndpoint) => void
-  /** Reports an outage of an endpoint, logged once. `answered` ends it. */
+  /** Logs an outage once; `answered` ends it. */
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
   readonly answered: (endpoint: RpcEndpoint) => void
-  /** Extracts the chain head from results, to count calls per block. */
+  /** Extracts the chain head, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   /**
-   * Notes heads for the comparison of endpoints. Throws `Stale` if the endpoint lacks a block that
-   * must exist. `askedAt` is in Unix ms.
+   * Notes heads for the comparison. Throws `Stale` if the endpoint lacks a block that must exist.
+   * `askedAt` is in Unix ms.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
-  /** Returns true if other endpoints have had newer finalized blocks for some time. */
+  /** Others have had newer finalized blocks for some time. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
-   * Asks an endpoint by `ask` which chain it serves, before its first use and after an outage.
-   * Throws `AnotherChain`, or the error of `ask`.
+   * Asks which chain the endpoint serves, before its first use and after an outage. Throws
+   * `AnotherChain`, or the error of `ask`.
    */
   readonly identify: (
     endpoint: RpcEndpoint,
     ask: (call: RpcCall) => Promise<unknown>,
   ) => Promise<void>
-  /** When the endpoint was last asked for its finalized block, in Unix ms. */
+  /** When its finalized block was last asked for, in Unix ms. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
 }
 
-/** For `nats micro stats --json` and the gateway's `/metrics`. */
 export type RpcFigures = {
-  /** Over at least the last hundred blocks; null before two heads were seen. */
+  /** Null before two heads were seen. */
   readonly perBlock: CallsPerBlock
   readonly endpoints: Readonly<Record<string, EndpointFigures>>
 }
@@ -85,27 +83,23 @@ const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
 /** How long a call waits for the budget of a healthy endpoint before it goes to another one. */
 const preferredMs = 500
-/** Time after which an endpoint of another chain is identified again. */
+/** When an endpoint of another chain is identified again. */
 const foreignMs = 10_000
 
-/** Thrown for a response without a block that must exist. */
+/** A response lacks a block that must exist. */
 export class Stale extends BaseError {
   override name = 'Stale'
 }
-/** Minimum time an endpoint stays closed, whatever it asks for. */
+/** Whatever the endpoint asks for. */
 const closedMinMs = 250
 
-/**
- * Opens the endpoints at `rpcUrls`, in order of preference. Without a budget, calls are not
- * limited.
- */
+/** Opens the endpoints, best first. Without a budget, calls are not limited. */
 export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
   clock?: Clock
-  /** Compared with each endpoint before its use; omitted: endpoints are not identified. */
+  /** Omitted: endpoints are not identified. */
   identity?: ChainIdentity
-  /** Logs outages of endpoints. */
   log?: Log
 }): RpcEndpoints {
   const { rpcUrls, budget = unlimited, clock = systemClock, log, identity } = options
@@ -128,7 +122,7 @@ export function openRpcEndpoints(options: {
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
   /** A lagging endpoint responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
-  /** Returns true for the number of a block that some endpoint has finalized. */
+  /** Some endpoint has finalized this block. */
   const isKnown = (number: string) =>
     /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
   const check = identity && openIdentifying(identity)
@@ -219,7 +213,7 @@ export function openRpcEndpoints(options: {
   }
 }
 
-/** Names of errors for an unreachable endpoint: viem's own, and those of direct calls. */
+/** viem's own errors, and those of direct calls. */
 const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutError', 'RpcFault'])
 
 const outageOf = (endpoint: string, log: Log): Outage =>
@@ -228,10 +222,7 @@ const outageOf = (endpoint: string, log: Log): Outage =>
     ofIt: (error) => awayErrors.has(error.name),
   })
 
-/**
- * Returns whether a call is overhead. An `eth_call` with a sender simulates a transaction; a mere
- * read has no sender.
- */
+/** An `eth_call` with a sender simulates a transaction; a mere read has none. */
 function isOverhead({ method, params }: RpcCall): boolean {
   if (method === 'eth_sendRawTransaction') return false
   if (method !== 'eth_call') return true
@@ -252,7 +243,7 @@ const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
   batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
 })
 
-/** Returns the host, numbered if several endpoints share it, such as two keys of one provider. */
+/** Numbered if several endpoints share a host, such as two keys of one provider. */
 function nameOf(all: readonly RpcEndpoint[], at: number): string {
   const { host } = all[at]!
   const before = all.slice(0, at).filter((one) => one.host === host).length

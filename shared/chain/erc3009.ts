@@ -5,10 +5,10 @@ import type { Authorization } from '#shared/messages/fields'
 // An authorization is a transfer signed by its owner, which any account may submit once.
 // https://eips.ethereum.org/EIPS/eip-3009
 
-/** An authorization as received in a request: any case, numbers possibly with leading zeros. */
+/** As received in a request: any case, numbers possibly with leading zeros. */
 export type GivenAuthorization = Static<typeof Authorization>
 
-/** An authorization, typed for viem. Numbers are decimal strings, times unix seconds. */
+/** Numbers are decimal strings, times unix seconds. */
 export type SignedTransfer = {
   readonly from: Address
   readonly to: Address
@@ -19,16 +19,15 @@ export type SignedTransfer = {
   readonly signature: Hex
 }
 
-/** The signed terms, without the signature: one transfer has many valid signatures. */
+/** One transfer has many valid signatures. */
 export type AuthorizationTerms = Omit<GivenAuthorization, 'signature'>
 
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
 /**
- * Returns the signature inside an ERC-6492 wrapper, which some apps add for a deployed contract wallet too;
- * any other signature as it is. The code that the wrapper would run to deploy the wallet is never run.
- * https://eips.ethereum.org/EIPS/eip-6492
+ * Returns the signature inside an ERC-6492 wrapper, which some apps add for a deployed wallet too.
+ * The wrapper's code to deploy the wallet is never run. https://eips.ethereum.org/EIPS/eip-6492
  */
 export function unwrapped(signature: Hex): Hex {
   try {
@@ -39,15 +38,15 @@ export function unwrapped(signature: Hex): Hex {
 }
 
 /**
- * Returns a signature by a key with v 27 or 28, which the token demands. Ledger and MPC wallets sign with 0
- * or 1. Only for a signature that is not a contract's: there these bytes have another meaning.
+ * Returns a key's signature with v 27 or 28, which the token demands; Ledger and MPC wallets sign
+ * with 0 or 1. Not for a contract's signature, whose bytes have another meaning.
  */
 export const withTokenV = (signature: Hex): Hex =>
   /^0x[0-9a-f]{128}0[01]$/i.test(signature)
     ? `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
     : signature
 
-/** Normalizes an authorization: hex in lower case, numbers without leading zeros, no ERC-6492 wrapper. */
+/** Hex in lower case, numbers without leading zeros, no ERC-6492 wrapper. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   from: lower(given.from),
   to: lower(given.to),
@@ -58,7 +57,7 @@ export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   signature: unwrapped(lower(given.signature)),
 })
 
-/** EIP-712 domain of the token, as read from the chain. */
+/** As read from the chain. */
 export type TokenDomain = {
   readonly name: string
   readonly version: string
@@ -66,7 +65,6 @@ export type TokenDomain = {
   readonly verifyingContract: Address
 }
 
-/** Fields of an authorization, by name and EIP-712 type. */
 export const authorizationFields = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -78,7 +76,7 @@ export const authorizationFields = [
 
 export const transferTypes = { TransferWithAuthorization: authorizationFields } as const
 
-/** Returns the typed data of a transfer, as the argument of viem's typed-data functions. */
+/** The argument of viem's typed-data functions. */
 export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
   ({
     domain,
@@ -94,7 +92,6 @@ export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
     },
   }) as const
 
-/** Fields of a cancellation, by name and EIP-712 type. */
 export const cancelTypes = {
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
@@ -102,10 +99,7 @@ export const cancelTypes = {
   ],
 } as const
 
-/**
- * Returns the typed data to cancel an authorization, as the argument of viem's typed-data
- * functions.
- */
+/** The argument of viem's typed-data functions. */
 export const typedCancel = (
   domain: TokenDomain,
   message: { readonly authorizer: Address; readonly nonce: Hex },

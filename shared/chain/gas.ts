@@ -1,14 +1,11 @@
 /**
- * Fixed gas limits of the relayer's transactions, one per function. They are tight, because Monad
- * charges the limit, not the gas used.
- *
- * Measured on anvil in the dearest state of each function (`infra/contracts/gas.test.ts` repeats the
- * measurement): new account, new slots, cycle closing with an excess. Storage is priced by pages, as
- * Monad does (MIP-8, https://docs.monad.xyz/developer-essentials/opcode-pricing). Added are 19,800
- * for functions that move AUSD, since the real token is behind a proxy, and a twentieth of the sum.
- * `bun test/bench/monad/compare.ts` executes the same calls by Monad's rules, and `bun run deploy`
- * compares the limits with `eth_estimateGas` on its chain. No limit depends on an account's history,
- * because holds are summed in 16 buckets.
+ * Gas limits of the relayer's transactions, tight because Monad charges the limit. Measured on
+ * anvil in the dearest state of each function (`infra/contracts/gas.test.ts`): new account, new
+ * slots, cycle closing with an excess; plus 19,800 for functions that move AUSD, since the real
+ * token is behind a proxy, plus a twentieth. Storage is priced by pages, as on Monad (MIP-8,
+ * https://docs.monad.xyz/developer-essentials/opcode-pricing). `bun test/bench/monad/compare.ts`
+ * executes the calls by Monad's rules; `bun run deploy` compares with `eth_estimateGas`. Holds are
+ * summed in 16 buckets, so no limit depends on an account's history.
  */
 export const gasLimits = {
   topUp: 205_000n,
@@ -22,17 +19,16 @@ export const gasLimits = {
   setFrozen: 95_000n,
   /** ERC-3009 with an ECDSA signature, either overload. */
   transferWithAuthorization: 140_000n,
-  /** ERC-3009 from a contract wallet, whose signature check may cost up to 100,000. */
+  /** A contract wallet's signature check may cost up to 100,000. */
   transferWithAuthorizationFromContract: 250_000n,
-  /** A plain payment of native coin to an account without code. */
+  /** To an account without code. */
   nativeTransfer: 21_000n,
 } as const
 
 /**
- * Gas limits of transactions that users send themselves, for any account history: a call folds at
- * most 16 buckets of the account and 16 of the pool. Where folding is dearer by Ethereum's rules than
- * by Monad's, the limit covers both, because local chains charge by the former. All are within the
- * 400,000 that apps have always sent.
+ * For transactions that users send, with any account history: a call folds at most 16 buckets of
+ * the account and 16 of the pool. Where folding is dearer by Ethereum's rules, the limit covers
+ * those too, because local chains use them. All are within the 400,000 that apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
@@ -42,7 +38,7 @@ export const userGasLimits = {
   withdrawCollateral: 215_000n,
 } as const
 
-/** Operations of the credit line's `many`, with their number (`Op.kind`). */
+/** `Op.kind` of the credit line's `many`. */
 export const opKinds = {
   topUp: 0,
   heldTopUp: 1,
@@ -54,14 +50,14 @@ export const opKinds = {
 } as const
 export type OpKind = keyof typeof opKinds
 
-/** Gas that the contract requires before each operation of `many`: its `OP_GAS_FLOOR`. */
+/** The contract's `OP_GAS_FLOOR`, required before each operation of `many`. */
 export const opGasFloor = 300_000n
 
-/** Gas of a `many` up to its first operation. */
+/** Up to the first operation. */
 const manyEntry = 35_000n
-/** The same, and the pages that all operations share, which the first one pays for. */
+/** The same, and the pages that all operations share. */
 const manyBase = 135_000n
-/** Gas of each further operation of a `many`, for an account of its own. */
+/** Each further operation, for an account of its own. */
 const manyGas: Record<OpKind, bigint> = {
   topUp: 78_000n,
   heldTopUp: 138_000n,
@@ -73,9 +69,8 @@ const manyGas: Record<OpKind, bigint> = {
 }
 
 /**
- * Returns the gas limit of a `many` of these operations, in this order. The last one needs less than
- * the gas that the contract requires before it, so that a valid operation is never reported as
- * failed for lack of gas.
+ * In this order: the last operation needs less than the gas required before it, so that a valid one
+ * never fails for lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const before = ops.slice(0, -1)
@@ -84,17 +79,14 @@ export function manyGasLimit(ops: readonly OpKind[]): bigint {
 }
 
 /**
- * Gas per transfer of a bundle: ERC-3009 with an ECDSA signature, called by Multicall3. Measured
- * like the others; the transaction itself and loading the token's code are paid once.
+ * ERC-3009 with an ECDSA signature, called by Multicall3. The transaction itself and loading the
+ * token's code are paid once.
  */
 export const bundledTransferGas = 95_000n
 
-/**
- * Fixed gas per bundle: the transaction, the token behind its proxy, and the reserve of the last
- * call (EIP-150).
- */
+/** The transaction, the token behind its proxy, and the reserve of the last call (EIP-150). */
 const bundleBase = 60_000n
 
-/** Returns the gas limit of an `aggregate3` of transfers with authorization, all signed by EOAs. */
+/** For transfers signed by EOAs. */
 export const bundleGasLimit = (transfers: number): bigint =>
   bundleBase + BigInt(transfers) * bundledTransferGas

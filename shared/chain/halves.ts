@@ -1,21 +1,20 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 import { BudgetSpent } from '#shared/chain/turns'
 
-/** Blocks from `from` to `to`, both included. */
+/** Both included. */
 export type Span = { readonly from: bigint; readonly to: bigint }
 
-/** How to read a span, and a single block that is refused as well. */
 export type Reading<T> = {
   readonly read: (span: Span) => Promise<readonly T[]>
-  /** Called for a single block that `read` failed for. Omitted: its error is thrown. */
+  /** For a single block that `read` failed for. Omitted: its error is thrown. */
   readonly readOne?: (block: bigint, error: unknown) => Promise<readonly T[]>
-  /** Returns whether a smaller range may succeed. Omitted: after every error. */
+  /** Whether a smaller range may succeed. Omitted: after every error. */
   readonly mayHalve?: (error: unknown) => boolean
 }
 
 /**
- * Reads a span of blocks, oldest first. A range that the endpoint refuses is read in halves, because
- * endpoints limit blocks and results differently and report it differently.
+ * Oldest first. A refused range is read in halves, because endpoints limit blocks and results
+ * differently.
  */
 export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<T[]> {
   const { read, readOne, mayHalve = () => true } = reading
@@ -33,7 +32,7 @@ export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<
   }
 }
 
-/** Returns true if the endpoint has responded: it is not down, and has not limited the call rate. */
+/** The endpoint has responded: it is not down, and has not limited the call rate. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isAway = (one: unknown) =>

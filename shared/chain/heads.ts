@@ -1,40 +1,36 @@
 import type { Clock } from '#platform/clock'
 
-/** A block as JSON-RPC returns it; its number is hexadecimal. */
+/** Its number is hexadecimal. */
 export type RawBlock = { readonly number: string }
 
 /** Heads of one block tag, such as `finalized`, as all endpoints reported them. */
 export type Heads<E> = {
-  /** Notes a head, null if there was none, in the response to a call made at `askedAt` (Unix ms). */
+  /** `block` is null if the response had none; `askedAt` is in Unix ms. */
   readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => void
   /**
-   * Returns true if the endpoint's last response lacks a head that another endpoint had reported
-   * `graceMs` before the call.
+   * Its last response lacks a head that another endpoint had reported `graceMs` before the call.
    */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
-  /** Number of the newest head; undefined before the first. */
   readonly newest: () => bigint | undefined
 }
 
-/** Time within which every healthy endpoint knows a block that another one has. */
+/** Within this time every healthy endpoint knows a block that another one has. */
 const graceMs = 700
 /**
- * Time after which the newest head is forgotten if every endpoint reports older ones. The chain itself
- * has lost blocks then: a reorganisation, or a local chain restored from an earlier state.
+ * The newest head is forgotten if every endpoint reports older ones for this long: the chain has
+ * lost blocks by a reorganisation, or a local one was restored.
  */
 export const keptMs = 10_000
 
-/** Opens the memory of the newest block that was read. */
 export function openNewest(clock: Clock) {
   let newest: bigint | undefined
   let readAtMs = 0
   return {
-    /** Number of that block; undefined before the first. */
     number: () => newest,
     /**
-     * Returns false if a block is older than one read before. It is true again once none as new has
-     * been read for so long that the chain must have lost it.
+     * Returns false if a block is older than one read before, unless the chain must have lost that
+     * one.
      */
     take: (block: bigint): boolean => {
       if (newest !== undefined && block < newest && clock() - readAtMs < keptMs) return false
@@ -45,11 +41,11 @@ export function openNewest(clock: Clock) {
   }
 }
 
-/** Opens the comparison of heads; it makes no calls. */
+/** It makes no calls. */
 export function openHeads<E>(clock: Clock): Heads<E> {
   const lastOf = new Map<E, { number: bigint; askedAt: number }>()
   const newest = openNewest(clock)
-  /** Newest heads with the time they were first seen, oldest first. */
+  /** With the time they were first seen, oldest first. */
   let firsts: { number: bigint; at: number }[] = []
 
   const take = (number: bigint) => {

@@ -1,25 +1,22 @@
 import { BaseError, type Hex, keccak256 } from 'viem'
 
-/** The chain that every endpoint must serve. */
 export type ChainIdentity = {
   readonly chainId: number
-  /** Hash of block 0; `unchecked` accepts that of the first endpoint identified. */
+  /** Of block 0; `unchecked` accepts that of the first endpoint identified. */
   readonly genesisHash: string
-  /** Contracts that must have the same code at every endpoint. */
+  /** Must have the same code at every endpoint. */
   readonly contracts: readonly Hex[]
 }
 
-/** Thrown if an endpoint serves another chain. */
 export class AnotherChain extends BaseError {
   override name = 'AnotherChain'
 }
 
-/** Makes one call on the endpoint to identify. */
 type Ask = (call: { readonly method: string; readonly params: unknown }) => Promise<unknown>
 
 /**
- * Opens the check of chain id, block 0 and contract code, which throws `AnotherChain` if one
- * differs from the configuration or from the first endpoint identified.
+ * Checks chain id, block 0 and contract code. Throws `AnotherChain` if one differs from the
+ * configuration or from the first endpoint identified.
  */
 export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdentity) {
   const first = new Map<string, string>()

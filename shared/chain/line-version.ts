@@ -1,9 +1,7 @@
-/** Required `version()` of the credit line, whose events and functions this code uses. */
+/** Required `version()` of the credit line. */
 export const lineVersion = 3n
 
-/**
- * Returns the fault of a credit line with another version. `null`: it has no `version()` at all.
- */
+/** `null`: it has no `version()` at all. */
 export const versionFault = (found: bigint | null): string | undefined =>
   found === lineVersion
     ? undefined

@@ -5,8 +5,8 @@ import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { ChainIdentity } from '#shared/chain/identity'
 
 /**
- * Opens the configured endpoints and probes their batch support, which takes two seconds at most.
- * Several endpoints are compared with each other from then on.
+ * Probes batch support, which takes two seconds at most, and compares several endpoints from then
+ * on.
  */
 export async function openServiceEndpoints(
   config: {

@@ -1,6 +1,5 @@
 import { requestSeconds, timer } from '#platform/metrics/measures'
 
-/** Durations of RPC calls, by endpoint host and method. */
 export const rpcCalls = timer({
   what: 'rpc_call_duration',
   help: 'Duration of an RPC call in seconds; a batch counts under the method of its first call.',

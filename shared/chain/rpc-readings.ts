@@ -1,7 +1,6 @@
 import { each, gauge, type Reading, total } from '#platform/metrics/readings'
 import type { RpcFigures } from '#shared/chain/endpoints'
 
-/** Returns readings of RPC calls, by endpoint host and per block. */
 export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Reading[] => {
   const perEndpoint = (
     read: (of: (typeof endpoints)[string], labels: Reading['labels']) => Reading,

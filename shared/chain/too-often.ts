@@ -1,12 +1,12 @@
 /**
- * Rate limit messages of providers that do not use HTTP 429. -32005 is EIP-1474's "limit exceeded",
- * which some also return for a log range that is too wide; -32007 is QuickNode's ("50/second
- * request limit reached").
+ * For providers that do not use HTTP 429. -32005 is EIP-1474's "limit exceeded", which some also
+ * return for a log range that is too wide; -32007 is QuickNode's ("50/second request limit
+ * reached").
  */
 const words = /rate limit|too many requests|request limit reached|requests? per second/i
 const rangeWords = /range|blocks|logs|results|size/i
 
-/** Returns whether a JSON-RPC error is a rate limit, so that nothing was done. */
+/** A rate limit means that nothing was done. */
 export const isTooOften = (code: number | undefined, message: string): boolean =>
   code === 429 ||
   code === -32007 ||

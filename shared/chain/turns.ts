@@ -2,18 +2,15 @@ import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
-/** Maximum calls of one process to one endpoint per second. */
+/** Per process, endpoint and second. */
 export type RpcBudget = {
-  /** All JSON-RPC calls, each call of a batch counted. */
+  /** Each call of a batch counts. */
   readonly requestsPerSecond: number
   /** `eth_call` and `eth_estimateGas`, which providers also limit separately. */
   readonly ethCallsPerSecond: number
 }
 
-/**
- * Priority when budgets are spent: sending transactions, then finality, reads and log sweeps, and last
- * what strangers can cause.
- */
+/** Most urgent first; last what strangers can cause. */
 const urgencies = ['send', 'finality', 'read', 'sweep', 'stranger'] as const
 export type Urgency = (typeof urgencies)[number]
 
@@ -25,7 +22,7 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getLogs', 'sweep'],
 ])
 
-/** Returns the rank of a batch: that of its least urgent call; 0 goes first. */
+/** That of the least urgent call; 0 goes first. */
 export const rankOf = (methods: readonly string[], urgency?: Urgency): number => {
   const each = methods.map((method) => urgency ?? urgencyByMethod.get(method) ?? 'read')
   return Math.max(...each.map((one) => urgencies.indexOf(one)))
@@ -33,11 +30,10 @@ export const rankOf = (methods: readonly string[], urgency?: Urgency): number =>
 
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Returns how many of these calls count against the `eth_call` budget. */
 export const ethCallsIn = (methods: readonly string[]): number =>
   methods.filter((method) => apart.has(method)).length
 
-/** No endpoint had budget left within the allowed time, so no call was made. */
+/** No call was made. */
 export class BudgetSpent extends Error {
   override name = 'BudgetSpent'
   constructor() {
@@ -47,7 +43,7 @@ export class BudgetSpent extends Error {
 
 type Asked = {
   readonly methods: readonly string[]
-  /** URLs of the candidate endpoints, in order of preference. */
+  /** In order of preference. */
   readonly among: readonly string[]
   readonly patienceMs: number
   /** Default: that of the methods. */
@@ -55,11 +51,10 @@ type Asked = {
 }
 export type Turn = { readonly url: string; readonly waited: boolean }
 
-/** Queue for the budgets of endpoints. */
 export type Turns = {
   /** Reserves budget on the first endpoint that has any; throws `BudgetSpent`. */
   readonly next: (asked: Asked) => Promise<Turn>
-  /** Closes an endpoint that has reported its rate limit. */
+  /** After a rate limit response. */
   readonly close: (url: string, forMs: number) => void
 }
 
@@ -74,9 +69,8 @@ type Waiter = {
 const secondMs = 1_000
 
 /**
- * Opens the budgets of endpoints, shared by all callers of a process. If they are spent, callers
- * wait in one queue: most urgent first, then oldest. One timer wakes the queue when budget may be
- * free.
+ * Budgets are shared by all callers of a process. If they are spent, callers wait in one queue:
+ * most urgent first, then oldest. One timer wakes the queue when budget may be free.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })
@@ -89,7 +83,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const soonestMs = (asked: Asked): number =>
     Math.min(...asked.among.map((url) => waitMs(asked, url)))
 
-  /** Reserves budget for every call of a batch; all of them wait for the last one. */
+  /** All calls of a batch wait for the last one. */
   const take = async ({ methods }: Asked, url: string, waited: boolean): Promise<Turn> => {
     let placeMs = 0
     for (const _ of methods) placeMs = requests.reserve(url, Infinity) ?? 0

@@ -25,26 +25,25 @@ import { isRefusal, readInHalves, type Span } from '#shared/chain/halves'
 import type { ContractSignature } from './contract-signature'
 import type { Head, Node } from './node'
 
-/** The contracts used by this service. */
 export type Contracts = {
   readonly ausd: Hex
   readonly creditLine: Hex
   readonly domain: TokenDomain
 }
 
-/** Returns the digest that the owner of an authorization signs. */
+/** Returns the digest that the owner signs. */
 export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): Hex =>
   hashTypedData(typedTransfer(domain, terms))
 
-/** Half the order of secp256k1; a larger s is the mirror image of another signature (EIP-2). */
+/** Half the order of secp256k1; a larger s mirrors another signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** Recent results: an authorization is checked on arrival and again before it is sent. */
+/** An authorization is checked on arrival and again before it is sent. */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Returns true if the signer's own key made this signature: 65 bytes, low s, v 27 or 28 as in OpenZeppelin's
- * ECDSA, or 0 or 1, which `withTokenV` replaces. Takes 1 ms and makes no chain call.
+ * Accepts 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA does, or v 0 or 1, which
+ * `withTokenV` replaces. Takes 1 ms and makes no chain call.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
   const { from } = signed
@@ -69,8 +68,8 @@ async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<bo
 }
 
 /**
- * Returns true if the token will call code at the signer's address to verify the signature. The
- * result of that code may change at any time, and between a simulation and a transaction.
+ * Returns true if the token will call code at the signer's address to verify the signature. That
+ * code's result may change at any time, even between a simulation and a transaction.
  */
 export const needsContract = async (
   { domain }: Contracts,
@@ -78,8 +77,8 @@ export const needsContract = async (
 ): Promise<boolean> => !(await signedByKey(domain, signed))
 
 /**
- * Verifies a signature as the token does: by the key first, then by the contract, if any. `accepts`
- * asks that contract.
+ * Verifies a signature as the token does: by the key first, then by the contract, if any
+ * (`accepts`).
  */
 export async function isSignedByOwner(
   domain: TokenDomain,
@@ -94,24 +93,22 @@ export async function isSignedByOwner(
 
 type Chain = { readonly node: Node; readonly contracts: Contracts }
 
-/** Location of an event on the chain. */
 export type PlaceOnChain = {
   readonly txHash: Hex
   readonly blockNumber: bigint
   readonly blockHash: Hex
 }
 
-/** How a used authorization was used; `used`: it moved its own amount. */
+/** `used`: the authorization moved its own amount. */
 export type Use = { used: PlaceOnChain } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
-/** Maximum blocks per log query on public Monad endpoints. */
+/** Block limit of a log query on public Monad endpoints. */
 export const chunkBlocks = 100n
 /** About nine days of Monad blocks. */
 const chunksMax = 20_000
 
 const encodeToken = encoderOf(ausdAbi)
 
-/** Returns true if the authorization is used or cancelled at block `head`. */
 export async function isUsedAt(
   { node, contracts }: Chain,
   terms: Pick<AuthorizationTerms, 'from' | 'nonce'>,
@@ -126,9 +123,9 @@ export async function isUsedAt(
 /** A backward search from a finalized block for the event of a used authorization. */
 export type LookUp = {
   readonly terms: AuthorizationTerms
-  /** Unix seconds before which it cannot have been used. */
+  /** Unix seconds; it cannot have been used earlier. */
   readonly since: bigint
-  /** Newest block not read yet, and the number of queries made. */
+  /** Newest block not read yet. */
   to: bigint
   chunks: number
   answer?: Use
@@ -136,7 +133,7 @@ export type LookUp = {
   fault?: unknown
 }
 
-/** Runs one log query; sets `answer` if the event was found or this was the last query. */
+/** Runs one log query; sets `answer` if it found the event or was the last one. */
 export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
   const { terms, since, to } = lookUp
   const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
@@ -164,10 +161,7 @@ async function findLog(
   return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
-/**
- * Reads the token's logs with these topics. `readOne`: how to read a single block of which the
- * endpoint refuses the logs.
- */
+/** `readOne` reads a single block whose logs the endpoint refuses. */
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
@@ -197,8 +191,8 @@ async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Prom
 }
 
 /**
- * Returns the place of the transaction if it used the authorization and moved exactly its amount,
- * else undefined. Returns `unknown` if its receipt is missing or its block has changed.
+ * Returns the place of the transaction if it moved exactly the authorized amount; `unknown` if its
+ * receipt is missing or its block has changed.
  */
 export async function placeOfMove(
   { node, contracts }: Chain,
@@ -215,22 +209,19 @@ export async function placeOfMove(
     : undefined
 }
 
-/** Identifies a transfer by its log. */
 export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
 
-/** Returns the name of a transfer as one word, as used in the books. */
+/** Returns the name of a transfer as used in the books. */
 export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
-/** Transaction that may have moved AUSD of a wallet to the treasury. */
 export type PossibleMove = { readonly from: Hex; readonly txHash: Hex }
 
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 
 /**
- * Returns the transactions that moved AUSD to an address in these blocks; the caller verifies each.
- * Anyone can write transfers of nothing in any wallet's name, at no cost but gas. They are left out,
- * and if a single block has too many, the authorizations used in it are read instead: each of those
- * needs its owner's signature.
+ * Returns the transactions that moved AUSD to an address; the caller verifies each. Anyone can emit
+ * zero transfers in any wallet's name, so they are left out. If a single block has too many, the
+ * authorizations used in it are read instead: each needs its owner's signature.
  */
 export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
@@ -250,7 +241,6 @@ export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<Po
 
 const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
-/** Returns an authorization and its transfer as one comparable word. */
 const wordOf = ({
   from,
   nonce,
@@ -260,9 +250,8 @@ const wordOf = ({
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**
- * Returns a check whether these logs show that an authorization moved exactly its amount. The token
- * emits `AuthorizationUsed` and then its `Transfer`. Only the very next log of the token counts;
- * otherwise one transfer could match two authorizations of the same transaction.
+ * The token emits `AuthorizationUsed` and then its `Transfer`. Only the token's very next log
+ * counts; otherwise one transfer could match two authorizations of a transaction.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))

@@ -11,7 +11,7 @@ afterAll(fixture.close)
 const right = { ...fixture.expected, lanes: fixture.keys }
 const other = privateKeyToAccount(generatePrivateKey())
 
-/** A contract that passes every question on to the credit line, but answers `version()` itself. */
+/** Passes every call on to the credit line, but answers `version()` itself. */
 async function lineWithVersion(answer: string): Promise<Hex> {
   const { address } = privateKeyToAccount(generatePrivateKey())
   const line = right.creditLine.slice(2)
@@ -21,7 +21,7 @@ async function lineWithVersion(answer: string): Promise<Hex> {
   await fixture.chain.setCode({ address, bytecode: `0x${copied}${passedOn}${answer}` })
   return address
 }
-const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as what lacks a function.
+const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as a missing function does.
 const laterLine = await lineWithVersion('60045f5260205ff3')
 
 describe('chain-relayer', () => {

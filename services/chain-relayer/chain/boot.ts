@@ -27,7 +27,6 @@ export type Expected = {
   lanes: readonly { readonly address: Hex }[]
 }
 
-/** Returns the chain that every endpoint must serve. */
 export const identityOf = (config: {
   readonly chainId: number
   readonly genesisHash: string
@@ -39,14 +38,14 @@ export const identityOf = (config: {
   contracts: [config.ausdAddress, config.creditLineAddress, multicall3],
 })
 
-/** Thrown if the chain responds but does not match the configuration. */
+/** The chain responds but does not match the configuration. */
 export class UnfitChain extends Error {
   override name = 'UnfitChain'
 }
 
 /**
- * Compares the contracts with the configuration before anything is signed and returns the token's
- * EIP-712 domain. Throws `Unfit` with every fault and its fix.
+ * Compares the contracts with the configuration and returns the token's EIP-712 domain. Throws
+ * `UnfitChain` with every fault and its fix.
  */
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   await requireCode(node, expected)
@@ -148,7 +147,7 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
       throw error
     }),
   ])
-  // The remaining checks depend on the version, so a wrong version is reported alone.
+  // The remaining checks depend on the version.
   const fault = versionFault(version)
   if (fault) throw new UnfitChain(fault)
   if (treasury !== expected.treasury.address)
@@ -167,12 +166,11 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
 }
 
 const retryMs = 1_000
-/** Interval of the log line while the chain does not respond. */
 const sayEveryMs = 60_000
 
 /**
- * Retries until the chain responds, rather than restarting the service. Returns undefined if the
- * service is stopping or the chain does not match the configuration.
+ * Retries until the chain responds. Returns undefined if the service is stopping or the chain does
+ * not match the configuration.
  */
 export async function awaitChain(
   node: Node,
@@ -184,7 +182,6 @@ export async function awaitChain(
     try {
       return await inspectChain(node, expected)
     } catch (error) {
-      // Every endpoint serves another chain.
       const isForeign =
         error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
       if (isForeign || error instanceof UnfitChain) {

@@ -4,7 +4,7 @@ import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
-/** Snapshot of the chain for one round: everything it needs except receipts. */
+/** The chain at the start of a round, without receipts. */
 export type Look = {
   /** Unix milliseconds. */
   readonly at: number
@@ -12,7 +12,7 @@ export type Look = {
   readonly finalized: Head
   /** When an endpoint last reported this or a newer finalized block, in Unix ms. */
   readonly toldAt: number
-  /** Native coin of the lanes at the newest block, in wei; by their lower-case addresses. */
+  /** Lane balances at the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
 }
 
@@ -24,10 +24,10 @@ type Looking = {
 }
 
 /**
- * Takes a chain snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only
- * up to the snapshot's finalized block, so each is reflected either in a lane's balance or in its
- * open transactions. A lagging endpoint does not make that block older, unless every one lags for ten
- * seconds: then the chain itself has lost blocks.
+ * Takes a snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only up
+ * to its finalized block, so each is reflected either in a lane's balance or in its open
+ * transactions. A lagging endpoint does not make that block older, unless all lag for ten seconds:
+ * then the chain has lost blocks.
  */
 export async function lookAt(
   { node, clock, memory, settings }: Looking,
@@ -46,11 +46,10 @@ export async function lookAt(
   return memory.look
 }
 
-/** Returns true if `at` is less than `withinMs` ago; false if the clock was set back. */
+/** False if the clock was set back. */
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   at <= now && now - at < withinMs
 
-/** Reads number and time of the newest block and the balances in it, with one Multicall3 call. */
 async function readNewest({ reader }: Node, lanes: readonly Hex[]) {
   const there = { address: multicall3, abi: multicallAbi } as const
   const clock = { address: multicall3, abi: multicall3Abi } as const

@@ -33,7 +33,7 @@ const dataOf = ({ digest, signature }: ContractSignature): Hex =>
     args: [digest, signature],
   })
 
-/** Gas limit of a check: enough for a contract wallet, too little to load an endpoint. */
+/** Enough for a contract wallet, too little to load an endpoint. */
 const checkGas = 1_000_000n
 
 async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): Promise<boolean> {
@@ -42,18 +42,18 @@ async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): P
   return 'returned' in answer && answer.returned === acceptedMagic
 }
 
-/** Maximum checks and bytes of signatures per call, for public endpoints. */
+/** Limits per call, for public endpoints. */
 const checksMax = 40
 const bytesMax = 12_288
-/** Gas of a call with several checks: contract wallets take 10,000 to 300,000 each. */
+/** Contract wallets take 10,000 to 300,000 gas each. */
 const togetherGas = 5_000_000n
-/** Minimum time between two calls, and the share of the `eth_call` budget that they may use. */
+/** Minimum interval between calls, and their maximum share of the `eth_call` budget. */
 const everyMsMin = 500
 const shareOfBudget = 0.2
-/** Maximum wait of a check. Callers give up soon after. */
+/** Callers give up soon after. */
 const patienceMs = 1_500
 const waitingMax = 400
-/** How long an address without code is remembered. Deploying a wallet takes its owner longer. */
+/** How long an address without code is remembered; deploying a wallet takes its owner longer. */
 const codelessMs = 30_000
 
 type Waiting = ContractSignature & {
@@ -63,11 +63,10 @@ type Waiting = ContractSignature & {
 }
 
 /**
- * Opens a verifier for signatures that strangers present, who can claim any address at no cost. It makes at
- * most two calls a second, however many ask: each call checks all that wait, by Multicall3, and an address
- * without code is remembered. A check that fails there is repeated alone, because the code of another one may
- * have used up the gas; such repeats alternate with the calls for all others. Throws viem's `BaseError` if a
- * check cannot be made in time.
+ * Opens a verifier for signatures of strangers, who can claim any address at no cost. It makes at
+ * most two calls a second: each checks all waiting signatures by Multicall3. A check that fails
+ * there is repeated alone, because another wallet's code may have used up the gas; such repeats
+ * alternate with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
  */
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>
@@ -84,7 +83,6 @@ export function openContractSignatures(options: {
   let isAloneNext = false
   let notBefore = 0
 
-  /** Returns the checks of the next call. */
   const nextChecks = (): Waiting[] => {
     const others = halves.length > 0 || fresh.length > 0
     const alone = doubtful.length > 0 && (isAloneNext || !others)
@@ -139,7 +137,7 @@ export function openContractSignatures(options: {
   const run = async (): Promise<void> => {
     isRunning = true
     while (fresh.length + halves.length + doubtful.length > 0) {
-      await pause(Math.max(1, notBefore - clock())) // At least a turn, in which more can arrive.
+      await pause(Math.max(1, notBefore - clock())) // More checks can arrive in this turn.
       const checks = nextChecks()
       const inTime = checks.filter(({ until }) => until > clock())
       for (const late of checks) if (!inTime.includes(late)) late.reject(busy())
@@ -160,7 +158,7 @@ export function openContractSignatures(options: {
   }
 }
 
-/** Opens the verifier of a service, whose calls go after every other one. */
+/** Opens the verifier of a service; its calls go after all others. */
 export const openStrangerSignatures = ({
   rpcEthCallsPerSecond: ethCallsPerSecond,
   ...chain

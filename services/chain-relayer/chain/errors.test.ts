@@ -80,7 +80,6 @@ describe('an operation that would revert', () => {
     expect(step).toEqual({ do: 'fail', reason, alarm: false })
   })
 
-  /** No relayed operation runs into these; if one ever did, it is doubted, never taken for a no. */
   test.each(strange)('with %s is doubted', (errorName) => {
     const one = creditLineAbi.find((entry) => 'name' in entry && entry.name === errorName)!
     const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(

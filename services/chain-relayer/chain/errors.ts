@@ -2,7 +2,6 @@ import { BaseError, decodeAbiParameters, type Hex, toFunctionSelector } from 'vi
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Reasons for a revert that lead to different decisions. */
 export type Revert =
   | 'authorization_used'
   | 'authorization_expired'
@@ -45,7 +44,7 @@ const errorNames = new Map<string, Revert>([
 
 type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
 
-/** Errors by selector; viem would hash them one by one on every lookup. */
+/** By selector; viem would hash them on every lookup. */
 const errors = new Map<string, ErrorItem>(
   [...ausdAbi, ...creditLineAbi].flatMap((item) =>
     item.type === 'error' ? [[selectorOf(item), item] as const] : [],
@@ -56,8 +55,8 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Decodes revert data; unrecognised or missing data (out of gas) is `unknown`. `ours` are the
- * accounts of this service, to distinguish a freeze of ours by the token's issuer from a user's.
+ * Decodes revert data; missing data (out of gas) is `unknown`. `ours` are this service's accounts,
+ * to distinguish the issuer's freeze of ours from a user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
@@ -77,9 +76,8 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
   accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
- * Next step for an operation that would revert. `look_up`: it may already be done, so search the
- * chain's events. `wait`: the obstacle is temporary but may need an operator. `doubt`: retry a few
- * times, then fail. `fail`: it can never succeed.
+ * `look_up`: it may already be done, so search the events. `wait`: the obstacle is temporary.
+ * `doubt`: retry a few times, then fail. `fail`: it can never succeed.
  */
 export type AfterRevert =
   | { do: 'look_up' }
@@ -99,7 +97,7 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   allowance_short: wait,
   ref_conflict: { do: 'fail', reason: 'ref_conflict', alarm: true },
   not_held: { do: 'fail', reason: 'not_held', alarm: false },
-  // The hold was already extended by one day, the maximum.
+  // The contract extends a hold by at most one day.
   not_extendable: { do: 'fail', reason: 'hold_not_extendable', alarm: false },
   content_refused: { do: 'fail', reason: 'content_refused', alarm: true },
   paused: wait,
@@ -110,26 +108,26 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
 }
 
 /**
- * Returns the next step. Promised treasury money is never failed because the treasury is short or
- * because the issuer has frozen the receiver; the operation waits.
+ * Treasury money that was promised waits if the treasury is short or the issuer has frozen the
+ * receiver.
  */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
   payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
     ? wait
     : steps[revert]
 
-/** Number of unexplained reverts after which an operation fails. */
+/** Unexplained reverts after which an operation fails. */
 export const doubtsMax = 5
 
-/** Returns the node's error message without viem's wrapping, which would repeat the request. */
+/** Omits viem's wrapping, which would repeat the request. */
 export function textOf(error: unknown): string {
   if (error instanceof BaseError) return `${error.details || error.shortMessage}`
   return error instanceof Error ? error.message : String(error)
 }
 
 /**
- * Meaning of a response to `eth_sendRawTransaction`. None frees the nonce: one node may refuse a
- * transaction that another has accepted.
+ * Response to `eth_sendRawTransaction`. None frees the nonce: one node may refuse a transaction
+ * that another has accepted.
  */
 export type SendVerdict =
   | 'sent'
@@ -140,13 +138,13 @@ export type SendVerdict =
   | 'unknown'
 
 /**
- * Messages of Monad (code -32603 for nearly all of them), geth and anvil. Codes differ between
- * nodes and versions, so only the message is matched; the first match decides. Source:
- * monad-eth-txpool-types `as_user_string`; go-ethereum core/txpool/errors.go.
+ * Messages of Monad, geth and anvil; the first match decides. Codes differ between nodes and
+ * versions (Monad: nearly always -32603). Sources: monad-eth-txpool-types `as_user_string`;
+ * go-ethereum core/txpool/errors.go.
  */
 const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
-  // The nonce is used, most likely by one of our own attempts; finality decides.
+  // Most likely one of our own attempts used the nonce; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
   [
     /fee too low|underpriced|gas price too low|existing transaction had higher priority/i,
@@ -163,15 +161,15 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
-/** Classifies an error message; for an unrecognised one the transaction may have been sent. */
+/** For an unrecognised message the transaction may have been sent. */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
   errorText === null
     ? 'sent'
     : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
 /**
- * Next step at the same nonce, and whether to raise an alarm. `give_way`: the bytes will never be
- * accepted, so they are not resent and a noop must use the nonce.
+ * Next step at the same nonce. `give_way`: the bytes will never be accepted, so a noop must use the
+ * nonce.
  */
 export const afterSend: {
   readonly [V in SendVerdict]: {

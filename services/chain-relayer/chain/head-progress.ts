@@ -1,12 +1,12 @@
-/** Progress of the chain head as seen by one process. Times are unix milliseconds. */
+/** Progress of the chain head as seen by one process; times in unix ms. */
 export type HeadProgress = {
   readonly blockNumber: bigint
   readonly seenAt: number
-  /** When a newer block was last seen; undefined before the first. */
+  /** When a newer block was last seen. */
   readonly movedAt: number | undefined
 }
 
-/** Updates the pace with a block; blocks of a lagging endpoint are ignored. */
+/** Ignores blocks of a lagging endpoint. */
 export function paceAfter(
   before: HeadProgress | undefined,
   blockNumber: bigint,
@@ -17,8 +17,8 @@ export function paceAfter(
 }
 
 /**
- * Returns true if no newer block was seen for `stillMs`, or none yet. While the chain is halted, an
- * unmined transaction does not indicate a low fee.
+ * Returns true if no newer block was seen for `stillMs`. While the chain is halted, an unmined
+ * transaction does not indicate a low fee.
  */
 export const stands = ({ movedAt }: HeadProgress, now: number, stillMs: number): boolean =>
   movedAt === undefined || now - movedAt > stillMs

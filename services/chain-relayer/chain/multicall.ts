@@ -2,7 +2,7 @@ import { multicall3 } from '#shared/chain/client'
 
 export { multicall3 }
 
-/** Multicall3 functions missing from viem's ABI. */
+/** Functions missing from viem's ABI. */
 export const multicallAbi = [
   {
     type: 'function',

@@ -12,7 +12,7 @@ export type Head = {
   readonly baseFeeWei: bigint
   readonly parentHash: Hex
 }
-/** Result of a simulated call; `reverted` holds the revert data, if any. */
+/** `reverted` holds the revert data, if any. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
 export type CallRequest = {
   from?: Hex
@@ -25,18 +25,18 @@ export type CallRequest = {
 }
 export type ChainReceipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
 
-/** Client for the chain. Every method throws if no endpoint responds: the outcome is unknown. */
+/** Every method throws if no endpoint responds: the outcome is unknown. */
 export type Node = {
   readonly reader: PublicClient
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
-  /** Number of transactions of the account mined up to that block. */
+  /** Transactions of the account mined up to that block. */
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
-  /** Undefined if the endpoint does not have the receipt, which proves nothing. */
+  /** Undefined proves nothing: the endpoint may lag. */
   readonly receiptOf: (hash: Hex) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
-  /** Broadcasts stored bytes. Returns null, or the error message of the last endpoint tried. */
+  /** Returns null, or the error message of the last endpoint tried. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
 }
 
@@ -45,19 +45,19 @@ const questionMs = 1_500
 
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
-/** Opens a client for requests, whose deadline is divided so that every endpoint gets a turn. */
+/** For requests: the deadline is divided so that every endpoint gets a turn. */
 export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
-/** Opens a client for calls that strangers cause: every other call goes first. */
+/** For calls that strangers cause: every other call goes first. */
 export const openNodeForStrangers = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false, 'stranger')
 
-/** Opens a client for rounds, with a longer deadline and batched concurrent calls if supported. */
+/** For rounds: a longer deadline, and batches if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
   open(chain, timeoutMs, true)
 
-/** Opens a client; `timeoutMs` applies to one call to one endpoint. */
+/** `timeoutMs` applies to one call to one endpoint. */
 function open(
   { endpoints, chainId }: Chain,
   timeoutMs: number,
@@ -130,9 +130,7 @@ async function call(
   }
 }
 
-/**
- * Detects a revert by its data or message; error codes differ between nodes (anvil: `OutOfGas`).
- */
+/** By data or message, since error codes differ between nodes (anvil: `OutOfGas`). */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))

@@ -2,12 +2,12 @@ import type { Hex } from 'viem'
 import type { PlaceOnChain } from './authorization'
 import type { Head, Node } from './node'
 
-/** How far back a nonce is searched: about nine hours of Monad blocks. */
+/** About nine hours of Monad blocks. */
 const blocksMax = 80_000n
 
 /**
- * Finds the transaction that used a nonce of an address, at or below the finalized `head`. Returns
- * undefined if not found, which proves nothing. Throws on endpoints without historical state.
+ * Finds the transaction that used a nonce, at or below the finalized `head`. Undefined proves
+ * nothing. Throws on endpoints without historical state.
  */
 export async function findNonceUse(
   node: Node,

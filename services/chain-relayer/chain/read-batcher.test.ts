@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openGathering } from './read-batcher'
 
-/** Counts the reads of callers that come one after the other for as long as `forMs`. */
 async function readsWithin(gather: () => Promise<void>, forMs: number): Promise<number> {
   const endAt = performance.now() + forMs
   let reads = 0
@@ -40,5 +39,5 @@ test('a clock that is set back makes no caller wait longer', async () => {
   const gather = openGathering({ readsTogetherMs: 20, readsEveryMs: 20 }, () => now)
   await gather()
   now = 0
-  await gather() // Ends, and not after the quarter of an hour that the clock lost.
+  await gather() // Ends, although the clock lost a quarter of an hour.
 })

@@ -1,21 +1,19 @@
 import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 
-/** When questions of users may read the chain. */
 export type ReadTimes = {
   /** Interval between reads under load, in ms. */
   readonly readsEveryMs: number
-  /** Wait after a read for others to share the next one, in ms: about as long as a read takes. */
+  /** Wait after a read for others to share the next one, in ms. */
   readonly readsTogetherMs: number
 }
 
-/** Reads that a quiet time saves up, to be made without the interval. */
+/** Reads saved up in a quiet time, which need not keep the interval. */
 const savedMax = 8
 
 /**
  * Returns a function that resolves when the next read is due, for all waiting callers together, so
- * that all their calls share one request. The first caller after a quiet moment reads at once, and
- * later ones as soon as the budget has a read left.
+ * that their calls share one request. After a quiet moment the first caller reads at once.
  */
 export function openGathering(
   { readsEveryMs: everyMs, readsTogetherMs: togetherMs }: ReadTimes,

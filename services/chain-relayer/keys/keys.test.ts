@@ -46,7 +46,7 @@ const isHeld = async (task: Task) => {
 }
 const attemptsOf = async (nonce: number): Promise<number> =>
   (await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce)))).length
-/** An operator who raised a limit restarts the service, which ends the wait. */
+/** Restarting the service with a higher limit ends the wait. */
 const release = (task: Task) =>
   database.run((db) =>
     db
@@ -130,7 +130,6 @@ describe('security: above the limit', () => {
 
 describe('security: the return of a final take', () => {
   const treasury = fixture.treasury.address
-  /** Takes 2 AUSD of a new wallet and returns its order and the order of a return. */
   async function taken(context: Awaited<ReturnType<typeof begin>>, to: Hex = treasury) {
     const wallet = await newWallet(fixture)
     const signed = await fixture.sign(wallet.key, { to, value: 2_000_000n, nonce: newNonce() })

@@ -14,23 +14,21 @@ import {
 } from './policy'
 import { countSpent } from './signing-limits.store'
 
-// The only module that holds private keys. Each key signs only calls that the policy allows, and
+// The only module that holds private keys. A key signs only calls that the policy allows, and
 // counts them against its limits in the database transaction of the signature.
 
-/** Content of a transaction and its gas limit. */
 export type CallToSign = CallContent & { readonly gas: bigint }
 
-/** Fees of a type-2 transaction, in wei per gas. */
+/** In wei per gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
 export type Signed = { readonly raw: Hex; readonly hash: Hex }
 
-/** A key that sends transactions. */
 export type LaneKey = {
   readonly address: Hex
   /**
-   * Signs without calling a node; the same fields give the same bytes (RFC 6979). Throws
-   * `PolicyRefused`, after which the database transaction must not commit.
+   * Makes no chain call; the same fields give the same bytes (RFC 6979). Throws `PolicyRefused`,
+   * after which the database transaction must not commit.
    */
   readonly sign: (
     tx: Tx,
@@ -38,16 +36,15 @@ export type LaneKey = {
   ) => Promise<Signed>
 }
 
-/** The key that holds the treasury's AUSD. */
 export type TreasuryKey = {
   readonly address: Hex
-  /** Signs a treasury transfer. Throws `PolicyRefused`, after which `tx` must not commit. */
+  /** Throws `PolicyRefused`, after which `tx` must not commit. */
   readonly sign: (tx: Tx, transfer: TreasuryTransfer) => Promise<Hex>
 }
 
 export type Keys = { readonly keys: readonly LaneKey[]; readonly treasury: TreasuryKey }
 
-/** Opens the keys; no other function receives private keys. */
+/** No other function receives private keys. */
 export const openKeys = (
   secret: { laneKeys: readonly Hex[]; treasuryKey: Hex },
   policy: Policy,
@@ -92,7 +89,6 @@ function openTreasuryKey(privateKey: Hex, policy: Policy): TreasuryKey {
   }
 }
 
-/** Counts spendings against the daily limits; throws `PolicyRefused` if one is exceeded. */
 async function count(tx: Tx, { limits }: Policy, signer: Hex, spends: readonly Spend[]) {
   for (const spending of spendings) {
     const own = spends.filter((spend) => spend.spending === spending)

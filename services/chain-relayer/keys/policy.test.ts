@@ -38,7 +38,6 @@ const move = {
 const bundle = (...calls: (typeof move)[]) => call(multicall3Abi, multicall3, 'aggregate3', [calls])
 const topUp = (amount: bigint) => line('topUp', ref, wallet, amount, true)
 
-/** The spendings as `kind:amount`, or the policy that refuses. */
 function judged(work: () => ReturnType<typeof spendsOfCall>): string[] | string {
   try {
     return work().map(({ spending, amount }) => `${spending}:${amount}`)

@@ -17,14 +17,14 @@ import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 
-// The signing policy is decided from the decoded bytes that would be signed, never from the order,
-// which may come from a compromised service. Everything not listed here is refused.
+// The policy decides from the decoded bytes to be signed, never from the order, which may come from
+// a compromised service. Everything not listed here is refused.
 
-/** Kinds of spending: AUSD of the treasury (10⁻⁶) and, for a drip, native coin (wei). */
+/** AUSD of the treasury (10⁻⁶); for a drip, native coin (wei). */
 export const spendings = ['credit', 'repay', 'return', 'drip'] as const
 export type Spending = (typeof spendings)[number]
 
-/** Limits of each key: `most` per operation, `day` per UTC day. */
+/** `most` per operation, `day` per UTC day. */
 export type KeyLimit = { readonly most: bigint; readonly day: bigint }
 
 export type Policy = {
@@ -46,7 +46,7 @@ type Settings = {
     | 'dripDayMaxWei']: bigint
 } & { readonly chainId: number; readonly ausdAddress: Hex; readonly creditLineAddress: Hex }
 
-/** Builds the policy from a configuration, whose limits are in whole AUSD. */
+/** The configured limits are in whole AUSD. */
 export function policyOf(config: Settings): Policy {
   const limit = (mostAusd: bigint, dayAusd: bigint): KeyLimit => ({
     most: mostAusd * 1_000_000n,
@@ -65,19 +65,16 @@ export function policyOf(config: Settings): Policy {
   }
 }
 
-/**
- * One spending of a signature. The chain executes an `identity` once, however often it is signed.
- */
+/** The chain executes an `identity` once, however often it is signed. */
 export type Spend = {
   readonly spending: Spending
   readonly identity: Hex
   readonly amount: bigint
 }
 
-/** A refusal by the policy. `limit`: it may pass once the limit is raised or on the next day. */
+/** `limit`: it may pass the next day or once the limit is raised. */
 export type PolicyRefusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
-/** Thrown if the policy refuses a signature. */
 export class PolicyRefused extends Error {
   override name = 'PolicyRefused'
   constructor(readonly refusal: PolicyRefusal) {
@@ -89,10 +86,9 @@ const never = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'neve
 
 export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why, by: 'limit' })
 
-/** Content of a transaction, without sender and fees. */
 export type CallContent = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
 
-/** Returns the spendings of a lane's transaction. Throws `PolicyRefused` if it is not allowed. */
+/** Throws `PolicyRefused` if the call is not allowed. */
 export function spendsOfCall(
   policy: Policy,
   nonce: number,
@@ -111,28 +107,27 @@ export function spendsOfCall(
   return spends.map((spend) => withinMost(policy, spend))
 }
 
-/** Returns the authorization nonce of a return; the token refuses a second use. */
+/** The token refuses a second use of this nonce. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** A take that moved its AUSD, as read from its final transaction. */
+/** A take that moved its AUSD, read from its final transaction. */
 export type FinalTake = {
   /** The only cash-out whose take used this authorization. */
   readonly payoutId: string
   readonly moved: Pick<AuthorizationTerms, 'from' | 'to' | 'value'>
-  /** Age of its block, in seconds. */
   readonly ageSeconds: bigint
 }
 
 /**
- * Maximum age of a take whose return is not counted, in seconds. A compromised payouts service can
- * have no older take returned without limit.
+ * Maximum age of a take whose return is not counted. Otherwise a compromised payouts service could
+ * have old takes returned without limit.
  */
 const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
 
 /**
- * Returns the spendings of a transfer signed by the treasury. A return to the wallet of its final
- * take, of no more than was taken, costs the treasury nothing and does not count against the daily
- * limit, which other users share. Throws `PolicyRefused` if the transfer is not allowed.
+ * A return to the wallet of its final take, of no more than was taken, costs the treasury nothing
+ * and does not count against the daily limit. Throws `PolicyRefused` if the transfer is not
+ * allowed.
  */
 export function spendsOfTransfer(
   policy: Policy,
@@ -150,7 +145,7 @@ export function spendsOfTransfer(
   return take && undoes(terms, take, treasury) ? [] : [counted]
 }
 
-/** A transfer for the treasury to sign; `take`: the final take that it returns, if proven. */
+/** `take`: the final take that it returns, if proven. */
 export type TreasuryTransfer = {
   readonly domain: TokenDomain
   readonly terms: AuthorizationTerms
@@ -174,7 +169,7 @@ function withinMost({ limits }: Policy, spend: Spend): Spend {
   throw overLimit(`${spend.spending} of ${spend.amount} exceeds the limit of ${most}`)
 }
 
-/** Returns the spending of a drip, or none for a noop; neither has call data. */
+/** A drip or a noop; neither has call data. */
 function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
   if (data !== '0x') throw never(`a call of ${to}`)
   // Only the nonce prevents a second drip.
@@ -184,16 +179,16 @@ function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spe
 const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
   keccak256(stringToHex(parts.join(':').toLowerCase()))
 
-/** Allows signed transfers: the payer signed them, be it a wallet or the treasury (own limits). */
+/** Its payer, a wallet or the treasury (which has its own limits), signed the transfer. */
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
-  // Seven arguments: the overload with a `bytes` signature, the only one we send.
+  // The overload with a `bytes` signature.
   if (functionName !== 'transferWithAuthorization' || args?.length !== 7)
     throw never(`${functionName} of the token`)
   return []
 }
 
-/** Allows bundles of transfers that are allowed alone and do not stop each other. */
+/** Each transfer must be allowed alone, and none may stop the others. */
 function spendsOnBundle({ ausd }: Policy, data: Hex): Spend[] {
   const { functionName, args } = decoded(multicall3Abi, data)
   if (functionName !== 'aggregate3') throw never(`${functionName} of Multicall3`)
@@ -254,7 +249,7 @@ const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
-/** Functions by selector; viem would hash all of them for every call it decodes. */
+/** By selector; viem would hash all of them for every call. */
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,
@@ -267,8 +262,8 @@ const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
 )
 
 /**
- * Decodes a call. Refuses data that does not re-encode to the same bytes, as the contract might
- * read it differently.
+ * Refuses data that does not re-encode to the same bytes, as the contract might read it
+ * differently.
  */
 function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionDataReturnType<abi> {
   const selector = data.slice(0, 10).toLowerCase()

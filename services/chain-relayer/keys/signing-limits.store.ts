@@ -6,7 +6,6 @@ import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
-/** Spendings signed by each key, one row per identity. */
 export const spent = schema.table(
   'spent',
   {
@@ -23,13 +22,12 @@ export const spent = schema.table(
   ],
 )
 
-/** Totals per day, kept because summing the rows would get slower during the day. */
+/** Totals per day: summing the rows would get slower during the day. */
 export const spentDays = schema.table(
   'spent_days',
   {
     signer: addressColumn('signer').notNull(),
     spending: text('spending').$type<Spending>().notNull(),
-    /** Start of the UTC day. */
     day: at('day').notNull(),
     total: amountColumn('total').notNull(),
   },
@@ -37,8 +35,8 @@ export const spentDays = schema.table(
 )
 
 /**
- * Counts spendings of a key, each identity once, and returns the total of its UTC day; undefined if
- * all were already counted. Locks the key's counter until the database transaction ends.
+ * Counts spendings of a key, each identity once. Returns the total of its UTC day, or undefined if
+ * all were counted before. Locks the key's counter until the transaction ends.
  */
 export async function countSpent(
   tx: Tx,

@@ -28,20 +28,20 @@ export const lanes = schema.table('lane', {
   address: addressColumn('address').primaryKey(),
   nextNonce: integer('next_nonce').notNull(),
   holder: text('holder'),
-  /** Incremented for every new holder, so that writes of an earlier holder are refused. */
+  /** Incremented for every new holder, so that writes of an earlier one are refused. */
   epoch: bigint('epoch', { mode: 'number' }).notNull().default(0),
   leasedUntil: at('leased_until'),
-  /** Why the lane assigns no nonces, until the fault is resolved. */
+  /** Why the lane assigns no nonces. */
   fault: text('fault'),
   ...timestamps(),
 })
 export type Lane = typeof lanes.$inferSelect
-/** The right to use a lane, verified in every database transaction that writes to it. */
+/** Verified in every database transaction that writes to the lane. */
 export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
-/** `op` carries one operation, `batch` several through `many`, `noop` none. */
+/** `op` carries one operation, `batch` several, `noop` none. */
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/** Outcome at finality; `foreign`: a transaction that we did not sign used the nonce. */
+/** At finality; `foreign`: a transaction that we did not sign used the nonce. */
 export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
 export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
@@ -52,7 +52,7 @@ export const transactions = schema.table(
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     purpose: text('purpose').$type<TransactionPurpose>().notNull(),
-    /** The operations it carries, in their order in `many`. */
+    /** In their order in `many`. */
     operationIds: jsonb('operation_ids').$type<string[]>().notNull(),
     to: addressColumn('to').notNull(),
     data: text('data').$type<`0x${string}`>().notNull(),
@@ -70,14 +70,14 @@ export const transactions = schema.table(
   ],
 )
 
-/** Every signed version of a transaction; any of them may be mined. */
+/** Any signed version of a transaction may be mined. */
 export const attempts = schema.table(
   'attempt',
   {
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     attempt: integer('attempt').notNull(),
-    /** A noop uses the nonce without executing the transaction's operations. */
+    /** A noop uses the nonce without executing the operations. */
     purpose: text('purpose').$type<'call' | 'noop'>().notNull(),
     raw: text('raw').$type<`0x${string}`>().notNull(),
     hash: text('hash').$type<`0x${string}`>().notNull(),
@@ -95,17 +95,14 @@ export const attempts = schema.table(
   ],
 )
 export type Attempt = typeof attempts.$inferSelect
-/** A transaction whose outcome is not final, with all its attempts, oldest first. */
+/** A transaction without a final outcome; attempts oldest first. */
 export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Attempt[] }
 
-/** Long enough for a slow round, short enough that a killed process is soon replaced. */
+/** Long enough for a slow round; a killed process is soon replaced. */
 const leaseMs = 5_000
-/** Age at which a lease is renewed: in every idle round, and in some of the busy ones. */
 const renewAfterMs = 1_500
 
-/** A lane as seen at the start of a round. */
 export type KnownLane = Lane & {
-  /** No instance holds it. */
   readonly isFree: boolean
   /** The lease need not be renewed yet. */
   readonly isFresh: boolean
@@ -129,14 +126,10 @@ const known = prepared((db) =>
     .prepare('known'),
 )
 
-/** Inserts a lane, which starts at the chain's transaction count. */
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
-/**
- * Leases the free lanes among these (with a new epoch) and renews those already held (same epoch).
- * Returns the lanes held now.
- */
+/** Leases free lanes (new epoch) and renews held ones (same epoch); returns those held now. */
 export const leaseLanes = (
   database: Database,
   addresses: readonly `0x${string}`[],
@@ -164,9 +157,7 @@ export const leaseLanes = (
       .returning(),
   )
 
-/**
- * Releases all leases of a holder, or those of some lanes, so that another process can take them.
- */
+/** Releases the leases of a holder, or those of some lanes. */
 export const releaseLanes = (
   database: Database,
   holder: string,
@@ -192,10 +183,7 @@ const held = (lease: Lease, holder: string) =>
     gt(lanes.leasedUntil, sql`now()`),
   )
 
-/**
- * Records or clears the fault of a lane. Returns false if the lease was lost or a nonce was
- * assigned since the check.
- */
+/** Returns false if the lease was lost or a nonce was assigned since the check. */
 export async function noteFault(
   database: Database,
   lane: Lease & { readonly nextNonce: number },
@@ -210,7 +198,7 @@ export async function noteFault(
 }
 
 /**
- * Assigns the next nonce, which is never returned. Returns undefined if the lease was lost or the
+ * Assigns the next nonce, which is never given back. Returns undefined if the lease was lost or the
  * lane has a fault.
  */
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
@@ -222,7 +210,7 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
   return rows[0] && rows[0].next - 1
 }
 
-/** Returns true if the lease is still held; locks the row until the transaction ends. */
+/** Locks the lane's row until the transaction ends. */
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {
   const rows = await tx
     .select({ address: lanes.address })
@@ -232,7 +220,7 @@ export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<b
   return rows.length === 1
 }
 
-/** Returns the open transactions of the lanes, in nonce order. */
+/** Ordered by nonce. */
 export async function findOpen(
   db: PostgresJsDatabase,
   lanes: readonly `0x${string}`[],
@@ -269,7 +257,6 @@ const openOf = prepared((db) =>
 
 type NewAttempt = Omit<typeof attempts.$inferInsert, 'createdAt' | 'broadcastAt'>
 
-/** Stores a transaction with its first attempt. */
 export function insertTransaction(
   tx: Tx,
   transaction: typeof transactions.$inferInsert,
@@ -287,7 +274,6 @@ const addAttempt = insertInto(attempts)
 
 export const insertAttempt = (tx: Tx, attempt: NewAttempt) => tx.insert(attempts).values(attempt)
 
-/** Returns true if one of our lanes signed this transaction. */
 export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   const rows = await db
     .select({ hash: attempts.hash })
@@ -296,9 +282,7 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/**
- * Records the responses to broadcasts (null: accepted), as hints for the next step, not as proof.
- */
+/** Records the responses to broadcasts (null: accepted): hints for the next step, not proof. */
 export const noteBroadcasts = (
   db: Db,
   answers: readonly { hash: `0x${string}`; error: string | null }[],
@@ -311,7 +295,7 @@ export const noteBroadcasts = (
     where ${attempts.hash} = said.hash`)
 }
 
-/** Closes a transaction, in one statement with `beside`; returns false if it was already closed. */
+/** In one statement with `beside`; returns false if it was already closed. */
 export async function closeTransaction(
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,

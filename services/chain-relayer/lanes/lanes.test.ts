@@ -67,7 +67,7 @@ describe('two lanes', () => {
 })
 
 describe('lane rows restored from a backup', () => {
-  /** Sets the nonce of a lane's row back by this number, as a restored backup does. */
+  /** As a restored backup does. */
   const putBack = (address: string, nonces: number) =>
     fixture.database.run((db) =>
       db
@@ -76,7 +76,6 @@ describe('lane rows restored from a backup', () => {
         .where(eq(lanes.address, address.toLowerCase() as `0x${string}`)),
     )
   const [first, second] = fixture.keys.map(({ address }) => address.toLowerCase())
-  /** The lanes whose nonces are given out, of both. */
   const sound = async (context: Context) =>
     (await holdLanes(context)).filter((one) => one.sound).map(({ lane }) => String(lane.address))
 
@@ -87,7 +86,7 @@ describe('lane rows restored from a backup', () => {
     await putBack(first!, 1)
     try {
       const restarted = await fixture.begin()
-      await holdLanes(restarted) // Finds it, and writes it down.
+      await holdLanes(restarted) // Finds the fault and records it.
       expect(await sound(restarted)).toEqual([])
       const [waiting] = await order(1)
       await round(restarted)
@@ -140,7 +139,7 @@ describe('two relayer processes', () => {
     expect(await note({ ...own.lane, nextNonce: own.lane.nextNonce - 1 }, second.holder)).toBe(
       false,
     )
-    // And one that was noted is looked at again, although the lane was sound under this lease.
+    // A recorded fault is checked again, although the lane was sound under this lease.
     expect(await note(own.lane, second.holder)).toBe(true)
     const after = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
     expect(after.sound).toBe(true)
@@ -166,7 +165,6 @@ describe('two relayer processes', () => {
 })
 
 describe('two instances of chain-relayer', () => {
-  /** Two instances with a configured instance count, and the number of presence queries. */
   const pair = async () => {
     const counted = { copies: 2, looks: 0 }
     const copies = { count: () => counted.copies, poke: () => void counted.looks++ }
@@ -200,7 +198,7 @@ describe('two instances of chain-relayer', () => {
     await releaseLanes(fixture.database, second.holder)
     counted.looks = 0
     expect(await heldBy(first)).toHaveLength(1)
-    expect(counted.looks).toBeGreaterThan(0) // There is a free lane: is the other still there?
+    expect(counted.looks).toBeGreaterThan(0) // There is a free lane, so the instances are counted.
     counted.copies = 1
     expect(await heldBy(first)).toHaveLength(2)
   })

@@ -12,18 +12,16 @@ import {
   releaseLanes,
 } from './lane.store'
 
-/** A lane held by this process, with its signing key. */
 type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
 type Known = ReadonlyMap<string, KnownLane>
 
-/** A leased lane with its open transactions. */
 export type HeldLane = LeasedLane & {
   /** Our record agrees with the chain, so the lane may assign nonces. */
   readonly sound: boolean
   readonly open: readonly OpenTransaction[]
 }
 
-/** Returns the lane addresses, in lower case as in the rows. */
+/** Returns the addresses in lower case, as in the rows. */
 export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
   held.map(({ lane }) => lane.address)
 
@@ -61,7 +59,6 @@ export async function holdLanes(context: Context): Promise<HeldLane[]> {
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
 
-/** Returns the lanes with their current open transactions. */
 export async function withOpen<L extends LeasedLane>(
   { database }: Context,
   held: readonly L[],
@@ -73,18 +70,17 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** A lane free for this long may be leased by any instance, beyond its share. */
+/** Any instance may lease a lane that was free for this long, beyond its share. */
 const freeMaxMs = 3_000
-/** How long an instance keeps surplus lanes; by then others may be able to lease them again. */
+/** How long an instance keeps surplus lanes. */
 const moreForMs = 60_000
 
-/** Returns the number of lanes per instance; a remainder goes to the first that lease. */
+/** A remainder goes to the first that lease. */
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
 /**
- * Renews this instance's leases up to its share, releases the surplus, and leases free lanes until
- * it has its share. Lanes become free when an instance shuts down or its leases expire; the others
- * then recount the instances and share them.
+ * Renews leases up to this instance's share, releases the surplus, and leases free lanes up to the
+ * share.
  */
 async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock } = context
@@ -111,7 +107,6 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
   return leased
 
-  /** Leases any number of lanes in one statement. */
   async function lease(some: readonly { key: LaneKey }[]): Promise<LeasedLane[]> {
     if (some.length === 0) return []
     const addresses = some.map(({ key }) => addressOf(key))
@@ -122,7 +117,7 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
 }
 
-/** Returns true for a free lane: at once within the share, beyond it after `freeMaxMs`. */
+/** Within the share at once, beyond it after `freeMaxMs`. */
 function mayTake(
   { copies, memory, clock }: Context,
   address: string,
@@ -147,7 +142,7 @@ async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${s
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-/** Inserts a lane at the chain's transaction count; returns false if that cannot be read. */
+/** A lane starts at the chain's transaction count; returns false if that cannot be read. */
 async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
   const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
@@ -158,8 +153,8 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
 }
 
 /**
- * Checks once per lease, and whenever the nonce goes back, that our record agrees with the chain.
- * An unsound lane assigns no nonces until it agrees; its open transactions continue.
+ * Checks, once per lease and whenever the nonce goes back, that our record agrees with the chain.
+ * An unsound lane assigns no nonces; its open transactions continue.
  */
 async function isSound(
   context: Context,
@@ -187,11 +182,10 @@ async function isSound(
   return false
 }
 
-/** Reason why a lane must not assign nonces. */
 export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
- * Compares our record with the chain's transaction count at `latest`. `chain_ahead`: the key sent a
+ * Compares our record with the transaction count at `latest`. `chain_ahead`: the key sent a
  * transaction that has no row (restored backup, another program). `nonce_missing`: an assigned
  * nonce is neither mined nor open, so no later one can be mined (another chain).
  */

@@ -6,7 +6,7 @@ import type { Operation } from '../operations/operation.table'
 import { journal } from '../schema.store'
 import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 
-/** Books the cost of a final transaction, in the statement that closes it. */
+/** Runs in the statement that closes the transaction. */
 export const bookTransaction = (
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   concluded: Concluded,
@@ -21,7 +21,7 @@ export const bookTransaction = (
     lines: positionOf(concluded),
   })
 
-/** Books the AUSD moved by a giveback, in the database transaction that settles it. */
+/** Runs in the database transaction that settles the operation. */
 export const bookOperation = (tx: Tx, operation: Operation): Promise<void> => {
   const { kind, cause } = operation
   return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })

@@ -38,7 +38,6 @@ const linesOf = async (nonce: number) => {
   }
 }
 
-/** Checks that the books contain exactly the coin that the lane spent during `work`. */
 async function explains(work: () => Promise<unknown>) {
   const read = async () => {
     const rows = await database.read((db) =>
@@ -116,7 +115,7 @@ test('an operation whose nonce a noop used costs the gas of the noop', async () 
   const { key } = await newWallet(fixture)
   const to = fixture.treasury.address
   const task = take(await fixture.sign(key, { to, value: 1_000_000n, nonce: newNonce() }))
-  // No endpoint takes what would do it.
+  // No endpoint accepts the call.
   fixture.endpoint.intercept = (method, _, [raw]) =>
     method === 'eth_sendRawTransaction' && String(raw).length > 400
       ? Promise.resolve(

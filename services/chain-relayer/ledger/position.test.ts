@@ -9,7 +9,6 @@ const valueWei = 50_000_000_000_000_000n
 const outcomes = (values: readonly bigint[]) =>
   transactionOutcomes.flatMap((outcome) => values.map((valueWei) => [outcome, valueWei] as const))
 
-/** Where the value of a transaction goes, or why it goes nowhere. */
 const places: Readonly<Record<TransactionOutcome, 'drips' | 'suspense' | { stays: string }>> = {
   ok: 'drips',
   foreign: 'suspense',
@@ -48,7 +47,7 @@ const giveback: Task = {
   payload: { txHash: `0x${'12'.repeat(32)}`, logIndex: 3, wallet, ausd: '5000000', nonce: null },
 }
 
-/** The service that books AUSD moved by other kinds, or the reason for no entry. */
+/** The service that books the other kinds, or the reason for no entry. */
 const elsewhere: Readonly<Record<Exclude<OperationKind, 'giveback'>, string>> = {
   credit: 'payments, with the payment',
   repay: 'payments, with the payment',

@@ -27,7 +27,6 @@ afterEach(() => {
 const { chain, contracts, database } = fixture
 const treasury = fixture.treasury.address
 
-/** A take whose transfer its wallet has put on the chain by itself. */
 async function usedTake(key: Hex, more: { receivedAt?: string } = {}) {
   const signed = await fixture.sign(key, { to: treasury, value: 1n, nonce: newNonce() })
   const txHash = await fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed))
@@ -40,7 +39,7 @@ const creditOfAnother = (): Task => ({
     ...{ paymentId: 'pay_1', refId: newRefId(), wallet: recipient, ausd: '1000000', held: false },
   },
 })
-/** The wallet that a query looks for uses of, or undefined for any other question. */
+/** The wallet whose uses a query looks for. */
 const soughtIn = (method: string, params: readonly unknown[]) =>
   method === 'eth_getLogs'
     ? (params[0] as { topics: string[] }).topics[1]?.replace(/^0x0{24}/, '0x')
@@ -66,7 +65,7 @@ test("security: a look-up without a response does not delay another user's credi
   void asked.promise.then(() => {
     isAsked = true
   })
-  // Neither is awaited once the query, which never ends, is in progress.
+  // Neither round waits for the query, which never ends.
   const goOn = async () => {
     await round(context)
     await lookOnce(context, new Map())
@@ -105,7 +104,7 @@ test('security: a wallet with many long look-ups does not delay others', async (
   const long = []
   for (let made = 0; made < 6; made++) long.push((await usedTake(many.key)).task)
   for (let hundreds = 0; hundreds < 4; hundreds++) await chain.mine({ blocks: 100, interval: 0 })
-  // Of that wallet's none is found, so each is read back through all of those blocks.
+  // None is found, so each search reads all of those blocks.
   let isServed = false
   let servedBefore = 0
   const waits = () =>

@@ -5,17 +5,16 @@ import type { Context } from '../context'
 import { postponeOperation } from './operation.store'
 import type { Operation } from './operation.table'
 
-// Finds how an authorization was used by searching the token's logs, 100 blocks per query. A search
-// may take hundreds of queries and any signer can cause one, so rounds never wait for it: they
-// start it and poll, while it proceeds one step per wallet in turn.
+// Finds how an authorization was used in the token's logs, 100 blocks per query. A search may take
+// hundreds of queries and any signer can cause one, so rounds only start and poll it. It proceeds
+// one step per wallet in turn.
 
-/** Margin for clock skew and for an endpoint that lagged when it found the authorization unused. */
+/** For clock skew, and for an endpoint that lagged when it found the authorization unused. */
 const marginSeconds = 600n
 
 /**
- * Returns the earliest time, in unix seconds, at which the authorization can have been used: it was
- * unused when received (for a take, when the cash-out was accepted), and is invalid before
- * `validAfter`.
+ * Returns the earliest possible use in unix seconds. The authorization was unused when received
+ * (for a take, when the cash-out was accepted), and is invalid before `validAfter`.
  */
 export function usableSince(
   { payload, createdAt }: Pick<Operation, 'payload' | 'createdAt'>,
@@ -27,12 +26,12 @@ export function usableSince(
   return gotAt > BigInt(validAfter) ? gotAt : BigInt(validAfter)
 }
 
-/** Maximum concurrent searches; further requests are retried by the caller. */
+/** Callers retry above this limit. */
 const lookUpsMax = 1_000
 
 /**
- * Returns how the authorization of an operation was used, given that it is used at the finalized
- * `head`. Returns undefined while the search runs; throws if its last step failed.
+ * Returns how an authorization that is used at the finalized `head` was used; undefined while the
+ * search runs. Throws if its last step failed.
  */
 export function useOf(
   { memory: { lookUps } }: Context,
@@ -63,7 +62,7 @@ export function useOf(
 
 const walletsAtOnce = 4
 
-/** Runs one search step for the wallets served longest ago; returns false if there is none. */
+/** Serves the wallets that waited longest; returns false if no search is open. */
 export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(
@@ -97,7 +96,6 @@ export async function lookOnce(context: Context, turns: Map<string, number>): Pr
 
 const everyMs = 200
 
-/** Runs the requested searches until disposed. */
 export function startLookUps(context: Context): Loop {
   const turns = new Map<string, number>()
   return startLoop({

@@ -4,7 +4,6 @@ import { amountColumn, timestamps } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import { schema } from '../schema.store'
 
-/** Progress of event scans; one row per scan. */
 export const cursors = schema.table('cursor', {
   name: text('name').primaryKey(),
   /** First block not read yet. */
@@ -14,13 +13,12 @@ export const cursors = schema.table('cursor', {
 
 const name = 'transfers-to-treasury'
 
-/** Returns the first block not yet scanned for transfers to the treasury; undefined before any. */
 export async function findCursor(db: Db): Promise<bigint | undefined> {
   const rows = await db.select().from(cursors).where(eq(cursors.name, name))
   return rows[0]?.nextBlock
 }
 
-/** Advances the cursor, never backwards: all instances read the same blocks. */
+/** Never goes backwards: all instances read the same blocks. */
 export const advanceCursor = (db: Db, nextBlock: bigint) =>
   db
     .insert(cursors)

@@ -6,7 +6,9 @@ import { isOpen, operations } from './operation.table'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
 
-/** Empties operators' notes. Signed transfers stay: they are public on the chain, and guard each order. */
+/**
+ * Empties operators' notes. Signed transfers stay: they are public on chain and prevent repeats.
+ */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,

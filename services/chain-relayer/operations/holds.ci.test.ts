@@ -41,7 +41,7 @@ const repay = (wallet: Hex, held: boolean, refId: string = newRefId()) =>
   ({ kind: 'repay', payload: { refId, wallet, ausd: '5000000', held, paidAt } }) as const
 const revoke = (wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet, of } }) as const
-/** Revokes until `left` (10⁻⁶ AUSD) is left. */
+/** `left` in 10⁻⁶ AUSD. */
 const revokeTo = (left: string, wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet, of, left } }) as const
 const extend = (wallet: Hex, refId: string, until: string) =>
@@ -57,7 +57,6 @@ async function done(task: Task) {
   return fixture.finish(context, task)
 }
 
-/** An endpoint whose newest and final block is an old one. */
 const lagging =
   (blockNumber: bigint): Intercept =>
   (method, _forward, params) => {
@@ -72,7 +71,7 @@ const lagging =
     return method === 'eth_getBlockByNumber' ? ask([at, false]) : undefined
   }
 
-/** Lets the chain's clock run past every hold of a minute. */
+/** Holds last a minute. */
 async function afterTheHold() {
   await chain.increaseTime({ seconds: 65 })
   await chain.mine({ blocks: 3 })
@@ -100,7 +99,7 @@ async function heldRepayment(wallet: Hex) {
   return task.payload.refId
 }
 
-/** An order, made once its subject is on the chain, and the account after it is done. */
+/** The order is made once its subject is on the chain; the object is the account afterwards. */
 type Story = readonly [string, (wallet: Hex) => Promise<Task>, object]
 const stories: readonly Story[] = [
   ['a held credit', async (wallet) => credit(wallet, true), { hold: 'held', drawn: 5n }],
@@ -142,7 +141,7 @@ const stories: readonly Story[] = [
   ],
 ]
 
-/** To be sent five seconds into the hold: the next possible end of a minute's hold is four seconds later. */
+/** Five seconds into the hold: the next possible end of a minute's hold is four seconds later. */
 async function extendNow(wallet: Hex, refId: string) {
   const { until } = await holdOf(refId)
   await chain.increaseTime({ seconds: 5 })
@@ -150,7 +149,7 @@ async function extendNow(wallet: Hex, refId: string) {
   return extend(wallet, refId, until!)
 }
 
-/** The account after an order; amounts in whole AUSD. */
+/** In whole AUSD. */
 async function accountAfter(wallet: Hex, { payload }: Task) {
   const { drawn, encumbered, available, pendingShares } = await fixture.lineOf(wallet)
   const { state, until } = await holdOf('refId' in payload ? payload.refId : '')

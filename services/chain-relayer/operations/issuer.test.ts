@@ -10,9 +10,6 @@ import { orderOf, type Task } from './operation'
 import { insertOperation } from './operation.store'
 import { operations } from './operation.table'
 
-// The issuer of AUSD may freeze an account or pause the token at any moment. Our own operations wait
-// for the issuer, with an alert; an operation of a frozen user fails with a reason shown to the user.
-
 const fixture = await openFixture()
 afterAll(fixture.close)
 const { contracts, database } = fixture
@@ -48,7 +45,6 @@ async function takeOf({ key }: { key: Hex }): Promise<Task> {
 }
 const signedTake = async () => takeOf(await newWallet(fixture))
 
-/** The context with the alerts that it raises. */
 function listening(context: Context): Context & { readonly alarms: string[] } {
   const alarms: string[] = []
   const logThrottled: Context['logThrottled'] = (_, { alarm }, message) => {
@@ -57,7 +53,6 @@ function listening(context: Context): Context & { readonly alarms: string[] } {
   return { ...context, logThrottled, alarms }
 }
 const stateOf = async (task: Task) => (await fixture.operationOf(task)).state
-/** Makes a postponed operation due now. */
 const examineNow = (task: Task) =>
   database.run((db) =>
     db

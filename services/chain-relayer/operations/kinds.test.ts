@@ -251,7 +251,7 @@ describe('a drip', () => {
     expect(done).toMatchObject({ state: 'settled', txHash: null, nonce: null })
   })
 
-  // Monad reverts what moves value out of an account's reserve: no reason to give up on the wallet.
+  // Monad reverts transfers out of an account's reserve, which is no fault of the wallet.
   test('that reverted is retried once after a delay', async () => {
     const context = await fixture.begin()
     const { address } = privateKeyToAccount(generatePrivateKey())

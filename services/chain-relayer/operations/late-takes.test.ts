@@ -29,7 +29,6 @@ afterAll(fixture.close)
 const { chain, contracts, database } = fixture
 const treasury = fixture.treasury.address
 
-/** A process whose alarms can be read. */
 async function begin() {
   const alarms: string[] = []
   const write = (line: string) => {
@@ -40,7 +39,7 @@ async function begin() {
   return { context, alarms }
 }
 
-/** A take that failed because the wallet was empty; it holds enough again afterwards. */
+/** The wallet was empty; it holds enough again afterwards. */
 async function failedTake(context: Context, forSeconds?: number) {
   const { key, address } = await newWallet(fixture, 0n)
   const nonce = newNonce()
@@ -69,7 +68,7 @@ const told = (cause: string) =>
 const isWatched = async (task: ReturnType<typeof take>) =>
   (await fixture.operationOf(task)).watchAt !== null
 
-/** An endpoint that refuses a range with more logs than this, as Alchemy and Infura do. */
+/** As Alchemy and Infura do. */
 const refusingLogsAbove =
   (logsMax: number): Intercept =>
   (method, forward) =>
@@ -172,7 +171,7 @@ describe('a failed take', () => {
     await watchUntil(context, 'the late settlement', state)
   })
 
-  // The last one: the chain's clock does not go back.
+  // Last: the chain's clock does not go back.
   test('is watched until the window has closed by the time of a final block', async () => {
     const { context } = await begin()
     const { task } = await failedTake(context, 600)
@@ -205,7 +204,7 @@ describe('a failed take', () => {
     await chain.increaseTime({ seconds: 3_600 })
     await watchUntil(context, 'the end of the watch', async () => !(await isWatched(task)))
     fixture.endpoint.intercept = refusingLogsAbove(8)
-    // Only now does each block hold what the test puts into it.
+    // From here each block holds only what the test puts into it.
     await chain.setIntervalMining({ interval: 0 })
     const [address] = await Promise.all([signed.from as Hex, chain.mine({ blocks: 1 })])
     const nothing = encodeFunctionData({

@@ -12,14 +12,14 @@ import { followTransfers } from './treasury-transfers'
 
 const rowsMax = 256
 const checkAtOnce = 4
-/** How long a failed take is checked; later transfers are found by the scan of the treasury. */
+/** Later transfers are found by the scan of the treasury. */
 const watchMaxSeconds = 60n * 60n
-/** Margin past `validBefore`, measured by block time, for endpoints that differ. */
+/** Past `validBefore`, in block time, for endpoints that differ. */
 const marginSeconds = 60n
 
 /**
- * Checks the failed takes whose authorization can still be submitted by anyone, and settles those
- * whose transfer happened after all. Returns true if more may be due.
+ * Checks failed takes whose authorization anyone can still submit, and settles those whose transfer
+ * happened after all. Returns true if more may be due.
  */
 export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
@@ -27,7 +27,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
   const next = await context.database.read(findCursor)
-  // Later blocks are covered by the transfer scan; before its first run only the rows are watched.
+  // The transfer scan covers later blocks once it has started.
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
@@ -37,7 +37,7 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   return due.length === rowsMax
 }
 
-/** Reads `authorizationState` of all takes at `head`; omits those that cannot be read. */
+/** Omits takes whose state cannot be read. */
 async function usedAt(
   { node, contracts }: Context,
   takes: readonly Watched[],
@@ -92,7 +92,6 @@ async function check(
   context.poke()
 }
 
-/** Scans transfers to the treasury and checks failed takes every `watchMs` until disposed. */
 export const startWatching = (context: Context, watchMs: number): Loop =>
   startLoop({
     name: 'watch',

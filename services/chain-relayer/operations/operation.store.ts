@@ -29,8 +29,8 @@ const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
 const withIds = built((db) => db.select().from(operations).where(isAmong))
 
 /**
- * Returns the last known final block in which this ref id was credited or repaid; 0 if none. Older
- * chain state does not include the hold.
+ * Returns the last final block known to credit or repay this ref id; 0 if none. Older chain state
+ * lacks the hold.
  */
 export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   const rows = await db
@@ -46,7 +46,6 @@ export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** Returns that block and whether an order under the ref id is still open. */
 export async function ordersOfRef(db: Db, refId: string) {
   const rows = await db
     .select({
@@ -58,9 +57,7 @@ export async function ordersOfRef(db: Db, refId: string) {
   return { block: BigInt(rows[0]!.block), isOpen: rows[0]!.isOpen }
 }
 
-/**
- * Returns false if this order, or another with the same authorization, already has an operation.
- */
+/** Returns false if this order, or another with the same authorization, is already stored. */
 export async function insertOperation(
   tx: Tx,
   order: Order,
@@ -74,7 +71,7 @@ export async function insertOperation(
   return rows.length === 1
 }
 
-/** Inserts several orders in one statement; existing operations stay unchanged. */
+/** Existing operations stay unchanged. */
 export async function insertOperations(tx: Tx, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return
   const rows = orders.map((order) => ({
@@ -91,7 +88,7 @@ export async function insertOperations(tx: Tx, orders: readonly Order[]): Promis
     on conflict do nothing`)
 }
 
-/** Moves an operation to a state; returns false if another transaction moved it first. */
+/** Returns false if another transaction moved it first. */
 export const moveOperation = async (
   tx: Tx,
   id: string,
@@ -100,7 +97,6 @@ export const moveOperation = async (
   from?: readonly OperationState[],
 ): Promise<boolean> => (await moveOperations(tx, [id], to, set, from)).has(id)
 
-/** Moves several operations; returns the ids of those that moved. */
 export async function moveOperations(
   tx: Tx,
   ids: readonly string[],
@@ -116,10 +112,7 @@ export async function moveOperations(
   return new Set(moved.map(({ id }) => id))
 }
 
-/**
- * Leaves an operation waiting for `waitMs`, with a `reason` if it may need manual review. Adds
- * `failedTries` to `tries`.
- */
+/** `reason`: why it may need manual review. */
 export const postponeOperation = (
   db: Db,
   id: string,
@@ -137,18 +130,18 @@ export const postponeOperation = (
     })
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
-/** The same table aliased, for other operations of this wallet or cause. */
+/** The same table, for other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
-/** True for a decision while another of its kind on the wallet is assigned: lanes keep no order. */
+/** A decision waits while another of its kind on the wallet is assigned: lanes keep no order. */
 const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
   where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
   and other.state = 'assigned'))`
 
 /**
- * Assigns all operations to a transaction. Returns false if one no longer waits or conflicts with
- * an assigned decision; the caller then rolls back. For decisions (verify, freeze) the caller holds
- * the locks of their wallets, so that two concurrent ones see each other.
+ * Returns false if one no longer waits or conflicts with an assigned decision; the caller then
+ * rolls back. For decisions the caller holds the wallets' locks, so that concurrent ones see each
+ * other.
  */
 export async function assignOperations(
   tx: Tx,
@@ -170,7 +163,7 @@ const assigning = built((db) =>
     .returning({ id: operations.id }),
 )
 
-/** Counts another announcement of the outcome; returns undefined if the operation has not ended. */
+/** Returns undefined if the operation has not ended. */
 export async function countRepeat(tx: Tx, id: string) {
   const [ended] = await tx
     .update(operations)
@@ -183,10 +176,9 @@ export async function countRepeat(tx: Tx, id: string) {
 const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
- * Returns due operations: first those that race the end of a hold, then freezes, then the rest,
- * oldest first. Holds back a revocation while the credit or repayment it revokes is open, and a
- * decision about a wallet while another of its kind is assigned, because lanes keep no order. While
- * relaying is paused, returns only the kinds that continue (`goesOn`).
+ * Returns due operations: those that race the end of a hold, then freezes, then the oldest. A
+ * revocation waits while the credit or repayment it revokes is open. While relaying is paused,
+ * returns only `goesOn` kinds.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -214,14 +206,13 @@ const due = prepared((db) =>
     .prepare('due'),
 )
 
-/** Returns true if any operation is waiting, due or not. */
+/** Due or not. */
 export const isAnyWaiting = async (db: Db): Promise<boolean> =>
   (await db.select({ id: operations.id }).from(operations).where(isWaiting).limit(1)).length > 0
 
 const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
   when ${operations.kind} = 'freeze' then 1 else 2 end`
 
-/** Returns the highest revision ordered for this kind of decision about the wallet. */
 export async function newestRevision(
   db: Db,
   { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>,
@@ -237,8 +228,8 @@ export async function newestRevision(
 export type Watched = Extract<Operation, { kind: 'take' }>
 
 /**
- * Claims the failed takes whose check is due, longest due first, by setting when they are due
- * again. So instances share the work, and the claims of a dead instance soon expire.
+ * Claims the failed takes due for a check by setting when they are due again, so that instances
+ * share the work and the claims of a dead one expire.
  */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
@@ -258,7 +249,6 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   return rows as Watched[]
 }
 
-/** Returns the failed takes of these wallets whose authorization may have been used since. */
 export async function findFailedTakes(
   db: Db,
   wallets: readonly `0x${string}`[],
@@ -278,7 +268,7 @@ export async function findFailedTakes(
   return rows as Watched[]
 }
 
-/** Ends the watch of a take; returns false if another instance ended it first. */
+/** Returns false if another instance ended it first. */
 export async function endWatch(db: Db, id: string): Promise<boolean> {
   const ended = await db
     .update(operations)
@@ -288,18 +278,16 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
   return ended.length === 1
 }
 
-/** Counts the failed takes that are watched. */
 export const countWatched = (db: Db): Promise<number> =>
   db.$count(operations, isNotNull(operations.watchAt))
 
-/** Returns the oldest open operation per state, by order time: a postponement is no progress. */
+/** By order time: a postponement is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
   const awaited = isOpen(operations)
   return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
 }
 
-/** Counts open operations and their age, for `nats micro stats --json`. */
 export async function countOpen(db: Db) {
   const rows = await db
     .select({

@@ -4,12 +4,10 @@ import { addressColumn, amountColumn, at, timestamps } from '#platform/db/column
 import { schema } from '../schema.store'
 import type { OperationKind, OperationState, Task } from './operation'
 
-/**
- * True for open operations. Literals, because a parameter would keep Postgres from using the index.
- */
+/** Literals, because a parameter would keep Postgres from using the index. */
 export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
-/** One row per order. Rows are never deleted, so that repeats of a cause are recognised. */
+/** One row per order, never deleted, so that repeats of a cause are recognised. */
 export const operations = schema.table(
   'operation',
   {
@@ -19,23 +17,23 @@ export const operations = schema.table(
     wallet: addressColumn('wallet').notNull(),
     payload: jsonb('payload').$type<Task['payload']>().notNull(),
     contentHash: text('content_hash').notNull(),
-    /** The HTTP request that caused it; its outcome is logged and announced under this id. */
+    /** The HTTP request that caused it, for logs and announcements. */
     requestId: text('request_id'),
     revision: amountColumn('revision'),
     authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
     leavesMicro: amountColumn('leaves_micro').notNull(),
     state: text('state').$type<OperationState>().notNull().default('waiting'),
-    /** The transaction that carries it or last carried it. */
+    /** The transaction that last carried it. */
     lane: addressColumn('lane'),
     nonce: integer('nonce'),
-    /** Number of attempts that failed for a temporary reason. */
+    /** Attempts that failed for a temporary reason. */
     tries: integer('tries').notNull().default(0),
     notBefore: at('not_before').notNull().defaultNow(),
     txHash: text('tx_hash').$type<`0x${string}`>(),
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
-    /** When a failed take is next checked for use of its authorization; null: never. */
+    /** Next check of a failed take for use of its authorization; null: never. */
     watchAt: at('watch_at'),
     /** How often the outcome was announced again, each time with a new message id. */
     repeats: integer('repeats').notNull().default(0),

@@ -22,26 +22,23 @@ type Payloads = {
   send: { sendId: string; authorization: GivenAuthorization }
 }
 export type OperationKind = keyof Payloads
-/** Kind and content of an order. */
 export type Task = { [K in OperationKind]: { kind: K; payload: Payloads[K] } }[OperationKind]
 export type PayloadOf<K extends OperationKind> = Payloads[K]
 
 export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
 export type OperationState = (typeof operationStates)[number]
 
-/** Lifecycle of an operation; `assigned` means that exactly one transaction carries it. */
+/** `assigned`: exactly one transaction carries it. */
 export const lifecycle: Lifecycle<OperationState> = {
   // Ends without a transaction if a third party did it, it was superseded, or it would revert.
   waiting: ['assigned', 'settled', 'failed'],
-  // Waits again only if a noop or a foreign transaction used its nonce, or it reverted, at
-  // finality.
+  // Waits again if a noop or a foreign transaction used its nonce, or it reverted, at finality.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
-  // Only a take: its authorization outlives the failure and anyone may still submit it.
+  // Only a take: anyone may still submit its authorization.
   failed: ['settled'],
 }
 
-/** Returns the maximum age of an operation per state; `afterMs` comes from the configuration. */
 export const limitsOf = (afterMs: number): Limits<OperationState> => {
   const underWay = { afterMs, alarm: 'oldest operation pending too long' }
   return {
@@ -52,7 +49,7 @@ export const limitsOf = (afterMs: number): Limits<OperationState> => {
   }
 }
 
-/** Failures after which the token no longer accepts the authorization. */
+/** The token no longer accepts the authorization after these. */
 const closedReasons: ReadonlySet<string> = new Set([
   'authorization_used_elsewhere',
   'authorization_cancelled',
@@ -60,9 +57,8 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a third party may still submit the failed transfer, so that it must be watched. A
- * send is not watched: nothing is owed for it. A take stored without a nonce uses that of another
- * payout.
+ * Returns true if a third party may still submit the failed transfer. A send is not watched:
+ * nothing is owed for it. A take stored without a nonce uses that of another payout.
  */
 export const mayHappenLate = (
   failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
@@ -71,8 +67,8 @@ export const mayHappenLate = (
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
- * Guard against a second execution, per kind. Nothing guards against a second drip, so it keeps its
- * lane and nonce and is resent only if its transaction reverted at finality.
+ * What prevents a second execution. Nothing does for a drip, so it keeps its lane and nonce and is
+ * resent only if its transaction reverted at finality.
  */
 export const guards: {
   readonly [K in OperationKind]: 'ref' | 'authorization' | 'idempotent' | 'none'
@@ -81,7 +77,7 @@ export const guards: {
   repay: 'ref',
   // A ref of which no more than `left` is left stays as it is.
   revoke: 'ref',
-  // A second extension moves the end slightly further, by at most one day in total.
+  // A second extension moves the end slightly, by at most one day in total.
   extend: 'idempotent',
   verify: 'idempotent',
   freeze: 'idempotent',
@@ -92,7 +88,6 @@ export const guards: {
   send: 'authorization',
 }
 
-/** Kinds accepted by `many` of the credit line. */
 export const batchable = [
   'credit',
   'repay',
@@ -104,19 +99,18 @@ export const isBatchable = (kind: OperationKind): boolean =>
   (batchable as readonly OperationKind[]).includes(kind)
 
 /**
- * Kinds that race the end of a hold. They go first, and are examined even when sent in a batch,
- * because they may be too late.
+ * These race the end of a hold: they go first, and are examined even in a batch, because they may
+ * be too late.
  */
 export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
-/** Returns true for decisions about a wallet, of which only the newest counts. */
+/** Only the newest decision about a wallet counts. */
 export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
 export const isRacing = (kind: OperationKind): boolean =>
   (racing as readonly OperationKind[]).includes(kind)
 
 /**
- * Kinds that continue while relaying is paused: revocations, extensions and freezes, which protect
- * money; returns and givebacks, which belong to users; and repayments, whose debt would fall due.
- * Withdrawn verifications continue as well (`findDue`). Everything else waits.
+ * These continue while relaying is paused: they protect money (revoke, extend, freeze), belong to
+ * users (return, giveback), or would fall due (repay). So do withdrawn verifications (`findDue`).
  */
 export const goesOn = [
   'revoke',
@@ -127,17 +121,14 @@ export const goesOn = [
   'repay',
 ] as const satisfies readonly OperationKind[]
 
-/**
- * Returns the payer of the AUSD: a treasury that is short is refilled; a user's wallet is refused.
- */
+/** Who pays the AUSD. */
 export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
-/** Returns true if the wallet can make the operation revert, by its balance or its code. */
+/** Returns true if the wallet's balance or code can make the operation revert. */
 export const isUpToWallet = (kind: OperationKind): boolean =>
   payerOf(kind) === 'user' || kind === 'drip'
 
-/** Minimum time left until `validBefore` of a relayed transfer. */
 export const leftMinSeconds = 60n
 
 /** Returns true if the transfer may expire before it is in a block. */
@@ -146,7 +137,7 @@ export const lapsesSoon = (
   nowSeconds: bigint,
 ): boolean => BigInt(validBefore) < nowSeconds + leftMinSeconds
 
-/** A task and its identity: one operation per (kind, cause), permanently. */
+/** One operation per (kind, cause), permanently. */
 export type Order = Task & {
   readonly id: string
   /** The business id of the order, repeated in the outcome. */
@@ -154,12 +145,12 @@ export type Order = Task & {
   readonly wallet: `0x${string}`
   /** The same cause with another hash is an error, not a repeat. */
   readonly contentHash: string
-  /** The HTTP request that caused it, where several are stored together. */
+  /** Set where orders of several requests are stored together. */
   readonly requestId?: string | null
-  /** Sequence number of the verify or freeze decisions about one wallet. */
+  /** Numbers the verify or freeze decisions about one wallet. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
-  /** AUSD (10⁻⁶) that will leave the wallet; 0 when none does. */
+  /** AUSD (10⁻⁶) that will leave the wallet. */
   readonly leavesMicro: bigint
 }
 
@@ -170,7 +161,6 @@ export const sendIdOf = (signed: GivenAuthorization) =>
 
 const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
-/** Derives the order for a task: its id, cause and content hash. */
 export function orderOf(task: Task): Order {
   const own = { revision: null, authorizationNonce: null, leavesMicro: 0n }
   switch (task.kind) {

@@ -21,10 +21,10 @@ import {
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
-// A command becomes one operation. Its outcome is announced in the commit that ends the operation,
-// and again for each repeat of the command.
+// A command becomes one operation. Its outcome is announced in the commit that ends it, and again
+// for each repeat of the command.
 
-/** Handlers of the commands. They make no chain calls; the rounds do. */
+/** They make no chain calls; the rounds do. */
 export const reactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
   ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
@@ -43,15 +43,15 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
     again: async (tx, message) => {
       const order = orderOf(taskOf(message))
       const known = await findOperation(tx, order.id)
-      // A message with other content was dead-lettered when it first arrived.
+      // Other content was dead-lettered when it first arrived.
       if (known?.contentHash === order.contentHash) await repeatOutcome(tx, known)
     },
   })
 }
 
 /**
- * Stores the operation, or announces the outcome of the existing one again. Throws `Malformed` if
- * the same cause was ordered with other content; the message is then dead-lettered.
+ * Throws `Malformed`, which dead-letters the message, if the same cause was ordered with other
+ * content.
  */
 async function accept(tx: Tx, order: Order): Promise<void> {
   // AUSD that is being given back must not be paid out as well.
@@ -80,7 +80,7 @@ type Where = Pick<PlaceOnChain, 'txHash' | 'blockNumber'>
 
 /**
  * Settles a waiting operation that a third party executed, or that needs no transaction (`place` is
- * null), and announces it in the same commit. Returns false if it no longer waits.
+ * null). Returns false if it no longer waits.
  */
 export const settle = async (
   tx: Tx,
@@ -88,7 +88,7 @@ export const settle = async (
   place: PlaceOnChain | null,
 ): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
-/** Settles the operations of a final transaction; returns those that had not ended before. */
+/** Returns those that had not ended before. */
 export const settleAll = (
   tx: Tx,
   operations: readonly Operation[],
@@ -118,8 +118,8 @@ async function settleFrom(
 }
 
 /**
- * Settles an operation that was announced as failed, after a third party used its authorization.
- * The failure reason stays on the row. Returns false if it was already settled.
+ * Settles a failed operation whose authorization a third party used; the failure reason stays.
+ * Returns false if it was already settled.
  */
 export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain): Promise<boolean> {
   const set = { ...place, watchAt: null }
@@ -128,10 +128,7 @@ export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain):
   return true
 }
 
-/**
- * Fails an operation that is in one of the states `from` and announces it in the same commit.
- * Returns false if it had left them.
- */
+/** Returns false if the operation had left the states `from`. */
 export async function fail(
   tx: Tx,
   operation: Ended & Pick<Operation, 'authorizationNonce'>,
@@ -144,7 +141,7 @@ export async function fail(
   return true
 }
 
-/** Fails a waiting operation; does nothing if another instance assigned it first. */
+/** Does nothing if another instance assigned it first. */
 export async function giveUp(
   context: Context,
   operation: Operation,
@@ -179,7 +176,6 @@ const settledOf = (
   return { ...message, requestId }
 }
 
-/** Announces a failure. */
 const announceFailure = (
   tx: Tx,
   { id, kind, cause, wallet, requestId = null }: Ended,
@@ -192,7 +188,6 @@ const announceFailure = (
   return announceAll(tx, outbox, [{ ...message, requestId }])
 }
 
-/** Announces the outcome again, for a caller that missed it and repeated the command. */
 async function repeatOutcome(tx: Tx, { id }: Operation): Promise<void> {
   const ended = await countRepeat(tx, id)
   if (!ended) return

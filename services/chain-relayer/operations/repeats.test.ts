@@ -24,7 +24,6 @@ let rows: ScratchPostgres
 let payouts: Bus
 let database: Database
 
-/** A real broker, a real database, and the part of the service between them. */
 beforeAll(async () => {
   ;[nats, rows] = await Promise.all([startScratchServer(), startScratchPostgres()])
   await provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
@@ -58,7 +57,6 @@ test("a repeated command has its outcome announced again, despite the broker's d
     publish(payouts, { subject: TakeOrdered.subject, id, payload: task.payload })
   const operation = () => database.read((db) => findOperation(db, orderOf(task).id))
   const reader = await payouts.js.consumers.get('EVENTS', 'payouts')
-  /** The next outcome as its reader gets it from the stream. */
   const heard = async () => {
     const message = await reader.next({ expires: 10_000 })
     message?.ack()

@@ -15,7 +15,7 @@ import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.table'
 
-/** Gas paid for the transfers of a wallet, at finality: one row per transaction and wallet. */
+/** Gas paid for a wallet's transfers, at finality. */
 export const burnt = schema.table(
   'burnt',
   {
@@ -35,13 +35,12 @@ export const burnt = schema.table(
 export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
   tx.insert(burnt).values([...rows])
 
-/** Gas paid for each wallet, and since when relaying is paused; null if it is not. */
+/** `pausedSince`: since when relaying is paused. */
 export type Burnt = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null
 }
 
-/** Reads the gas paid for each wallet this UTC day, in wei, and whether relaying is paused. */
 export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt> {
   const own = and(eq(burnt.wallet, sql`asked.wallet`), gte(burnt.createdAt, midnightUtc))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
@@ -53,8 +52,8 @@ export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt
 }
 
 /**
- * Returns the maximum gas cost, in wei, of all in-flight transfers of each wallet. The cost of
- * a bundle is split evenly among its transfers.
+ * Returns the maximum gas cost, in wei, of each wallet's in-flight transfers; those of a bundle
+ * share its cost evenly.
  */
 export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx

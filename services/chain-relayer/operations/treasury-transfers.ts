@@ -4,17 +4,16 @@ import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
 import { settleLate } from './order'
 
-// The signed authorization of a failed take can be submitted by anyone at any time. Its AUSD then
-// arrives in the treasury with a `Transfer` event, so one query per interval for these events finds
-// every late transfer, however many takes have ever failed.
+// Anyone can submit the signed authorization of a failed take at any time. Scanning the treasury's
+// `Transfer` events, one query per interval, finds every late transfer, however many takes have
+// failed.
 
-/** Blocks read a second time: a lagging endpoint returns no logs for blocks it does not have. */
+/** Blocks read twice: a lagging endpoint returns no logs for blocks it does not have. */
 const againBlocks = 60n
 
 /**
- * Reads the next transfers to the treasury in finalized blocks and settles failed takes found among
- * them. Returns true if more blocks remain. Starts at the current head: older transfers were found
- * by the watch of their row.
+ * Settles failed takes among the next finalized transfers; returns true if more blocks remain.
+ * Starts at the current head: the watch of their row found older transfers.
  */
 export async function followTransfers(context: Context): Promise<boolean> {
   const { database, node } = context

@@ -2,8 +2,6 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#platform/db/open'
 import { isOpen, operations } from './operation.table'
 
-// Queries of the operation table about AUSD leaving the treasury.
-
 /** Spelled as in the index, so that Postgres uses it. */
 const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'giveback')`
 
@@ -19,7 +17,7 @@ export async function newestSpending(db: Db): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** Sums the AUSD (10⁻⁶) of credits and repayments that the state at `blockNumber` lacks. */
+/** Sums the credits and repayments (10⁻⁶ AUSD) that the state at `blockNumber` lacks. */
 export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint> {
   const rows = await db
     .select({

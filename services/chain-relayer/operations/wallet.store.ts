@@ -5,12 +5,10 @@ import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
-// Queries of the operation table about AUSD leaving wallets, and the authorizations used.
-
-/** Locks a wallet, so that concurrent transactions do not spend the same AUSD twice. */
+/** So that concurrent transactions do not spend the same AUSD twice. */
 export const lockWallet = (tx: Tx, wallet: Hex) => lockWallets(tx, [wallet])
 
-/** Locks several wallets, always in the same order to avoid deadlocks. */
+/** Always in the same order, to avoid deadlocks. */
 export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
   tx.execute(sql`select pg_advisory_xact_lock(word) from (
     select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
@@ -40,7 +38,7 @@ export async function leavingMicro(
   return new Map(rows.map(({ wallet, leaving }) => [wallet, BigInt(leaving)]))
 }
 
-/** Returns the open transfers of a wallet with their authorization nonces, oldest first. */
+/** Oldest first. */
 export const findLeaving = (
   db: Db,
   wallet: Hex,
@@ -63,7 +61,7 @@ export const findLeaving = (
     .orderBy(operations.createdAt)
     .limit(countMax)
 
-/** Returns the authorization nonces of a wallet's takes that are open or ended in the last hour. */
+/** Takes that are open or were stored in the last hour. */
 export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
   const rows = await db
     .select({ nonce: operations.authorizationNonce })
@@ -78,7 +76,7 @@ export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
   return rows.flatMap(({ nonce }) => nonce ?? [])
 }
 
-/** Counts the transfers of this UTC day that the code of a wallet had accepted and then refused. */
+/** Transfers of this UTC day that the wallet's code had accepted and then refused. */
 export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
   const { kind, state, reason, createdAt } = operations
   const rows = await db
@@ -96,10 +94,7 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
   return rows[0]!.count
 }
 
-/**
- * Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may not reflect:
- * assigned operations, and those settled in a later block.
- */
+/** Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may lack. */
 export async function unseenMicro(
   db: Db,
   wallets: readonly Hex[],
@@ -125,7 +120,7 @@ export async function unseenMicro(
   return new Map(rows.map(({ wallet, unseen }) => [wallet, BigInt(unseen)]))
 }
 
-/** Returns the ids of the orders whose authorization is already used by a take. */
+/** Returns the ids of orders whose authorization a take already uses. */
 export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<string>> {
   const rows = await db
     .select({ wallet: operations.wallet, nonce: operations.authorizationNonce })
@@ -143,7 +138,6 @@ export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<
   return new Set(orders.filter((order) => taken.has(uses(order))).map(({ id }) => id))
 }
 
-/** Returns the take of a cash-out. */
 export const findTake = async (
   db: Db,
   payoutId: string,
@@ -155,7 +149,7 @@ export const findTake = async (
   return rows[0] as Extract<Operation, { kind: 'take' }> | undefined
 }
 
-/** Returns the takes of a wallet by authorization nonce or, without one, by transaction. */
+/** By authorization nonce or, without one, by transaction. */
 export const findTakesBy = (
   db: Db,
   { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },
@@ -171,7 +165,6 @@ export const findTakesBy = (
       ),
     ) as never
 
-/** Returns true if the AUSD moved by this authorization was or is being given back. */
 export async function isGivenBack(
   db: Db,
   { wallet, authorizationNonce }: Pick<Operation, 'wallet' | 'authorizationNonce'>,

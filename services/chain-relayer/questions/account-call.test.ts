@@ -20,7 +20,7 @@ const fields = (
   accountOf.outputs[0] as unknown as { components: readonly { name: string; type: string }[] }
 ).components
 
-/** A line whose fields are all different; of the largest numbers that there are when `largest`. */
+/** All fields differ; `largest` uses the largest numbers. */
 const lineOf = (seed: number, largest = false): LineState =>
   Object.fromEntries(
     fields.map(({ name, type }, at) => {

@@ -9,7 +9,6 @@ import type { ReadRequestOf } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.table'
 
-/** Failure reasons of a send, as shown to the user. */
 const reasons = [
   ...(['balance_too_low', 'authorization_expired', 'authorization_cancelled'] as const),
   ...(['authorization_used_elsewhere', 'signature_invalid', 'account_frozen'] as const),
@@ -17,7 +16,6 @@ const reasons = [
 ] as const satisfies readonly ActivityReason[]
 type Reason = (typeof reasons)[number]
 
-/** Maps the failure reason of an operation to one shown to users. */
 const reasonFrom = (word: string | null): Reason =>
   reasons.find((reason) => reason === word) ?? 'transfer_refused'
 
@@ -28,7 +26,6 @@ const statuses = {
   failed: 'failed',
 } as const
 
-/** Returns the activity entry of a send. */
 export function entryOf(operation: Operation & { kind: 'send' }): ActivityEntry {
   const { authorization, sendId } = operation.payload
   const status = statuses[operation.state]
@@ -52,7 +49,6 @@ export function entryOf(operation: Operation & { kind: 'send' }): ActivityEntry 
 
 const inFlightMax = 100
 
-/** The cause of a send is its id. */
 const newest = newestFirst(operations.createdAt, operations.cause)
 
 const mine = and(eq(operations.kind, 'send'), eq(operations.wallet, sql.placeholder('wallet')))
@@ -76,7 +72,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** Reads the sends of a wallet; takes and returns belong to the activity of their payout. */
+/** Takes and returns belong to the activity of their payout. */
 export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,
@@ -98,7 +94,6 @@ const item = prepared((db) =>
     .prepare('activity_item'),
 )
 
-/** Reads a send of a wallet; null if the wallet has none with this id. */
 export async function readItem(
   { database }: Context,
   asked: ReadRequestOf<typeof ChainItem>,

@@ -24,7 +24,6 @@ import { readHold, readRef } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
 import { treasuryReader } from './treasury'
 
-/** Handlers of every request this service answers. */
 export const answersOf = (
   context: Context,
   readTreasury = treasuryReader(context),
@@ -87,7 +86,7 @@ export const answersOf = (
   handler(questions.ChainItem, async (asked) => ok({ item: await readItem(context, asked) })),
 ]
 
-/** Refuses with `chain_unavailable` if the chain cannot be read; rethrows other errors. */
+/** Refuses if the chain cannot be read; rethrows other errors. */
 async function unlessUnreadable<T>(
   { log }: Context,
   work: () => Promise<Answer<T>>,
@@ -102,9 +101,9 @@ async function unlessUnreadable<T>(
 }
 
 /**
- * Returns a lookup of the last read balances, null before the first reading. Figures are collected
- * within 150 ms, which a public endpoint alone may take, so a lookup starts the next reading and
- * does not wait for it.
+ * Returns a lookup of the last read balances, null before the first reading. It starts the next
+ * reading and does not wait for it: figures are due within 150 ms, which a public endpoint alone
+ * may take.
  */
 function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
   const known = new Map<Hex, bigint>()
@@ -122,7 +121,7 @@ function openBalances({ reader }: Context['node']): (address: Hex) => bigint | n
   }
 }
 
-/** Returns the figures for `nats micro stats --json`, from the rows rather than from counters. */
+/** Figures for `nats micro stats --json`, from the rows rather than from counters. */
 export const statsOf = ({ database, node, settings }: Context) => {
   const balanceOf = openBalances(node)
   return async () => {
@@ -150,9 +149,8 @@ export const statsOf = ({ database, node, settings }: Context) => {
 }
 
 /**
- * Reads the facts about a signer, and the nonces of the takes that they reflect. A take that was
- * stored meanwhile may be reflected or not, so the facts are read again, twice at most; after that it
- * is counted twice rather than not at all.
+ * Reads the facts about a signer, and the nonces of the takes that they reflect. Reads again, twice
+ * at most, if a take was stored meanwhile; after that it is counted twice rather than not at all.
  */
 async function factsAndTakes(context: Context, signed: GivenAuthorization) {
   const from = signed.from.toLowerCase() as Hex

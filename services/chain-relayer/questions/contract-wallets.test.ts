@@ -73,7 +73,7 @@ describe('a contract wallet', () => {
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
   })
 
-  /** Deploys a wallet whose code accepts any signature when it is asked, and refuses it when it is used. */
+  /** Accepts any signature when asked, and refuses it when used. */
   async function liar() {
     const { key } = await newWallet(fixture, 0n)
     const data = encodeDeployData({
@@ -94,7 +94,7 @@ describe('a contract wallet', () => {
     return { wallet, sign }
   }
 
-  /** Such a wallet, which burns all gas it is given; our lane's simulation of it passes. */
+  /** Such a wallet, which also burns all gas it is given. */
   async function burner() {
     const made = await liar()
     // Its code can always detect a simulation, so the endpoint lets the simulation pass.
@@ -163,7 +163,7 @@ describe('a contract wallet', () => {
     ).toHaveProperty('ok')
   })
 
-  /** Wraps a signature as for a wallet that is not deployed yet (ERC-6492). */
+  /** As for a wallet that is not deployed yet (ERC-6492). */
   const for6492 = (signature: Hex): Hex =>
     concat([
       encodeAbiParameters(
@@ -196,7 +196,7 @@ describe('a contract wallet', () => {
 
   test('security: 300 forged sign-ins take few chain calls, and a contract wallet still signs in', async () => {
     const { account, wallet, wrap } = await ownedWallet()
-    // Its code is the invalid instruction, which uses up all gas of its call.
+    // The invalid instruction uses up all gas of its call.
     const deployed = {
       account,
       data: '0x60fe60005360016000f3',

@@ -8,7 +8,6 @@ import { statsOf } from './answers'
 
 type Figures = Awaited<ReturnType<ReturnType<typeof statsOf>>> & { readonly rpc: RpcFigures }
 
-/** Returns the figures for `nats micro stats --json` and the metrics for `/metrics`. */
 export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figures'>) {
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
@@ -17,7 +16,7 @@ export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figur
 
 const weiPerGwei = 1_000_000_000n
 
-/** Metrics of the relayer; lanes are labelled by index, native coin is in gwei. */
+/** Lanes are labelled by index. */
 const readingsOf =
   ({ oldestAlarmMs }: { oldestAlarmMs: number }) =>
   ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Reading[] => [

@@ -5,9 +5,8 @@ type Waiting<I, O> = {
 }
 
 /**
- * Batches concurrent requests: requests arriving while a batch runs form the next one, at most
- * `most` per batch. If a batch fails, its items are retried one by one, so that one does not fail
- * the others. `work` returns results in the order of its items.
+ * Batches concurrent requests: those arriving while a batch runs form the next one. If a batch
+ * fails, its items are retried one by one. `work` returns results in the order of its items.
  */
 export function together<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

@@ -8,7 +8,7 @@ import { leftMinSeconds } from '../operations/operation'
 
 type Terms = Static<(typeof ChainTerms)['answer']>
 
-/** Returns a reader of the contract terms shown to users; they never change, so it reads once. */
+/** The contract terms never change, so they are read once. */
 export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
   let known: Promise<Terms> | undefined
   return (): Promise<Terms> => {

@@ -13,18 +13,16 @@ import { decodeReads, encodeReads, type Pool, type WalletRead } from './account-
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
-/**
- * Maximum wallets per call; more would exceed the gas of public endpoints and 16 KiB of call data.
- */
+/** More would exceed the gas of public endpoints and 16 KiB of call data. */
 const walletsMax = 80
 
-/** Behind one address may be several nodes, of which some are a block or two behind the others. */
+/** Behind one address may be several nodes, some a block or two behind. */
 const triesMax = 5
 const triesRestMs = 100
 
 /**
- * Reads several wallets in one call at one block, which is never older than one of an earlier answer:
- * what a user has seen does not go back. Throws if every try meets an older block.
+ * Reads wallets at one block, never older than that of an earlier answer: what a user has seen does
+ * not go back. Throws if every try meets an older block.
  */
 async function readSome(
   { reader, contracts, newest }: Reading,
@@ -50,10 +48,7 @@ type Reading = {
   readonly newest: ReturnType<typeof openNewest>
 }
 
-/**
- * Returns the value of shares in 10⁻⁶ AUSD, rounded down, like `ausdOfSharesFloor` of the contract:
- * with the virtual shares and the virtual unit of its pool.
- */
+/** In 10⁻⁶ AUSD, with the virtual shares and the virtual unit of the contract's pool. */
 export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
   (shares * (pool.collateralMicro + 1n)) / (pool.shares + 1_000_000n)
 
@@ -88,7 +83,7 @@ const shown = (
   blockTime: String(blockTime),
 })
 
-/** Returns the open cycle, whose number follows those of the closed ones; null if none is open. */
+/** Its number follows those of the closed ones. */
 const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): Account['cycle'] =>
   openedAt === 0n
     ? null
@@ -102,10 +97,7 @@ const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): A
 /** How long a request waits for the previous call, which may hang. */
 const patienceMs = 150
 
-/**
- * Returns a reader of wallets. Requests arriving during a call share the next one, so an endpoint
- * sees one call at a time and no answer is older than its request.
- */
+/** Requests arriving during a call share the next one, so no answer is older than its request. */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
@@ -128,8 +120,8 @@ export type Hold = Static<(typeof ChainHold)['answer']>
 const holdStates = ['none', 'held', 'released', 'revoked'] as const
 
 /**
- * Reads the hold of a ref id and the block time in one call, so that both are of the same block.
- * Returns undefined if the endpoint lags behind the payment and would report `none` for held money.
+ * Reads hold and block time of the same block. Returns undefined if the endpoint lags behind the
+ * payment and would report `none` for held money.
  */
 export async function readHold(
   { node, contracts, database }: Context,
@@ -146,17 +138,13 @@ export async function readHold(
   })
   if (blockNumber < (await database.read((db) => blockOfRef(db, refId)))) return undefined
   const state = holdStates[number]
-  // An unknown contract: fail rather than guess.
   if (!state) throw new Error(`holdOf returned the unknown state ${number}`)
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
 }
 
 const zero = `0x${'0'.repeat(64)}`
 
-/**
- * Returns whether a ref id is used at the newest block or by an open order. Returns undefined if
- * the endpoint lags behind the block in which it was used.
- */
+/** Returns undefined if the endpoint lags behind the block in which the ref id was used. */
 export async function readRef(
   { node, contracts, database }: Context,
   refId: string,
@@ -176,5 +164,4 @@ export async function readRef(
   return blockNumber < block ? undefined : 'unused'
 }
 
-/** Maps the contract's 0 for "no time" to null. */
 const timeOrNull = (seconds: bigint): string | null => (seconds === 0n ? null : String(seconds))

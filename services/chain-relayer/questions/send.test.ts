@@ -21,7 +21,7 @@ const facts = {
 }
 const zero = `0x${'00'.repeat(20)}`
 
-/** In the order in which they are checked: each row also breaks every rule below it. */
+/** In the order of the checks: each row also breaks every rule below it. */
 const ladder = [
   ['wallet_not_from', { from: `0x${'cc'.repeat(20)}` }, {}],
   ['to_zero', { to: zero }, {}],
@@ -64,7 +64,7 @@ describe('the decision about a send', () => {
   const steps = ladder.map((step, place) => [step[0], place] as const)
   test.each(steps)('refuses with %s before any later check', (code, place) => {
     const later = ladder.slice(place)
-    // Several rows set `to`: the earlier one must win, so the rows are laid over each other backwards.
+    // Several rows set `to` and the earlier one must win, so they are applied backwards.
     const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())
     const known = Object.assign({}, ...later.map((step) => step[2]))
     expect(decide(words, known)).toBe(code)

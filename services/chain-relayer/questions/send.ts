@@ -25,22 +25,20 @@ import {
 import { atMost } from '../transactions/transaction'
 import { together } from './multi-read'
 
-/** Chain facts needed to judge an authorization. */
 export type SignerFacts = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly signatureValid: boolean
-  /** The wallet's code refused transfers today that it had accepted before, too often to be asked. */
+  /** The wallet's code too often refused transfers today that it had accepted. */
   readonly isDistrusted: boolean
   readonly nonceUsed: boolean
-  /** AUSD balance less the amounts of open operations; 10⁻⁶. */
+  /** AUSD balance (10⁻⁶) less open operations. */
   readonly freeMicro: bigint
 }
 
-/** Balance of a wallet at one block. */
 type Holding = {
   readonly balanceMicro: bigint
-  /** Ids of open operations whose AUSD has already left that balance. */
+  /** Open operations whose AUSD has already left that balance. */
   readonly goneIds: readonly string[]
 }
 
@@ -49,7 +47,7 @@ const same = (left: string, right: string) => left.toLowerCase() === right.toLow
 
 type Words = {
   wallet: string
-  /** Refused recipients: AUSD sent there would be lost or mistaken for a payment. */
+  /** AUSD sent to these would be lost or mistaken for a payment. */
   token: string
   creditLine: string
   treasury: string
@@ -57,10 +55,10 @@ type Words = {
   signed: GivenAuthorization
 }
 
-/** Minimum of a send (10⁻⁶ AUSD), below which its gas would be worth more. */
+/** In 10⁻⁶ AUSD; below it the gas would be worth more. */
 const sendMinMicro = 10_000n
 
-/** Checks of a send that need no chain call, in order. */
+/** Checked in order, without a chain call. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
   ['to_zero', ({ signed }) => same(signed.to, zero)],
@@ -79,8 +77,8 @@ export const refusalOfWords = (words: Words): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
 /**
- * Returns the first reason to refuse an authorization. The signature is checked first, so that a
- * forger learns nothing about the wallet, and a freeze is reported before the balance.
+ * The signature comes first, so that a forger learns nothing about the wallet, and a freeze before
+ * the balance.
  */
 export function refusalOfSigner(
   facts: SignerFacts,
@@ -94,11 +92,9 @@ export function refusalOfSigner(
   return undefined
 }
 
-/** Returns the first reason to refuse a send. */
 export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | undefined =>
   refusalOfWords(words) ?? (facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')
 
-/** Reads the facts about an authorization and its signer from the chain and our rows. */
 export async function signerFacts(
   context: Context,
   signed: GivenAuthorization,
@@ -137,23 +133,21 @@ export async function signerFacts(
   return { ...facts, ...(await holdingOf(context, from)) }
 }
 
-/** Transfers that the code of a wallet may accept and then refuse in a day. */
 const refusedByCodeMax = 3
 
 /**
- * Returns true if the code of a wallet refused too many transfers today. Code can tell who asks, and
- * a transfer that it accepts and then refuses costs chain calls that nobody pays for.
+ * The code can tell who asks, and a transfer that it accepts and then refuses costs chain calls
+ * that nobody pays for.
  */
 const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: Hex) =>
   (await database.read((db) => countRefusedByCode(db, signer))) >= refusedByCodeMax
 
-/** Maximum open transfers considered per wallet. */
 const inFlightMax = 50
 
 /**
  * Reads balance and authorizations at one block. A mined transfer has left the balance but stays
- * open until final; counted twice, it would hide AUSD that the wallet has. Used only for a wallet
- * that would otherwise be refused.
+ * open until final; counted twice, it would hide AUSD. Used only for a wallet that would otherwise
+ * be refused.
  */
 async function holdingOf(
   { database, node, contracts }: Context,
@@ -179,12 +173,12 @@ async function holdingOf(
   return { balanceMicro, goneIds, freeMicro: balanceMicro - (still.get(from) ?? 0n) }
 }
 
-/** Deadline of the first read, which detects an unresponsive database before anything is stored. */
+/** Detects an unresponsive database before anything is stored. */
 const readDeadlineMs = 1_500
 
 type Sent = { sendId: string; ausd: string; to: string }
 
-/** Relays a signed transfer once per (from, nonce); a repeat gets the first answer again. */
+/** Relays a transfer once per (from, nonce); a repeat gets the first answer. */
 export async function createSend(
   context: Context,
   wallet: string,
@@ -221,7 +215,6 @@ export async function createSend(
   return answer
 }
 
-/** An accepted send with its wallet's balance. */
 type Wanted = Holding & {
   readonly order: Order
   readonly gasBudgetWei: bigint
@@ -229,7 +222,7 @@ type Wanted = Holding & {
 
 const storedAtOnce = 64
 
-/** Opens the database queries that concurrent sends of this process share. */
+/** Queries that concurrent sends of this process share. */
 function openShared(database: Context['database']) {
   const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
     together(async (items: readonly I[]) => {
@@ -254,17 +247,13 @@ function openShared(database: Context['database']) {
 
 const shared = new WeakMap<Context['database'], ReturnType<typeof openShared>>()
 
-/** Returns the shared queries of a database. */
 function sharedBy({ database }: Pick<Context, 'database'>) {
   const known = shared.get(database) ?? openShared(database)
   shared.set(database, known)
   return known
 }
 
-/**
- * Stores several sends in one transaction, in order: each may use only the AUSD that the earlier
- * ones leave in its wallet.
- */
+/** In order: each send may use only the AUSD that earlier ones leave. */
 async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>[]> {
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
@@ -282,7 +271,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
     ),
     burntToday(tx, wallets),
   ])
-  // Use the lowest balance read for a wallet, which reflects all its outgoing transfers.
+  // The lowest balance reflects all outgoing transfers.
   const heldMicro = new Map<Hex, bigint>()
   for (const { order, balanceMicro } of wanted)
     heldMicro.set(order.wallet, atMost(heldMicro.get(order.wallet) ?? balanceMicro, balanceMicro))
@@ -302,7 +291,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
     added.push(order)
     return answerAgain(order, order)
   })
-  // The wallet locks keep other instances from storing a send with the same key.
+  // The wallet locks keep other instances from storing the same send.
   await insertOperations(tx, added)
   return answers
 }

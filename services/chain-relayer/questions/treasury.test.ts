@@ -19,7 +19,7 @@ const ask = async (clock = fixture.context.clock) => {
   const fits = readerOf(answerSchema(ChainTreasury.answer))
   return async () => {
     const said = (await answer({})) as { ok?: Treasury; refused?: string }
-    expect(fits(said)).toHaveProperty('value') // The caller can parse it.
+    expect(fits(said)).toHaveProperty('value')
     return said
   }
 }

@@ -7,12 +7,11 @@ import { newestSpending, orderedMicro } from '../operations/treasury.store'
 
 export type Treasury = Static<(typeof ChainTreasury)['answer']>
 
-/** How long one reading is reused. */
 const freshMs = 2_000
 
 /**
- * Returns a reader of the treasury's balance that shares one chain call among callers. It returns
- * undefined if the endpoint lags behind a known final block and would count AUSD already spent.
+ * Callers share one chain call. Returns undefined if the endpoint lags behind a known final block
+ * and would count AUSD already spent.
  */
 export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
   let last: { at: number; reading: Promise<Treasury | undefined> } | undefined

@@ -17,19 +17,14 @@ import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from '.
 import { examine, type Fit, holdRefused, type RoundTerms, unsettledMs } from './preflight'
 import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
-/** Maximum operations examined per round. */
 const dueMax = 256
 
-/** The operations of one transaction: a single one, or several in `many` or a bundle. */
 type Batch = Fit & {
   operations: Operation[]
   purpose: TransactionPurpose
 }
 
-/**
- * Assigns waiting operations to lanes and nonces; each transaction is signed and stored in one
- * commit. Returns the number of transactions stored.
- */
+/** Signs and stores each transaction in one commit; returns their number. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const sound = held.filter((lane) => lane.sound)
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
@@ -44,7 +39,6 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (rowsMax === 0) return 0
   const due = await context.database.read((db) => findDue(db, rowsMax))
   if (due.length === 0) return 0
-  /** Returns the lane with the most room that can pay `cost`, if any. */
   const freestFor = (cost: bigint) =>
     lanes
       .filter(({ roomWei }) => roomWei >= cost)
@@ -81,7 +75,6 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
   return given
 
-  /** Returns a lane with the value it can still spend and bid for gas, both in wei. */
   function roomOf(one: HeldLane, balanceWei: bigint) {
     return {
       ...one,
@@ -93,8 +86,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * Returns true if the lane's oldest transaction is overdue. A new one would wait behind it, while
- * another lane, or this one later, can send it sooner.
+ * Returns true if the lane's oldest transaction is overdue. A new one would wait behind it; another
+ * lane, or this one later, sends it sooner.
  */
 async function isStuck(
   { clock, settings, node }: Context,
@@ -105,7 +98,7 @@ async function isStuck(
   return count <= oldest.nonce
 }
 
-/** Returns how many operations are worth examining: 0 while every lane is at its bid limit. */
+/** Returns how many operations are worth examining; 0 while every lane is at its bid limit. */
 function roomAmong(
   lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
   leastBidWei: bigint,
@@ -120,12 +113,12 @@ class LostRace extends Error {
 }
 class LostLane extends LostRace {}
 
-/** Result of assigning a batch. After `lane lost` the lane is not used again in this round. */
+/** A lost lane is not used again in this round. */
 type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
- * Stores nonce, signature, transaction and operations in one commit, before anything is sent; only
- * stored bytes are ever broadcast. Omits transfers that their wallets could not pay.
+ * Stores nonce, signature, transaction and operations in one commit; only stored bytes are ever
+ * broadcast. Omits transfers that their wallets could not pay.
  */
 async function assign(
   context: Context,
@@ -180,7 +173,6 @@ async function assign(
   return stored ? 'stored' : 'nothing stored'
 }
 
-/** Returns the call for the operations that go, rebuilt if some were left out. */
 const callFor = (
   { contracts }: Context,
   { operations, call }: Batch,
@@ -188,14 +180,13 @@ const callFor = (
 ): CallToSign =>
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
-/** Fails or postpones an operation that its wallet or its gas budget cannot cover. */
 async function postpone(context: Context, operation: Operation, cover: Cover): Promise<void> {
   if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
   if (cover === 'later')
     await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
 }
 
-/** Holds a refused operation; those of a batch are retried alone, so that the others pass. */
+/** Operations of a batch are retried alone, so that the others pass. */
 async function holdAll(context: Context, operations: readonly Operation[], refusal: PolicyRefusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)
@@ -203,7 +194,7 @@ async function holdAll(context: Context, operations: readonly Operation[], refus
     await context.database.run((db) => postponeOperation(db, id, 0, 1))
 }
 
-/** Returns true if the operation passes the policy, apart from daily limits, and may be batched. */
+/** Returns true if the policy, apart from daily limits, allows the operation. */
 function mayShare({ policy, contracts }: Context, operation: Operation): boolean {
   if (!isBatchable(operation.kind)) return true
   try {
@@ -217,7 +208,7 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 
 const examineAtOnce = 8
 
-/** Examines due operations and returns the batches to send, most urgent first. */
+/** Most urgent first. */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],
@@ -262,7 +253,6 @@ async function batchesOf(
     const found = fits.get(operation)
     return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
   })
-  // The batch with the most urgent operation gets its nonce first.
   const place = ({ operations }: Batch) => Math.min(...operations.map((one) => due.indexOf(one)))
   return [...several, ...transfers, ...singles].sort((left, right) => place(left) - place(right))
 }

@@ -21,28 +21,27 @@ import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
 import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 
-// Broadcasting sends the stored bytes, any number of times. Renewing signs another attempt at the
-// same nonce if the last one is not mined. Neither frees a nonce.
+// Stored bytes are sent any number of times; a transaction that is not mined gets another attempt
+// at the same nonce. Neither frees a nonce.
 
-/** Resend interval after an unknown outcome: the request was most likely lost. */
+/** After an unknown outcome the request was most likely lost. */
 const soonMs = 1_000
-/** Minimum interval between fee bumps requested by a node. */
+/** Minimum interval between fee bumps that a node requests. */
 const raiseEveryMs = 1_000
-/** Maximum attempts per nonce; alarms are raised long before. */
+/** Per nonce; alarms are raised long before. */
 const attemptsMax = 40
 /** Alarm when the chain head has not advanced for this long. */
 const haltedMs = 30_000
 /** This long after `validBefore` a transfer is sure to revert, so a cheaper noop replaces it. */
 const lapsedMs = 30_000
-/** Concurrent broadcasts per lane: nodes queue later nonces, so a lane need not wait for each. */
+/** Nodes queue later nonces, so a lane need not wait for each. */
 const sendAtOnce = 16
 /**
- * Maximum broadcasts per lane and round. Sending a thousand at once would take longer than the
- * lease, for every instance that takes the lane over.
+ * Per lane and round: sending a thousand at once would take longer than the lease, for every
+ * instance that takes the lane over.
  */
 const sendsMax = 64
 
-/** Broadcasts stored attempts that are not known to be pending, per lane in nonce order. */
 export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
   Promise.all(held.map((lane) => broadcastLane(context, lane)))
 
@@ -52,8 +51,7 @@ async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
   if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
     const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
-    // Stop here: the rest would wait for the same unresponsive endpoint, one deadline after
-    // another.
+    // The rest would wait for the same unresponsive endpoint.
     if (answers.some(({ next }) => next === 'send_soon')) return
   }
 }
@@ -87,7 +85,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   return steps
 }
 
-/** Returns true if an attempt was not sent by this process or is overdue; resending is harmless. */
+/** An attempt that this process has not sent is due; resending is harmless. */
 function isDue(
   { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
   attempt: Attempt,
@@ -99,7 +97,6 @@ function isDue(
   return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
 }
 
-/** Replaces the oldest transaction of each lane if it has not been mined for too long. */
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
   if (held.every(({ open }) => open.length === 0)) return
   const { newest: head } = await lookAt(context, addressesOf(held))
@@ -117,24 +114,20 @@ export async function renewStuck(context: Context, held: readonly HeldLane[]): P
   }
 }
 
-/** Signs the same call again at the same nonce with higher fees. */
 const raiseFees = (context: Context, lane: HeldLane, open: OpenTransaction) => {
   const { purpose, gas } = open.attempts.at(-1)!
   return renew(context, lane, open, purpose, gas)
 }
 
-/** Signs the same call again at the same nonce with a higher gas limit, and higher fees. */
 const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
   const { purpose, gas } = open.attempts.at(-1)!
   return renew(context, lane, open, purpose, raisedGas(gas, 1))
 }
 
-/**
- * Returns true if the last response was a permanent refusal, which higher fees would not change.
- */
+/** A permanent refusal, which higher fees would not change. */
 const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
 
-/** Replaces a refused transaction by a noop to unblock the lane; never a drip or another noop. */
+/** Unblocks the lane; never replaces a drip or another noop. */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
   if (open.attempts.at(-1)!.purpose === 'noop') return
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -142,11 +135,11 @@ async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransa
   await fillWithNoop(context, lane, open)
 }
 
-/** Signs a noop at the nonce; whichever attempt is mined decides. */
+/** Whichever attempt is mined decides. */
 const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
   renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
 
-/** Returns true while the chain head does not advance: a higher fee would not help. */
+/** A higher fee would not help. */
 function isHalted(
   { memory, clock, settings, logThrottled }: Context,
   head: Pick<Head, 'number'>,
@@ -159,7 +152,6 @@ function isHalted(
   return true
 }
 
-/** Returns true if all authorizations of a transaction have expired. */
 async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
   const lapsed = (operation: Operation) =>
@@ -168,7 +160,6 @@ async function hasLapsed(context: Context, open: OpenTransaction): Promise<boole
   return carried.length > 0 && carried.every(lapsed)
 }
 
-/** Returns true if the lane can pay this attempt and its other open transactions. */
 async function canPay(
   { node, logThrottled }: Context,
   { lane: { address }, open }: HeldLane,

@@ -32,7 +32,6 @@ const treasury = fixture.treasury.address
 
 type Wallet = Awaited<ReturnType<typeof newWallet>>
 
-/** A take of 4 AUSD that a wallet with 10 signed. */
 async function signedTake(by?: Wallet, micro = 4_000_000n) {
   const wallet = by ?? (await newWallet(fixture))
   const signed = await fixture.sign(wallet.key, { to: treasury, value: micro, nonce: newNonce() })

@@ -9,16 +9,15 @@ import type { Funds } from './funding'
 import { type RoundTerms, runsOut } from './preflight'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
-// Any sender may submit an authorization, so transfers signed by plain accounts share a transaction
-// and a simulation: one call returns the outcome of each and the balances of the wallets. A
-// transfer that would fail is examined alone.
+// Any sender may submit an authorization, so transfers of plain accounts share a transaction and a
+// simulation, which returns the outcome of each and the wallets' balances. One that would fail is
+// examined alone.
 
-/** Transfers that would succeed together, and the balances of their wallets. */
 export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }
 
 const examineAtOnce = 4
 
-/** Builds bundles from due operations; the caller examines all others alone. */
+/** The caller examines all other operations alone. */
 export async function bundlesOf(
   context: Context,
   due: readonly Operation[],
@@ -39,17 +38,17 @@ export async function bundlesOf(
   return bundles.filter(({ operations }) => operations.length > 0)
 }
 
-/** Returns true for transfers that never failed and run no user-controlled code. */
+/** Transfers that never failed and run no user-controlled code. */
 const mayShare = async (context: Context, operation: Operation, { newest }: RoundTerms) =>
   isSigned(operation) &&
   operation.tries === 0 &&
   !runsOut(context, operation, newest) &&
   !(await runsForeignCode(context, operation))
 
-/** Gas per balance read, on top of the transfers; more than a read costs. */
+/** On top of the transfers; more than a read costs. */
 const readGas = 60_000n
 
-/** Returns the transfers that would succeed at the newest block; none if the simulation fails. */
+/** Returns no transfers if the simulation fails. */
 async function simulate(
   context: Context,
   group: readonly SignedOperation[],

@@ -2,16 +2,16 @@ import type { Hex } from 'viem'
 import type { PlaceOnChain } from '../chain/authorization'
 import type { ChainReceipt, Node } from '../chain/node'
 
-// Cost of a mined transaction. Monad charges the gas limit and reports it as `gasUsed`; if a
-// receipt lacks that field, the limit is used.
+// Monad charges the gas limit and reports it as `gasUsed`; if a receipt lacks that field, the limit
+// is used.
 
-/** Gas limit and fees of the signed transaction, in wei per gas. */
+/** Fees in wei per gas. */
 type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
-/** Receipt fields, null if the endpoint omitted them. */
+/** Null if the endpoint omitted it. */
 type Bare = { readonly gasUsed: bigint | null; readonly effectiveGasPrice: bigint | null }
 
-/** Returns the gas cost paid by the lane, in wei. */
+/** In wei. */
 export async function paidFor(node: Node, receipt: ChainReceipt, bid: Bid): Promise<bigint> {
   const { gasUsed, effectiveGasPrice }: Bare = receipt
   const priceWei = effectiveGasPrice ?? (await priceOf(node, receipt, bid))
@@ -25,8 +25,8 @@ async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid
 }
 
 /**
- * Returns the gas and value, in wei, that a foreign transaction took from a lane. Returns undefined
- * while the endpoint does not have its receipt.
+ * Returns the gas and value, in wei, that a foreign transaction took; undefined while the endpoint
+ * lacks its receipt.
  */
 export async function costOf(
   node: Node,

@@ -24,7 +24,7 @@ const credits = (count: number) =>
     }),
   )
 
-/** Returns the calls per method until this many transactions were final. */
+/** Counts the calls per method until `count` transactions were final. */
 async function callsUntilFinal(count: number) {
   const context = await fixture.begin({ batchMax: 1 })
   const calls = new Map<string, number>()
@@ -54,7 +54,7 @@ describe('the finality of a transaction', () => {
     expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
   })
 
-  /** Makes an endpoint report other block hashes in receipts, and count its lies. */
+  /** Reports other block hashes in receipts, and counts its lies. */
   function lieOfBlocks(alsoByNumber: boolean) {
     const told = { lies: 0 }
     const discarded = `0x${'ab'.repeat(32)}`

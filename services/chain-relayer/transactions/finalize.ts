@@ -34,18 +34,17 @@ import { doneIn, runsForeignCode } from './transaction'
 // Concluding finds the final attempt of a transaction and ends its operations. It frees no nonce.
 
 const concludeAtOnce = 8
-/** Alarm for a transaction of this age whose nonce is used but which has no receipt. */
+/** A transaction of this age whose nonce is used but which has no receipt raises an alarm. */
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
-/** Maximum lanes counted per round: each costs a call, and rounds come with every block. */
+/** Each lane costs a call, and rounds come with every block. */
 const lanesPerRound = 2
 
 /**
- * Concludes final transactions: it counts a lane's nonces used at the finalized block and requests
- * the receipt of each. Those without proof stay open. Lanes take turns, and one whose transactions
- * are concluded is counted again after the next block. Returns the number of transactions checked,
- * most of which are concluded.
+ * Requests the receipts of the nonces used at the finalized block; transactions without proof stay
+ * open. Lanes take turns, and a concluded one is counted again after the next block. Returns the
+ * number of transactions checked.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { counted } = context.memory
@@ -78,7 +77,6 @@ export async function concludeFinal(context: Context, held: readonly HeldLane[])
   }
 }
 
-/** Concludes a lane's open transactions whose nonce is used at finality. */
 async function concludeLane(
   context: Context,
   { address, nextNonce, epoch }: HeldLane['lane'],
@@ -93,7 +91,6 @@ async function concludeLane(
   const mined = open.filter(({ nonce }) => nonce < count)
   const concludeThis = (transaction: OpenTransaction) =>
     concludeOne(context, { transaction, head, epoch })
-  // A transaction that cannot be concluded now does not stop the others of its lane.
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
   // Transactions without a receipt are requested again in the next round.
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
@@ -101,14 +98,13 @@ async function concludeLane(
   return tried
 }
 
-/** A transaction whose nonce is used at the finalized `head`; `epoch`: that of the lane's lease. */
+/** `epoch`: of the lane's lease. */
 type Mined = {
   readonly transaction: OpenTransaction
   readonly head: Head
   readonly epoch: number
 }
 
-/** Returns true if the transaction was concluded. */
 async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   const { transaction, head } = mined
   const found = await finalReceipt(context, transaction.attempts, head).catch((error) => {
@@ -137,8 +133,8 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
 }
 
 /**
- * Returns true if this process still holds the lane and no attempt is the transaction that used the
- * nonce. After a stall, another instance may hold the lane and have signed a new attempt.
+ * Returns true if this process still holds the lane and no attempt used the nonce. After a stall,
+ * another instance may hold the lane and have signed a new attempt.
  */
 async function isUsedByAnother(
   tx: Tx,
@@ -151,7 +147,7 @@ async function isUsedByAnother(
   return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
 }
 
-/** Searches, at intervals as it takes many calls, for a foreign transaction that used the nonce. */
+/** At intervals, as the search takes many calls. */
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
   const key = `${lane}:${nonce}`
@@ -170,8 +166,8 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
 }
 
 /**
- * Returns the mined attempt and its receipt. It is final only if its block is the finalized one or
- * one of its ancestors: an endpoint may still serve receipts of a discarded block.
+ * A receipt is final only if its block is the finalized one or an ancestor: an endpoint may still
+ * serve receipts of a discarded block.
  */
 async function finalReceipt(
   context: Context,
@@ -190,8 +186,8 @@ async function finalReceipt(
 const ancestorsMax = 256n
 
 /**
- * Returns true if the block is `head` or an ancestor of it. The blocks between them are read at once,
- * and each must name the one before as its parent. Throws if they do not form a chain.
+ * Returns true if the block is `head` or its ancestor. The blocks between are read at once, and
+ * each must name the one before as its parent; throws otherwise.
  */
 async function isFinal(
   { node, memory: { ancestors } }: Context,
@@ -214,7 +210,6 @@ async function isFinal(
   }
   return at.hash === block.blockHash
 
-  /** Concurrent callers share a read; a failed one is not kept. */
   function remember(number: bigint): Promise<Head> {
     const known = ancestors.get(number)
     if (known) return known
@@ -225,17 +220,14 @@ async function isFinal(
   }
 }
 
-/** Returns the numbers from `first` down to `last`. */
 const numbersFrom = (first: bigint, last: bigint): bigint[] =>
   Array.from({ length: Math.max(0, Number(first - last) + 1) }, (_, step) => first - BigInt(step))
 
 /** Retry delay of a reverted drip, during which the lane has to be funded. */
 const dripRestMs = 15_000
 
-/** State of an operation after its transaction became final. */
 type Ending = 'settled' | 'failed' | 'waiting'
 
-/** Closes a final transaction and ends and announces its operations. */
 async function conclude(
   context: Context,
   transaction: OpenTransaction,
@@ -260,8 +252,8 @@ type Closing = {
 }
 
 /**
- * Closes a transaction whose nonce is used at finality: no other attempt can be mined. Returns false
- * if it was already closed or is not proven.
+ * The nonce is used at finality, so no other attempt can be mined. Returns false if the transaction
+ * was already closed or is not proven.
  */
 async function close(
   context: Context,
@@ -317,9 +309,9 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
- * Handles an operation that its final transaction did not execute: it waits to be examined again. A
- * drip waits longer, because Monad reverts transfers out of a lane's reserve. The operation fails
- * if user-controlled code made it revert, or if it reverted too often.
+ * The operation waits to be examined again; a drip waits longer, because Monad reverts transfers
+ * out of a lane's reserve. It fails if user-controlled code made it revert, or if it reverted too
+ * often.
  */
 async function endUndone(
   tx: Tx,
@@ -345,7 +337,7 @@ const operations = timer({
   buckets: flowSeconds,
 })
 
-/** Logs and measures an ended operation. Reverts that a wallet can cause raise no alarm. */
+/** Reverts that a wallet can cause raise no alarm. */
 function report(
   context: Context,
   operation: Operation,

@@ -9,17 +9,17 @@ import { atStakeWei, burntToday, insertBurnt } from '../operations/reverted-gas.
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
-// A wallet may sign any number of transfers of one balance. Each passes its simulation, but only
-// the first succeeds and the others revert at our cost. So an operation gets a nonce only if its
-// wallet can cover it together with everything already in flight; otherwise it waits for finality.
+// A wallet may sign many transfers of one balance. Each passes its simulation, but only the first
+// succeeds and the others revert at our cost. So an operation gets a nonce only if its wallet
+// covers it together with everything in flight; otherwise it waits for finality.
 
-/** AUSD balances (10⁻⁶) of wallets at one block. */
+/** AUSD balances (10⁻⁶) at one block. */
 export type Funds = {
   readonly ausdMicro: ReadonlyMap<Hex, bigint>
   readonly blockNumber: bigint
 }
 
-/** Reads the balance of a paying wallet at the newest block; undefined if it pays nothing. */
+/** At the newest block; undefined if the wallet pays nothing. */
 export async function fundsFor(
   context: Context,
   { wallet, leavesMicro }: Operation,
@@ -30,12 +30,11 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// A user pays nothing for the transactions of a send or a cash-out, reverted or not. So the gas of
-// all of them counts against one daily budget of the wallet, and no more are in flight than the
-// budget could pay. One is always allowed, so that every wallet makes progress. The return of a
-// refused cash-out is counted and never refused.
+// Users pay no gas for sends and cash-outs, reverted or not. Their gas counts against a daily
+// budget of the wallet, and no more are in flight than it could pay; one is always allowed, so that
+// every wallet makes progress. The return of a refused cash-out is counted and never refused.
 
-/** Decides whether a transfer may go now, after those in flight are final, or not today. */
+/** `later`: after those in flight are final. */
 export function budgetFor(wei: {
   readonly budget: bigint
   readonly burnt: bigint
@@ -47,14 +46,11 @@ export function budgetFor(wei: {
   return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
 }
 
-/**
- * Decision about one operation: it may go, must wait for those in flight, or has no budget left.
- */
 export type Cover = ReturnType<typeof budgetFor>
 
 /**
- * Decides for each operation, in order, whether its wallet covers it; each may cost `costEachWei`.
- * Locks the wallets until the database transaction ends, so instances take turns.
+ * Decides for each operation, in order. Locks the wallets until the transaction ends, so instances
+ * take turns.
  */
 export async function coverOf(
   tx: Tx,
@@ -91,8 +87,8 @@ export async function coverOf(
 }
 
 /**
- * Charges the gas of a transaction, `wei`, to the wallets that caused it, an equal part for each
- * operation. Returns the wallets whose budget this exhausted.
+ * Charges a transaction's gas to the wallets that caused it, an equal part per operation. Returns
+ * the wallets whose budget this exhausted.
  */
 export async function chargeGas(
   tx: Tx,
@@ -127,33 +123,31 @@ export async function chargeGas(
 }
 
 // Any attempt ever broadcast may be mined. So everything a lane has in flight, at its highest fees,
-// must stay within its balance, even if that exceeds the current fees by far.
+// must stay within its balance.
 
-/** Returns the maximum cost of a transaction, in wei: its value and its gas at the maximum fee. */
 export const costWei = (call: Pick<CallToSign, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
 
-/** Sums the maximum cost of all open transactions, in wei, by their most expensive attempt. */
+/** By the most expensive attempt of each. */
 export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
   open.reduce((sum, { valueWei, attempts }) => {
     const costs = attempts.map((attempt) => costWei({ valueWei, gas: attempt.gas }, attempt))
     return sum + costs.reduce((most, cost) => atLeast(most, cost), 0n)
   }, 0n)
 
-// Monad limits the gas bids of an account within three blocks to 10 coins and to its balance, and
-// skips transactions above that with all that follow. Open transactions are hardly older than three
-// blocks, so their bids together stay below the limit.
+// Monad limits an account's gas bids within three blocks to 10 coins and to its balance, and skips
+// transactions above that with all that follow. Open transactions are hardly older, so their bids
+// together stay below the limit.
 
-/** 10 coins, in wei: https://docs.monad.xyz/developer-essentials/reserve-balance */
+/** https://docs.monad.xyz/developer-essentials/reserve-balance */
 const bidMaxWei = 10n * 10n ** 18n
 
-/** Returns the gas bid of a transaction at this base fee, in wei. */
 export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {
   const askedWei = baseFeeWei + fees.priorityWei
   return gas * atMost(askedWei, fees.maxFeeWei)
 }
 
-/** Returns how much a lane may still bid for gas, in wei, on top of its open transactions. */
+/** What a lane may still bid on top of its open transactions, in wei. */
 export function bidRoomWei(
   balanceWei: bigint,
   open: readonly OpenTransaction[],

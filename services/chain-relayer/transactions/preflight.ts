@@ -22,16 +22,14 @@ import { checkOwed } from '../unsolicited-deposits/accept'
 import { type Funds, fundsFor } from './funding'
 import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
 
-/** An operation that may be sent. */
 export type Fit = {
   readonly call: CallToSign
-  /** Balances of the paying wallets, for takes and sends. */
+  /** For takes and sends. */
   readonly funds?: Funds | undefined
   /** The lane that must send it; omitted: any lane. */
   readonly only?: `0x${string}` | undefined
 }
 
-/** Sender, fees and newest block assumed by an examination. */
 export type RoundTerms = {
   readonly from: `0x${string}`
   readonly fees: Fees
@@ -39,15 +37,15 @@ export type RoundTerms = {
 }
 
 const waitMs = 15_000
-/** Wait while a search runs; its result makes the operation due at once. */
+/** The search makes the operation due at once when it ends. */
 const searchedMs = 5_000
-/** Wait while the newest and the finalized state disagree. */
+/** While the newest and the finalized state disagree. */
 export const unsettledMs = 500
 
 /**
  * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Returns
- * the call to send, or undefined if the operation ended here or must wait. Throws `PolicyRefused`,
- * before any simulation, if no key would sign it.
+ * undefined if it ended here or must wait. Throws `PolicyRefused`, before any simulation, if no key
+ * would sign it.
  */
 export async function examine(
   context: Context,
@@ -89,7 +87,7 @@ export async function examine(
   return undefined
 }
 
-/** Returns true if the authorization expires too soon, by our clock or the chain's, to be sent. */
+/** Too soon to be sent, by our clock or the chain's. */
 export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
@@ -107,7 +105,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
-/** Returns true if, at finality, the hold already ends later than when the order was given. */
+/** At finality; `until` is the end when the order was given. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
   const [, , , , endsAt] = await node.reader.readContract({
@@ -131,10 +129,9 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * Simulates the call with the same sender, gas and fees, all of which a contract can see. A refusal
- * counts only if the finalized state refuses for the same reason as the newest. If the simulation
- * itself fails, the call is sent, since a revert only costs gas. If the call runs user-controlled
- * code, wait instead.
+ * Simulates with the same sender, gas and fees, all of which a contract can see. A refusal counts
+ * only if the finalized state refuses for the same reason. If the simulation itself fails, the call
+ * is sent, since a revert only costs gas; one that runs user-controlled code waits.
  */
 async function foresee(
   context: Context,
@@ -161,13 +158,12 @@ async function foresee(
   }
 }
 
-/** Returns true if the endpoint lags behind the block of the payment, so it cannot see its hold. */
+/** The endpoint lags behind the block of the payment, so it cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
   if (!('refId' in payload)) return false
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
 }
 
-/** Looks up, postpones or fails an operation that is not sent now. */
 async function waitOrEnd(
   context: Context,
   operation: Operation,
@@ -194,12 +190,11 @@ async function waitOrEnd(
   await giveUp(context, operation, reason, alarm)
 }
 
-/** Retry interval of an operation above a limit; it passes once the limit or the day allows. */
 const heldMs = 5 * 60_000
 
 /**
- * Handles an operation refused by the policy. Above a limit it waits until an operator raises the
- * limit or ends the operation, or until the next day; an operation never allowed fails.
+ * Above a limit the operation waits until an operator raises it or ends the operation, or until the
+ * next day; one never allowed fails.
  */
 export async function holdRefused(
   context: Context,

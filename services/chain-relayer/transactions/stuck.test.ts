@@ -8,8 +8,6 @@ import { operations } from '../operations/operation.table'
 import { round } from '../relay-loop'
 import { newRefId, openFixture, until } from '../test-support'
 
-// A nonce that no block takes holds up all that comes after it on its lane.
-
 const fixture = await openFixture()
 afterAll(fixture.close)
 afterEach(() => {
@@ -32,7 +30,7 @@ const stateOf = async (task: Task) =>
   )[0]!.state
 const causeOf = ({ payload }: Task) => (payload as { refId: string }).refId
 
-/** The endpoint accepts transactions and drops them. Returns those it got. */
+/** Accepts transactions and drops them. */
 function swallow(): Hex[] {
   const sent: Hex[] = []
   fixture.endpoint.intercept = (method, _, [raw]) => {

@@ -28,10 +28,7 @@ import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
 import { givebackNonce } from '../unsolicited-deposits/return'
 
-/**
- * Builds the call of an operation sent alone, with more gas for each failed try. `foreign` is the
- * result of `runsForeignCode`.
- */
+/** `foreign` is the result of `runsForeignCode`. */
 export async function callOf(
   context: Context,
   operation: Operation,
@@ -65,7 +62,6 @@ export async function callOf(
   }
 }
 
-/** Returns the authorization as the token accepts it from the owner of a key. */
 const signedByKey = (authorization: GivenAuthorization): GivenAuthorization => ({
   ...authorization,
   signature: withTokenV(authorization.signature as Hex),
@@ -88,22 +84,22 @@ async function returnCall(
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
   const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
-  // Anyone who sees this signature can use it, so it counts towards the limits once it is signed.
+  // Anyone who sees this signature can use it, so it counts towards the limits once signed.
   const signature = await context.database.transaction((tx) =>
     context.treasury.sign(tx, { domain, terms, take }),
   )
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
-/** Transfers signed by the treasury: refunds of failed cash-outs and of unsolicited AUSD. */
+/** Refunds of failed cash-outs and of unsolicited AUSD. */
 type Owed = 'return' | 'giveback'
 
-/** Validity of a return; afterwards it is signed again with the same nonce. */
+/** Afterwards a return is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
 /**
- * Returns the take that a return gives back, if its transaction is final and moved its AUSD. An
- * authorization belongs to one take and a take to one return, by the keys of their rows.
+ * Returns the final take that a return gives back. An authorization belongs to one take and a take
+ * to one return, by the keys of their rows.
  */
 async function finalTakeOf(
   context: Context,
@@ -119,11 +115,11 @@ async function finalTakeOf(
   return { payoutId, moved: authorization, ageSeconds: head.timestamp - timestamp }
 }
 
-/** Returns our time, or that of the chain if it is ahead: the token judges by it. In unix seconds. */
+/** Unix seconds; the chain's if it is ahead, since the token judges by it. */
 const nowOf = ({ clock, memory }: Context): number =>
   Math.max(toUnixSeconds(clock()), Number(memory.look?.newest.timestamp ?? 0))
 
-/** Returns the terms of the transfer of a take, send, return or giveback; else undefined. */
+/** Undefined for kinds that transfer by no authorization. */
 export function transferTerms(
   context: Context,
   operation: Operation,
@@ -142,12 +138,14 @@ export function transferTerms(
   }
 }
 
-/** Builds the call for a signed transfer, by the overload that also accepts contract signatures. */
 const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallToSign => ({
   ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
 })
 
-/** The overload with a `bytes` signature, resolved once; viem would search for it on every call. */
+/**
+ * The overload with a `bytes` signature, which also accepts contract signatures; viem would search
+ * for it on every call.
+ */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
     item.type === 'function' &&
@@ -181,17 +179,14 @@ export type SignedOperation = Operation & { kind: 'take' | 'send' }
 export const isSigned = (operation: Operation): operation is SignedOperation =>
   operation.kind === 'take' || operation.kind === 'send'
 
-/** Builds the Multicall3 entry of a plain account's transfer; one that reverts does not stop the others. */
+/** One that reverts does not stop the others. */
 export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   target: ausd,
   allowFailure: true,
   callData: transferData(signedByKey(payload.authorization)),
 })
 
-/**
- * Builds one call with several transfers. Only for plain accounts: the code of a contract signer
- * would run with the gas of the whole bundle.
- */
+/** Only for plain accounts: a contract signer's code would run with the gas of the whole bundle. */
 export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): CallToSign {
   const data = encodeFunctionData({
     abi: multicall3Abi,
@@ -203,7 +198,6 @@ export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): C
 
 type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
 
-/** Builds the credit-line call of an operation sent alone. */
 export const lineCall = (task: Line, creditLine: Hex): CallToSign => ({
   to: creditLine,
   data: lineData(task),
@@ -246,10 +240,7 @@ function lineData(task: Line): Hex {
   }
 }
 
-/**
- * Divides operations into groups that share a transaction and those sent alone: operations that
- * failed once, and a single one left over.
- */
+/** Operations that failed once, and a single one left over, go alone. */
 export function batched<O extends { readonly kind: OperationKind; readonly tries: number }>(
   operations: readonly O[],
   batchMax: number,
@@ -266,13 +257,13 @@ export function batched<O extends { readonly kind: OperationKind; readonly tries
   return { together, alone }
 }
 
-/** Builds one `many` call; an operation that reverts does not affect the others. */
+/** An operation that reverts does not affect the others. */
 export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): CallToSign {
   const data = encodeLine('many', [tasks.map(opOf)])
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
-/** Returns a check whether an operation took effect in a mined, successful transaction. */
+/** Checks whether an operation took effect in a mined, successful transaction. */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
   { to }: { readonly to: Hex },
@@ -287,8 +278,8 @@ export function doneIn(
 }
 
 /**
- * Returns the positions in `many` whose operation reverted, with the revert data. All others took
- * effect, now or earlier (`AlreadyApplied`). Only events of the credit line count.
+ * Returns revert data by position in `many`. All others took effect, now or earlier
+ * (`AlreadyApplied`).
  */
 function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
   const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
@@ -310,7 +301,7 @@ function opKindOf(task: BatchableTask): OpKind {
   }
 }
 
-/** Builds an `Op` of the contract; fields unused by its kind are 0. */
+/** Fields that its kind does not use are 0. */
 function opOf(task: BatchableTask) {
   const { refId, wallet } = task.payload
   return {
@@ -322,17 +313,17 @@ function opOf(task: BatchableTask) {
   }
 }
 
-/** Returns the AUSD (10⁻⁶) that an operation moves, or that a revocation leaves. */
+/** In 10⁻⁶ AUSD; for a revocation, what it leaves. */
 function amountOf(task: BatchableTask): string {
   if (task.kind === 'extend') return '0'
   return task.kind === 'revoke' ? (task.payload.left ?? '0') : task.payload.ausd
 }
 
-/** Limits a time to 64 bits, so that it cannot fail to encode; the contract clamps it further. */
+/** Limited to 64 bits so that it always encodes; the contract clamps it further. */
 const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax : BigInt(seconds))
 const timeMax = 2n ** 64n - 1n
 
-/** Builds a call that only uses the nonce: zero value from the lane to itself. */
+/** Zero value from the lane to itself: only uses the nonce. */
 export const noopCall = (lane: `0x${string}`): CallToSign => ({
   to: lane,
   data: '0x',
@@ -341,26 +332,25 @@ export const noopCall = (lane: `0x${string}`): CallToSign => ({
 })
 
 /**
- * Headroom costs nothing: both the charge and the reserve budget of Monad use
- * min(maxFee, base + priority). The floor is twice Monad's least base fee of 100 gwei.
+ * Headroom costs nothing: both the charge and the reserve budget of Monad use min(maxFee, base +
+ * priority). The floor is twice Monad's least base fee of 100 gwei.
  */
 const gwei = 1_000_000_000n
 const floorWei = 200n * gwei
 const headroom = 4n
 const priorityWei = 2n * gwei
-/** Maximum fee as a multiple of the base fee; at the maximum a bump adds only 1 wei. */
+/** A multiple of the base fee; at the maximum a bump adds only 1 wei. */
 const capOver = 40n
 const bumpPercent = 25n
 
-/** Returns the fees of a first attempt. */
 export const feesFor = (baseFeeWei: bigint): Fees => ({
   maxFeeWei: atLeast(baseFeeWei * headroom, floorWei),
   priorityWei,
 })
 
 /**
- * Returns the fees of a replacement at the same nonce: 25 % more on both (nodes other than Monad
- * require at least 10 % on both), no less than a first attempt would pay now, always strictly more.
+ * 25 % more on both (nodes other than Monad require at least 10 %), no less than a first attempt
+ * would pay now.
  */
 export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   const capWei = atLeast(baseFeeWei * capOver, floorWei * 4n)
@@ -378,7 +368,7 @@ function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
 export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
 export const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
 
-/** Raises a gas limit by 50 % per failed try, up to `gasMax`. */
+/** By 50 % per failed try. */
 export const raisedGas = (gas: bigint, tries: number): bigint => {
   const raisedBy = gas + (gas * BigInt(Math.min(tries, 6))) / 2n
   return atMost(raisedBy, gasMax)

@@ -20,7 +20,6 @@ const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
     payload: { txHash, logIndex, wallet, ausd: String(ausdMicro), nonce },
   })
 
-/** Reads the facts about an arrival from our rows. */
 async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'isSpent'>> {
   const takes = await findTakesBy(db, arrival)
   return {
@@ -32,14 +31,14 @@ async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'i
   }
 }
 
-/** Returns true if the token has used the nonce of this arrival's giveback. */
+/** The token has used the nonce of this arrival's giveback. */
 async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
   const from = context.treasury.address
   const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
   return isUsedAt(context, terms, await context.node.finalizedHead())
 }
 
-/** Answers giveback requests of operators: stores each once, to be decided later. */
+/** Stores each operator request once; it is decided later. */
 export const answerGivebacks = (context: Context): Handler =>
   handler(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
     const asked = { txHash, logIndex, askedBy, reason }
@@ -53,10 +52,7 @@ export const answerGivebacks = (context: Context): Handler =>
 
 const rowsMax = 64
 
-/**
- * Decides open requests: each becomes one operation or is refused with a reason. Returns the number
- * of requests.
- */
+/** Returns the number of open requests. */
 export async function takeUpRequests(context: Context): Promise<number> {
   const asked = await context.database.read((db) => findAsked(db, rowsMax))
   for (const request of asked)
@@ -70,7 +66,7 @@ export async function takeUpRequests(context: Context): Promise<number> {
 
 /**
  * Decides a request once, even if several instances try. Locks the wallet, so that no take of the
- * same AUSD is accepted: AUSD that is given back must not be paid out as well.
+ * same AUSD is accepted.
  */
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)
@@ -106,8 +102,8 @@ async function refuse({ database, log }: Context, request: GivebackRequest, refu
 }
 
 /**
- * Verifies right before signing that the AUSD arrived and is still unexplained. `doubtful` raises
- * an alarm and is checked again.
+ * Verifies right before signing that the AUSD is still unexplained. `doubtful` raises an alarm and
+ * is checked again.
  */
 export async function checkOwed(
   context: Context,
@@ -132,7 +128,6 @@ export async function checkOwed(
 const everyMs = 2_000
 const idleMs = 5_000
 
-/** Decides giveback requests until disposed. */
 export const startGivingBack = (context: Context): Loop =>
   startLoop({
     name: 'givebacks',

@@ -45,7 +45,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  /** Does `work` while another process is about to store an order of the same wallet. */
+  /** While another process is about to store an order of the same wallet. */
   async function besides(order: Order, work: () => Promise<unknown>) {
     const [stored, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const storing = database.transaction(async (tx) => {

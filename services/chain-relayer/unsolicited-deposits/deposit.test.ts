@@ -13,7 +13,6 @@ const ref = `0x${'22'.repeat(32)}`
 
 type Event = { readonly type: string; readonly name?: string; readonly inputs?: unknown }
 
-/** Returns a log as a node would, from the event's arguments by name. */
 function logOf(
   [emitter, abi]: readonly [Hex, Abi],
   eventName: string,

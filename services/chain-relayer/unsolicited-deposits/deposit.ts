@@ -8,15 +8,12 @@ import type { Arrival } from './return'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 
-/** Result of reading an arrival; `unsettled`: its block is not final or has changed, so retry. */
+/** `unsettled`: its block is not final or has changed, so retry. */
 export type DepositRead = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
 
 const absent = 'no final block contains this AUSD transfer to the treasury'
 
-/**
- * Reads from the finalized chain which AUSD the treasury received by this log, or why it cannot be
- * given back.
- */
+/** Reads from the finalized chain which AUSD this log brought, or why it cannot be given back. */
 export async function readArrival(chain: Chain, name: TransferName): Promise<DepositRead> {
   const { node, contracts, treasury } = chain
   const head = await node.finalizedHead()
@@ -27,7 +24,6 @@ export async function readArrival(chain: Chain, name: TransferName): Promise<Dep
   return arrivalIn(receipt.logs, { ...contracts, treasury: treasury.address }, name)
 }
 
-/** Judges an arrival by the logs of its transaction. */
 export function arrivalIn(
   logs: ChainReceipt['logs'],
   { ausd, creditLine, treasury }: Record<'ausd' | 'creditLine' | 'treasury', Hex>,
@@ -52,7 +48,7 @@ export function arrivalIn(
   return { arrival: { ...name, wallet: lower(from), ausdMicro, nonce } }
 }
 
-/** Why AUSD that the credit line sent belongs to no user, by the event before the transfer. */
+/** The event before the transfer tells why the credit line sent it. */
 const reasonOf = (eventName: string | undefined): string => {
   if (eventName === 'TopUpRevoked' || eventName === 'RepaymentRevoked')
     return 'the credit line sent it for a revocation'

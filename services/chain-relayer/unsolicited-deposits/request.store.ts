@@ -6,10 +6,7 @@ import { schema } from '../schema.store'
 
 export const requestStates = ['asked', 'ordered', 'refused'] as const
 
-/**
- * Giveback requests of operators: author, reason, time and decision. A command inserts the row and
- * this service decides it; rows are never deleted. A refused request may be made again.
- */
+/** Giveback requests of operators, never deleted. A refused request may be made again. */
 export const requests = schema.table(
   'giveback_request',
   {
@@ -20,9 +17,8 @@ export const requests = schema.table(
     reason: text('reason').notNull(),
     askedAt: at('asked_at').notNull().defaultNow(),
     state: text('state', { enum: requestStates }).notNull().default('asked'),
-    /** Reason of a refusal, as text. */
     refusal: text('refusal'),
-    /** The operation that gives it back, once ordered. */
+    /** Set once ordered. */
     operationId: text('operation_id'),
     decidedAt: at('decided_at'),
   },
@@ -41,7 +37,7 @@ export const requests = schema.table(
 )
 export type GivebackRequest = typeof requests.$inferSelect
 
-/** Inserts a request; returns the existing one for this transfer, if any. */
+/** Returns the existing request for this transfer, if any. */
 export async function noteRequest(
   tx: Tx,
   asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
@@ -53,7 +49,7 @@ export async function noteRequest(
   return (await tx.select().from(requests).where(isThis))[0]
 }
 
-/** Returns undecided requests, oldest first. */
+/** Oldest first. */
 export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>
   db
     .select()
@@ -62,7 +58,7 @@ export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =
     .orderBy(asc(requests.id))
     .limit(rowsMax)
 
-/** Decides a request once; returns false if another instance decided it first. */
+/** Returns false if another instance decided it first. */
 export async function decideRequest(
   tx: Tx,
   id: bigint,

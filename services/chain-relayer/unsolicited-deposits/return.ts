@@ -3,19 +3,19 @@ import { refOf } from '#shared/chain/ref'
 import type { TransferName } from '../chain/authorization'
 import type { OperationState } from '../operations/operation'
 
-// AUSD that reached the treasury without an order belongs to its sender. Usually the signed
-// transfer of a cash-out was submitted to the chain before the cash-out was requested, which was
-// then refused. It is given back once, when an operator requests it.
+// AUSD that reached the treasury without an order belongs to its sender. Usually a cash-out's
+// signed transfer was submitted before the cash-out was requested, which was then refused. An
+// operator requests its return.
 
-/** AUSD received by the treasury, in a final block. */
+/** In a final block. */
 export type Arrival = TransferName & {
   readonly wallet: Hex
   readonly ausdMicro: bigint
-  /** Nonce of the authorization that moved it; null for a plain transfer. */
+  /** Of the authorization that moved it; null for a plain transfer. */
   readonly nonce: Hex | null
 }
 
-/** Returns the authorization nonce of a giveback; the token refuses a second use. */
+/** The token refuses a second use of this nonce. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
 /** A take with the authorization of an arrival or, for a plain transfer, in its transaction. */
@@ -25,18 +25,16 @@ export type TakeFacts = {
   readonly valueMicro: bigint
 }
 
-/** Facts about an arrival from our rows and the token. */
 export type ArrivalFacts = {
   readonly takes: readonly TakeFacts[]
   /** One of our lanes signed the transaction. */
   readonly isOurs: boolean
-  /** The giveback of this transfer, if one was ordered. */
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
-  /** The token has the giveback's nonce as used; rows restored from a backup may lack it. */
+  /** The token has used the giveback's nonce; rows restored from a backup may lack it. */
   readonly isSpent: boolean
 }
 
-/** Returns why an arrival is not given back, for the operator; undefined if it may be. */
+/** Returns why an arrival is not given back, for the operator. */
 export function refusalOf(
   { takes, isOurs, giveback, isSpent }: ArrivalFacts,
   ausdMicro: bigint,
@@ -57,8 +55,8 @@ const reasons: { readonly [S in OperationState]: string } = {
 }
 
 /**
- * Returns true if the take accounts for the transfer. A failed take is settled late by a transfer
- * of exactly its amount; if its nonce moved another amount, it explains nothing.
+ * A transfer of exactly its amount settles a failed take late; if its nonce moved another amount,
+ * it explains nothing.
  */
 const explains = ({ state, valueMicro }: TakeFacts, ausdMicro: bigint): boolean =>
   state !== 'failed' || valueMicro === ausdMicro

@@ -11,12 +11,10 @@ import { newNonce, newWallet, type openFixture, transferData, until } from '../t
 import { takeUpRequests } from './accept'
 import { requests } from './request.store'
 
-/** Helpers for giveback suites: unsolicited AUSD and operator requests. */
 export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
   const { chain, contracts, database } = fixture
   const treasury = fixture.treasury.address
 
-  /** Returns the transfers to the treasury in a transaction, by their logs. */
   async function arrivalsIn(txHash: Hex): Promise<TransferName[]> {
     const { logs } = await chain.getTransactionReceipt({ hash: txHash })
     const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
@@ -25,7 +23,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
       .map(({ logIndex }) => ({ txHash, logIndex: Number(logIndex) }))
   }
 
-  /** Submits, as a third party, a transfer to the treasury signed by a new wallet. */
+  /** Submitted by a third party. */
   async function sentBySomebody(micro = 4_000_000n) {
     const { key, address } = await newWallet(fixture)
     const signed = await fixture.sign(key, { to: treasury, value: micro, nonce: newNonce() })
@@ -34,7 +32,6 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
     return { key, address, signed, name: name! }
   }
 
-  /** Sends AUSD to the treasury by a plain transfer of a new wallet. */
   async function sentByItself(micro = 4_000_000n) {
     const { key, address } = await newWallet(fixture)
     const args = [treasury, micro] as const

@@ -4,26 +4,25 @@ import { type ExpectedChain, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
 import { type LogSpan, readSpan } from './span'
 
-/** One JSON-RPC endpoint. Only `host` may be logged: the path may contain a key. */
+/** Only `host` may be logged: the path may contain a key. */
 export type Endpoint = {
   readonly host: string
   readonly range: () => Range
-  /** Last reported finalized block. */
   readonly finalized: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
-  /** Other endpoints have had newer finalized blocks for some time. */
+  /** Others have had newer finalized blocks for some time. */
   readonly isBehind: () => boolean
   /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
-  /** Reads the finalized block and the number of events; null if it is still the known block. */
+  /** Null if the finalized block is still the known one. */
   readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
-  /** Reads a span and adapts the range to the result. */
+  /** Adapts the range to the result. */
   readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<LogSpan>
 }
 
 const deadlineMs = 4_000
-/** Deadline of a span; a range that takes longer is too wide. */
+/** A range that takes longer is too wide. */
 const spanDeadlineMs = 8_000
 
 export function openEndpoint(
@@ -72,14 +71,12 @@ export function openEndpoint(
   }
 }
 
-/** The endpoints in rotation: one is used until it fails or lags, then the next one not resting. */
+/** One endpoint is used until it fails or lags, then the next one not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
-  /** Applies a fault to an endpoint: it rests, and the next one is used. */
   readonly blame: (endpoint: Endpoint, fault: unknown) => void
 }
 
-/** Rest of an endpoint by kind of fault; longest after a timeout. */
 const restMs = { range: 0, late: 30_000, behind: 200, busy: 1_000, broken: 1_000 } as const
 
 export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints {
@@ -107,20 +104,19 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
   }
 }
 
-/** Number of blocks per request to one endpoint. */
 export type Range = {
   readonly blocks: number
-  /** Learned limit of the endpoint; dropped at `capUntilMs`, as it may have been temporary. */
+  /** Learned limit, dropped at `capUntilMs`, as it may have been temporary. */
   readonly cap: number
   readonly capUntilMs: number
   readonly max: number
 }
 
 const capHoldsMs = 60_000
-/** Logs per answer above which the range shrinks: more cost memory without adding speed. */
+/** Larger answers cost memory without adding speed. */
 const logsWanted = 1_000
 
-/** Returns the initial range, a quarter of the maximum, as the size of answers is unknown. */
+/** A quarter of the maximum, as the size of answers is unknown. */
 export const startRange = (max: number): Range => ({
   blocks: Math.max(1, Math.floor(max / 4)),
   cap: max,
@@ -128,7 +124,6 @@ export const startRange = (max: number): Range => ({
   max,
 })
 
-/** Grows the range by 10 % up to the cap; shrinks it after a large answer. */
 export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   if (logs > logsWanted) return { ...range, blocks: Math.max(1, Math.floor(range.blocks / 2)) }
   if (logs > logsWanted / 2) return range

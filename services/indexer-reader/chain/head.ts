@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** A finalized block, and the number of events that the contract has emitted up to it. */
+/** `sequence`: the number of events that the contract has emitted up to this finalized block. */
 export type FinalizedHead = {
   readonly block: number
   readonly hash: Hex
@@ -10,7 +10,7 @@ export type FinalizedHead = {
   readonly sequence: number
 }
 
-/** A block that must be on the endpoint's chain; `hash` is null before the first. */
+/** Must be on the endpoint's chain; `hash` is null before the first block. */
 export type KnownBlock = { readonly blockNumber: number; readonly blockHash: string | null }
 
 export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
@@ -25,9 +25,8 @@ export const headerCall = (block: number | 'finalized') => ({
 const sequenceData = encodeFunctionData({ abi: creditLineAbi, functionName: 'sequence' })
 
 /**
- * Reads the endpoint's finalized block, and `sequence()` of the contract at that block, which every
- * node knows because the block is recent. Returns null if it is still the `known` block. Throws
- * `RpcFault` if the known block is not on its chain.
+ * Reads `sequence()` at the finalized block, which every node knows because the block is recent.
+ * Returns null if it is still the `known` block; throws `RpcFault` if that is not on its chain.
  */
 export async function readHead(
   endpoint: Rpc & { contract: Address },
@@ -73,7 +72,7 @@ export async function readHead(
   }
 }
 
-/** Throws if the known block is another one: at finality that means another chain. */
+/** Another block at finality means another chain. */
 function checkSame({ blockNumber, blockHash }: KnownBlock, hash: string | undefined): void {
   if (blockHash === null || hash === blockHash) return
   throw new OtherBlocks(`the endpoint's chain does not continue our block ${blockNumber}`)

@@ -9,7 +9,6 @@ beforeAll(async () => {
 })
 afterAll(() => chain.close())
 
-/** The message to the operator, and whether the service ended. */
 async function start(creditLineAddress: Address, rpcUrls = [chain.rpcUrl]) {
   const said: string[] = []
   let ended = false

@@ -7,10 +7,9 @@ import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** Expected chain and contract; an `unchecked` genesis hash accepts the first one reported. */
+/** An `unchecked` genesis hash accepts the first one reported. */
 export type ExpectedChain = { chainId: number; genesisHash: string; contract: Address }
 
-/** Thrown if an endpoint is on another chain; none of its answers is used. */
 class AnotherChain extends RpcFault {
   override name = 'AnotherChain'
   constructor(what: string) {
@@ -20,7 +19,7 @@ class AnotherChain extends RpcFault {
 
 const deadlineMs = 4_000
 
-/** Returns an endpoint's genesis hash; throws `AnotherChain`, or `RpcFault` if it is down. */
+/** Throws `AnotherChain`, or `RpcFault` if the endpoint is down. */
 export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
@@ -44,12 +43,11 @@ export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<strin
 }
 
 const retryMs = 1_000
-/** Interval of the log line while the chain does not respond. */
 const sayEveryMs = 60_000
 
 /**
- * Checks chain and contract version of every endpoint, retrying until one responds. Returns false
- * if the service is stopping, or if an endpoint does not match the configuration.
+ * Retries until an endpoint responds. Returns false if the service is stopping, or if an endpoint
+ * does not match the configuration.
  */
 export async function awaitChain(
   endpoints: RpcEndpoints,
@@ -78,7 +76,6 @@ export async function awaitChain(
 const advice =
   'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun run deploy prints them)'
 
-/** Returns why an endpoint does not match, if so. Throws `RpcFault` if it does not respond. */
 async function whyUnreadable(rpc: Rpc, identity: ExpectedChain): Promise<string | undefined> {
   try {
     await identify(rpc, identity)
@@ -89,7 +86,6 @@ async function whyUnreadable(rpc: Rpc, identity: ExpectedChain): Promise<string 
   return versionFault(await versionOf(rpc, identity.contract))
 }
 
-/** Returns the contract's `version()`; null if it has no such function. */
 async function versionOf(rpc: Rpc, contract: Address): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: creditLineAbi, functionName: 'version' })
   const call = { method: 'eth_call', params: [{ to: contract, data }, 'latest'] }

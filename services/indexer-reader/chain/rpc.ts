@@ -6,9 +6,8 @@ import { BudgetSpent } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
- * Consequence of a failed request. `range`: request fewer blocks. `late`: it timed out. `behind`:
- * the node does not have these blocks yet. `busy`: retry later. `broken`: the endpoint is down or
- * its answer is invalid.
+ * `range`: request fewer blocks. `behind`: the node does not have these blocks yet. `busy`: retry
+ * later. `broken`: the endpoint is down or its answer is invalid.
  */
 export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
 
@@ -22,7 +21,7 @@ export class RpcFault extends Error {
   }
 }
 
-/** Thrown if a final block differs from the one read: another chain, or a local one rolled back. */
+/** A final block differs from the one read: another chain, or a local one rolled back. */
 export class OtherBlocks extends RpcFault {
   override name = 'OtherBlocks'
   constructor(message: string) {
@@ -30,17 +29,15 @@ export class OtherBlocks extends RpcFault {
   }
 }
 
-/** One endpoint, and all endpoints of this process. */
 export type Rpc = { readonly endpoint: RpcEndpoint; readonly endpoints: RpcEndpoints }
 
 type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * Sends several calls to one endpoint in one JSON-RPC batch, so that one node answers all of them
- * unless the endpoint is a load balancer; concurrently if it supports no batches. Returns results
- * in the order of the calls; throws `RpcFault`. The deadline starts once the budget allows the
- * calls.
+ * Sends calls in one JSON-RPC batch, so that one node answers them all unless the endpoint is a
+ * load balancer; singly if it supports no batches. Throws `RpcFault`. The deadline starts once the
+ * budget allows the calls.
  */
 export async function rpcBatch(
   rpc: Rpc,
@@ -77,7 +74,6 @@ export async function rpcBatch(
   })
 }
 
-/** Sends one call or a batch. */
 async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Promise<RpcAnswer[]> {
   const { url } = rpc.endpoint
   const { status, headers, text } = await post(url, JSON.stringify(asked), signal).catch(
@@ -102,7 +98,7 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
 
 const isAnswer = (answer: RpcAnswer) => 'result' in answer || answer.error !== undefined
 
-/** Returns the fault of an error; pauses an endpoint that reports a rate limit. */
+/** Pauses an endpoint that reports a rate limit. */
 function refusalOf({ endpoint, endpoints }: Rpc, error: RpcError, prefix?: string): RpcFault {
   if (isTooOften(error.code, error.message ?? '')) endpoints.close(endpoint, closedMs)
   return faultOf(error, prefix)
@@ -143,13 +139,13 @@ const faultOf = (error: RpcError, prefix = '') =>
 const textOf = (error?: RpcError) =>
   `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
-/** Codes for a too large range: of Monad's public endpoints and nodes, then of other providers. */
+/** Of Monad's public endpoints and nodes, then of other providers. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
 const busyWords = /overloaded|try again/i
 
-/** Classifies an error; codes changed between node releases, so the message decides as well. */
+/** Codes changed between node releases, so the message decides as well. */
 export function kindOfError(code: number, message: string): FaultKind {
   if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
   if (behindWords.test(message)) return 'behind'
@@ -157,7 +153,7 @@ export function kindOfError(code: number, message: string): FaultKind {
   return 'broken'
 }
 
-/** Classifies a response without a JSON-RPC body by its HTTP status. */
+/** For responses without a JSON-RPC body. */
 export function kindOfStatus(status: number): FaultKind {
   if (status === 413) return 'range'
   if (status === 429) return 'busy'

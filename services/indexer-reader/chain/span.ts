@@ -4,7 +4,6 @@ import { type ChainEvent, decodeArgs, followedTopics } from '../event'
 import { type FinalizedHead, type Header, headerCall, hex } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** Consecutive blocks, and the followed events that one endpoint has of them. */
 export type LogSpan = {
   readonly from: number
   readonly to: number
@@ -24,9 +23,8 @@ type RawLog = {
 }
 
 /**
- * Reads the events of `from` to `to`, up to the endpoint's `head`. A node may silently omit logs or
- * clamp `toBlock` to its own head; the caller notices by the sequence. Throws `RpcFault` for an
- * invalid answer.
+ * A node may silently omit logs or clamp `toBlock` to its own head; the caller notices by the
+ * sequence. Throws `RpcFault` for an invalid answer.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
@@ -73,7 +71,7 @@ function checkedLogs(
   return logs
 }
 
-/** Returns block times, from the logs or, for nodes that omit them there, from the headers. */
+/** From the logs or, for nodes that omit times there, from the headers. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
   for (const log of logs) {
