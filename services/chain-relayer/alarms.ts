@@ -8,10 +8,7 @@ import { oldestOperations } from './operations/operation.store'
 
 type Call = (key: string, fields: object, line: string) => void
 
-/**
- * Raises alarms for conditions that delay operations. Each check runs even if another fails; the
- * first failure is thrown at the end.
- */
+/** Each check runs even if another fails; throws the first failure at the end. */
 export async function raiseAlarms(context: Context): Promise<void> {
   const call: Call = (key, fields, line) =>
     context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)
@@ -47,7 +44,7 @@ async function lookAtOldest({ database, settings }: Context, call: Call) {
     call(`overdue:${fields.state}`, fields, alarm)
 }
 
-/** A late transfer that must be returned may go unnoticed while the scan lags. */
+/** While this scan lags, a late transfer that must be returned may go unnoticed. */
 async function lookAtTransfers({ database, node, settings }: Context, call: Call) {
   const next = await database.read(findCursor)
   if (next === undefined) return

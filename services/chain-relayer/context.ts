@@ -21,25 +21,21 @@ export type Context = {
   readonly keys: readonly LaneKey[]
   readonly policy: Policy
   readonly settings: Settings
-  /** The database clock, which also sets the row timestamps. */
+  /** The database clock, as in the row timestamps. */
   readonly clock: Clock
   readonly log: Log
-  /** For failures that repeat every round. */
   readonly logThrottled: LogThrottled
-  /** Reads a wallet at the newest block; concurrent requests share a call. */
+  /** At the newest block; concurrent requests share a call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Resolves when the next chain read is due. */
   readonly gather: () => Promise<void>
-  /** Verifies a contract wallet's signature for a caller not known yet. */
+  /** For callers not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
-  /** The running instances, which share the lanes. */
   readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
-  /** Triggers the outbox relay. */
   readonly poke: () => void
-  /** Triggers a round. */
   readonly wake: () => void
 }
 
@@ -61,31 +57,30 @@ export type Settings = {
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
-/** `to`: final block up to which all are concluded; undefined if some were not. */
+/** `to`: all transactions up to this final block are concluded; undefined if not. */
 export type Counted = {
   readonly epoch: number
   readonly at: number
   readonly to: bigint | undefined
 }
 
-/** In-memory state of one process; all of it may be lost at any time. */
+/** All of it may be lost at any time. */
 export type Memory = {
-  /** Hashes broadcast by this process; other stored attempts are resent at once. */
+  /** Stored attempts that are not in it are resent at once. */
   readonly sent: Set<string>
-  /** Where each lane last agreed with the chain, by address. */
+  /** Where each lane last agreed with the chain. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
-  /** Since when each lane beyond this instance's share has been free, by address. */
+  /** Lanes beyond this instance's share. */
   readonly freeSince: Map<string, number>
   /** Until then this instance keeps surplus lanes. */
   moreUntil: number
-  /** When the user of a nonce was last searched for, by lane and nonce. */
+  /** By lane and nonce. */
   readonly searchedAt: Map<string, number>
-  /** Searches of the token's logs, by operation. */
+  /** By operation. */
   readonly lookUps: Map<string, LookUp>
   look: Look | undefined
-  /** By lane address. */
+  /** By lane. */
   readonly counted: Map<string, Counted>
-  /** Recent ancestors of the finalized head, by number. */
   readonly ancestors: Map<bigint, Promise<Head>>
   pace: HeadProgress | undefined
 }

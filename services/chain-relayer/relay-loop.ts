@@ -9,10 +9,7 @@ import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { concludeFinal } from './transactions/finalize'
 
-/**
- * Every step works only from stored rows, so a round may be interrupted anywhere. Returns `idle` if
- * nothing is waiting or in flight.
- */
+/** Every step works only from stored rows, so a round may be interrupted anywhere. */
 export async function round(context: Context): Promise<typeof idle | undefined> {
   /** Returns true if open transactions may have changed. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
@@ -39,14 +36,13 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
 }
 
 /**
- * Minimum interval between rounds. At thirty operations per second, three share a round: that saves
- * statements and RPC calls and costs up to 0.1 s, where finality takes about 1 s.
+ * At thirty operations per second, three share a round: that saves statements and RPC calls and
+ * costs up to 0.1 s, where finality takes about 1 s.
  */
 const pauseMinMs = 100
-/** Well below the lane lease, which rounds renew; a new order triggers a round at once. */
+/** Well below the lane lease, which rounds renew. */
 const idleMs = 2_000
 
-/** Disposal waits for the last round. */
 export function startRounds(context: Context, pollMs: number): Loop {
   let nextLook: ReturnType<typeof setTimeout> | undefined
   const loop = startLoop({

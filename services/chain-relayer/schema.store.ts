@@ -7,5 +7,4 @@ export const schema = pgSchema('chain_relayer')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
 export const journal = journalTable(schema)
-/** While relaying is paused, only operations that protect money get a nonce. */
 export const pauses = pauseTable(schema)

@@ -9,7 +9,6 @@ import type { ProjectionOrigin } from './cursor.store'
 export type Context = {
   readonly database: Database
   readonly endpoints: Endpoints
-  /** The same endpoints with the call budget of this process. */
   readonly rpc: RpcEndpoints
   readonly origin: ProjectionOrigin
   /** A local chain loses its last blocks when it is killed. */
@@ -52,7 +51,7 @@ export function openContext(
   }
 }
 
-/** For `nats micro stats --json` only, never for decisions. */
+/** Never used for decisions. */
 export type ReaderFigures = {
   finalized: number | null
   rangeBlocks: number | null

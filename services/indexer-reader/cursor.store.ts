@@ -6,8 +6,8 @@ import type { FinalizedHead } from './chain/head'
 import { schema } from './schema.store'
 
 /**
- * One row per generation of the projection. A `filling` generation becomes `serving` once it is
- * complete at the head, and the previous one `retired`.
+ * One row per generation. A `filling` generation becomes `serving` once it is complete at the head,
+ * and the previous one `retired`.
  */
 export const cursors = schema.table(
   'cursors',
@@ -18,7 +18,7 @@ export const cursors = schema.table(
     genesisHash: text('genesis_hash'),
     contract: text('contract').notNull(),
     deployBlock: bigint('deploy_block', { mode: 'number' }).notNull(),
-    /** Last block at which the contract had as many events as are stored. */
+    /** At this block the contract had as many events as are stored. */
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
@@ -45,7 +45,7 @@ export const servingOf = ({ chainId, contract, deployBlock }: ProjectionOrigin) 
     eq(cursors.deployBlock, deployBlock),
   )!
 
-/** At most one serving and one filling. */
+/** Returns at most one serving and one filling. */
 export const liveCursors = (db: Db): Promise<GenerationCursor[]> =>
   db
     .select()
@@ -64,7 +64,7 @@ export async function findCursor(
   return rows[0]
 }
 
-/** Or returns the one already filling. */
+/** Returns the generation already filling, if any. */
 export async function beginGeneration(
   database: Database,
   origin: ProjectionOrigin,
@@ -102,7 +102,7 @@ export async function beginGeneration(
   })
 }
 
-/** Stored once; later endpoints must have the same. */
+/** Later endpoints must have the same hash. */
 export const rememberGenesis = (db: Db, generation: number, genesisHash: string) =>
   db
     .update(cursors)
@@ -110,8 +110,8 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
 /**
- * Moves to the head at which the contract has as many events; without one the record stays
- * incomplete. Returns null if another reader moved it first.
+ * Without a head at which the contract has as many events, the record stays incomplete. Returns
+ * null if another reader moved it first.
  */
 export async function moveCursor(
   db: Db,
@@ -140,7 +140,7 @@ export async function moveCursor(
   return moved[0] ?? null
 }
 
-/** Unless another reader has found the missing events. */
+/** Does nothing if another reader has found the missing events. */
 export const markIncomplete = (
   db: Db,
   { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>,
@@ -151,8 +151,8 @@ export const markIncomplete = (
     .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
 /**
- * Returns false if the generation is no longer filling, or is at an older block of the same chain
- * than the serving one.
+ * Returns false if the generation no longer fills, or is at an older block of the same chain than
+ * the serving one.
  */
 export async function promote(tx: Tx, generation: number): Promise<boolean> {
   const live = await tx

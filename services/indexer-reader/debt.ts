@@ -9,7 +9,7 @@ import { mayAnswer } from './record'
 import { cycles } from './record.store'
 
 const daySeconds = 86_400
-/** These state the debt after them. */
+/** Events that state the debt after them. */
 const ofDebt = ['Drawn', 'Repaid', 'RepaymentRevoked', 'CollateralSeized', 'DefaultMarked']
 
 type Row = {
@@ -22,7 +22,6 @@ type Row = {
   readonly least: string | null
 }
 
-/** Answers from one snapshot how much of a debt is old. */
 export function answerDebt({
   database,
   origin,

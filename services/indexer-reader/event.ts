@@ -43,7 +43,6 @@ export type EventArgs = {
 export type EventName = keyof EventArgs
 
 export type EventPlace = {
-  /** Null for an event that names no account. */
   readonly wallet: Address | null
   readonly blockNumber: number
   readonly logIndex: number
@@ -62,7 +61,7 @@ export const sequenceOf = ({ args }: ChainEvent): number => Number(args.sequence
 type Input = { readonly name: string; readonly type: string }
 type Shape = { readonly name: EventName; readonly topics: Input[]; readonly words: Input[] }
 
-/** Every event that changes state has a sequence; the others report a call without effect. */
+/** Every event that changes state has a sequence. */
 const shapes = new Map<string, Shape>(
   (creditLineAbi as readonly { type: string }[])
     .filter((item): item is AbiEvent => item.type === 'event')
@@ -70,7 +69,6 @@ const shapes = new Map<string, Shape>(
     .map(shapeOf),
 )
 
-/** For the filter of `eth_getLogs`. */
 export const followedTopics = [...shapes.keys()]
 
 function shapeOf(item: AbiEvent): [string, Shape] {
@@ -87,8 +85,8 @@ function shapeOf(item: AbiEvent): [string, Shape] {
 }
 
 /**
- * Null for an event not followed. All arguments are single words, so slicing replaces viem's
- * decoder, which takes ten times as long. Throws on a wrong length.
+ * Returns null for an event not followed; throws on a wrong length. All arguments are single words,
+ * so slicing replaces viem's decoder, which takes ten times as long.
  */
 export function decodeArgs(topics: readonly string[], data: string) {
   const shape = shapes.get(topics[0] ?? '')

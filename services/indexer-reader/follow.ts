@@ -25,7 +25,6 @@ import { checkGenesis, continuing, readSpans } from './read'
 import { extendTerms, type Standings, saveStandings } from './record.store'
 import { openRemembered, type Remembered } from './remembered'
 
-/** For noticing a generation requested by `rebuild`. */
 const noticeMs = 4_000
 
 /**
@@ -89,7 +88,7 @@ type Following = {
   storedAtMs: number
 }
 
-/** The contract has as many events at `head` as are stored; `atMs`: when it was asked for. */
+/** The contract has as many events at `head` as are stored; it was asked for at `atMs`. */
 type Proof = { readonly head: FinalizedHead; readonly atMs: number }
 
 /**
@@ -133,8 +132,8 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
 
 const incompletePauseMaxMs = 5_000
 /**
- * How long blocks without an event may stay unstored. Storing each would be the only writes of an
- * idle system; after a restart they are read again.
+ * Storing every block without an event would be the only writes of an idle system; after a restart
+ * they are read again.
  */
 const restMs = 1_000
 
@@ -219,9 +218,8 @@ async function firstBlock(database: Database, cursor: GenerationCursor): Promise
 }
 
 /**
- * Writes events, standings and cursor in one transaction; without a `head` that proves them
- * complete the record is not answered. Returns null if another reader of the generation was first.
- * Throws `Incomplete` if the events contradict the stored ones.
+ * Without a `head` that proves the events complete the record is not answered. Returns null if
+ * another reader was first. Throws `Incomplete` if the events contradict the stored ones.
  */
 export async function commitEvents(
   database: Database,

@@ -1,28 +1,27 @@
 import type { Hex } from 'viem'
 import type { ChainEvent, EventArgs } from './event'
 
-/** By their number in the contract. */
+/** Ordered as in the contract. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type OutcomeOfCycle = (typeof outcomes)[number]
 
-/** Fields are null until the event occurs. */
 export type Cycle = {
   readonly number: number
   readonly outcome: OutcomeOfCycle | null
   readonly openedAtSeconds: number
-  /** When the cycle was last open. */
+  /** Of the time when the cycle was last open. */
   readonly dueAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
   /** Net of revoked repayments. */
   readonly totalRepaidMicro: bigint
-  /** When the cycle closed or, if later, was reversed. */
+  /** When the cycle closed or was reversed. */
   readonly scoreAfter: bigint | null
   readonly openTxHash: Hex
   readonly closeTxHash: Hex | null
 }
 
-/** It can still be revoked; `cycle` is the one it counted in, 0 after a default. */
+/** `cycle`: the one it counted in, 0 after a default. */
 export type HeldRepayment = {
   readonly ref: string
   readonly cycle: number
@@ -36,7 +35,7 @@ export type WalletStanding = {
   readonly defaulted: boolean
   readonly score: bigint
   readonly drawnMicro: bigint
-  /** Without revoked ones. */
+  /** Excludes revoked repayments. */
   readonly repayCount: number
   readonly cyclesOpened: number
   readonly cyclesClosed: number
@@ -66,7 +65,7 @@ export const unseen: WalletStanding = {
   closed: [],
 }
 
-/** Events do not continue the stored ones: an answer was incomplete or wrong. */
+/** An answer was incomplete or wrong: its events do not continue the stored ones. */
 export class Incomplete extends Error {
   override name = 'Incomplete'
 }
@@ -118,7 +117,6 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
   }
 }
 
-/** Folds a wallet's events and those that concern all wallets, oldest first. */
 export const fold = (events: readonly ChainEvent[]): WalletStanding => events.reduce(evolve, unseen)
 
 function verify(standing: WalletStanding, event: ChainEvent, verified: boolean): WalletStanding {
@@ -157,7 +155,7 @@ const datesOf = (args: { openedAt: string; dueAt: string }) => ({
   dueAtSeconds: Number(args.dueAt),
 })
 
-/** By a pause that has ended. */
+/** A pause moves the due date. */
 function extendTerm(standing: WalletStanding, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
@@ -175,7 +173,6 @@ function draw(
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
-/** After a default no cycle counts it. */
 function lower(
   standing: WalletStanding,
   event: ChainEvent,
@@ -212,9 +209,9 @@ function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): Wall
 }
 
 /**
- * A revoked repayment, or part of it, is owed again: in its own cycle while that is open, else in
- * the currently open one. If it counted in a closed cycle, `CycleReversed` has lowered the total
- * there, unless that cycle defaulted.
+ * The amount is owed again: in its own cycle while that is open, else in the currently open one. If
+ * it counted in a closed cycle, `CycleReversed` has lowered the total there, unless that cycle
+ * defaulted.
  */
 function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)

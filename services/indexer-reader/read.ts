@@ -21,10 +21,10 @@ export async function checkGenesis(
   }
 }
 
-/** While far behind; the next spans are read while these are written. */
+/** The next spans are read while these are written. */
 const spansMax = 2
 
-/** At most to the head and `spansMax` spans; throws if the first fails. */
+/** Reads at most to the head; throws if the first span fails. */
 export async function readSpans(
   endpoint: Endpoint,
   from: number,
@@ -56,7 +56,7 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/** Returns the events after `sequence`; throws `Incomplete` if one is missing between them. */
+/** Throws `Incomplete` if an event after `sequence` is missing. */
 export function continuing(sequence: number, events: readonly ChainEvent[]): ChainEvent[] {
   const fresh = events.filter((event) => sequenceOf(event) > sequence)
   for (const [index, event] of fresh.entries()) {

@@ -32,7 +32,6 @@ export const records = schema.table(
   (table) => [primaryKey({ columns: [table.generation, table.wallet] })],
 )
 
-/** A cycle without an outcome is open. */
 export const cycles = schema.table(
   'cycles',
   {
@@ -59,7 +58,7 @@ export const cycles = schema.table(
 
 export type Standings = Map<Address, WalletStanding>
 
-/** Passes a list of any length as one text parameter. */
+/** A text parameter takes a list of any length. */
 const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
@@ -74,7 +73,7 @@ export async function loadStandings(
 ): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
-  // By number: a lookup by outcome would scan all closed cycles.
+  // A lookup by outcome would scan all closed cycles.
   const open = sql`${records.cyclesClosed} + 1`
   const reversible = sql`array(
     select (one->>'cycle')::int from jsonb_array_elements(${records.held}) one)`
@@ -171,7 +170,7 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
       open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
 
-/** All open cycles, as `evolve` does for one. */
+/** Does for all open cycles what `evolve` does for one. */
 export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'TermsExtended'>) =>
   tx
     .update(cycles)
@@ -179,8 +178,8 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
     .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**
- * Loads cursor, rows and cycles at the same block, in one statement. Returns null while no
- * generation of this origin serves.
+ * One statement reads cursor, rows and cycles at the same block. Returns null while no generation
+ * of this origin serves.
  */
 export async function loadRecords(
   database: Database,

@@ -12,7 +12,6 @@ import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
-/** Refuses with `indexer_lags` if the serving generation lags. */
 export function answerRecord(context: AnswerContext): Handler {
   const { database, origin, lagMaxMs, clock } = context
   const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
@@ -27,24 +26,20 @@ export function answerRecord(context: AnswerContext): Handler {
   })
 }
 
-/**
- * In ms, by the block time or the last cursor move, whichever is longer ago: a chain's clock may
- * run ahead of ours.
- */
+/** Uses the cursor's last move too: a chain's clock may run ahead of ours. */
 export const lagMs = (
   cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,
   nowMs: number,
 ): number =>
   Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
 
-/** Only a complete and recent projection answers. */
 export const mayAnswer = (
   cursor: Pick<GenerationCursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
   lagMaxMs: number,
   nowMs: number,
 ): boolean => cursor?.state === 'serving' && cursor.complete && lagMs(cursor, nowMs) <= lagMaxMs
 
-/** Times are unix seconds as decimal strings, oldest cycle first. */
+/** Times are unix seconds. */
 export const historyOf = (
   standing: Omit<WalletStanding, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],

@@ -3,13 +3,13 @@ import type { Tx } from '#platform/db/open'
 import type { WalletStanding } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
-/** About 10 MB; beyond that memory is cleared. */
+/** Takes about 10 MB; then memory is cleared. */
 const walletsMax = 10_000
 
 export type Remembered = {
   /**
-   * From memory, the rest from Postgres. `sequence` includes the events of all instances, so memory
-   * is valid only at the sequence at which it was kept.
+   * Memory is valid only at the `sequence` at which it was kept, which includes the events of all
+   * instances.
    */
   readonly load: (
     tx: Tx,
@@ -17,7 +17,7 @@ export type Remembered = {
     wallets: ReadonlySet<Address>,
     sequence: number,
   ) => Promise<Standings>
-  /** Standings must be committed; `sequence` is the one after them. */
+  /** Call after the commit, with the sequence after it. */
   readonly keep: (standings: Standings, sequence: number) => void
 }
 
@@ -44,7 +44,6 @@ export function openRemembered(): Remembered {
   }
 }
 
-/** Drops closed cycles that can no longer change. */
 const asLoaded = (standing: WalletStanding): WalletStanding =>
   standing.closed.length === 0 ? standing : { ...standing, closed: reversible(standing) }
 

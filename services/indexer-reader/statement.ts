@@ -60,7 +60,6 @@ export const answerStatement = ({
 
 type Account = { collateralMicro: bigint; shares: bigint; debtMicro: bigint }
 
-/** Oldest event first; the opening balances are those at `fromMs`. */
 export function statementOf(
   events: readonly AccountEvent[],
   { fromMs, untilMs }: { fromMs: number; untilMs: number },
@@ -109,8 +108,8 @@ function apply(account: Account, event: AccountEvent): void {
 }
 
 /**
- * At the average value at which shares were paid in, rounded up. With yield, the amount that they
- * bring is higher.
+ * Shares are taken at the average value at which they were paid in, rounded up. With yield, the
+ * amount that they bring is higher.
  */
 function takeShares(account: Account, shares: bigint): void {
   const takenMicro =

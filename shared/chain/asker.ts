@@ -18,20 +18,20 @@ import { isTooOften } from '#shared/chain/too-often'
 import { BudgetSpent, type Urgency } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
-/** Makes one call on the next available endpoint. Throws viem's errors. */
+/** Throws viem's errors. */
 export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** The chain's own response: no other endpoint is tried. */
+  /** The chain itself responded, so no other endpoint is tried. */
   readonly isAnswer?: (error: Error) => boolean
 }
 
 export type AskerOptions = {
   readonly endpoints: RpcEndpoints
   readonly chain: Chain
-  /** Per endpoint; the total is this times their number. */
+  /** Applies per endpoint. */
   readonly timeoutMs: number
   readonly batches: boolean
   /** Default: that of each method. */
@@ -39,7 +39,7 @@ export type AskerOptions = {
   readonly clock?: Clock
 }
 
-/** Keeps the delay that the endpoint asks for, which viem's own errors lose. */
+/** viem's own errors lose the delay that the endpoint asks for. */
 class AskedTooOften extends Error {
   override name = 'AskedTooOften'
   constructor(readonly forMs: number) {
@@ -47,14 +47,14 @@ class AskedTooOften extends Error {
   }
 }
 
-/** Never batched: they must not wait for other calls, or would delay them. */
+/** These must not wait for other calls, or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
 /**
- * Tries the endpoints in order: the next one if the budget of one is spent, if it does not respond,
- * or if it returns an error of its own. A rate limit means that nothing was done, so the endpoint
- * may be retried once open again. An endpoint without a block that must exist has failed. If the
- * last endpoint cut the connection, a read goes round once more. Everything ends at the deadline.
+ * Tries the next endpoint if the budget of one is spent, if it does not respond, returns an error
+ * of its own or lacks a block that must exist. A rate limit means that nothing was done, so the
+ * endpoint may be retried once open again. If the last endpoint cut the connection, a read goes
+ * round once more. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
   const { endpoints, timeoutMs, urgency, clock = systemClock } = options
@@ -129,7 +129,6 @@ async function turnAmong(
   }
 }
 
-/** A wait may have left less time than the usual timeout. */
 async function beforeEnd(
   asked: Promise<unknown>,
   { method }: RpcCall,
@@ -185,7 +184,7 @@ const isCut = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof HttpRequestError && one.status === undefined) !== null
 
-/** On a non-list response to a batch, viem throws a TypeError. */
+/** viem throws a TypeError on a non-list response to a batch. */
 const isNoBatch = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof TypeError) !== null &&

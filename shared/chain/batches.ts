@@ -27,7 +27,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/** Undefined if the endpoint did not respond or limited the call. */
+/** Returns undefined if the endpoint did not respond or limited the call. */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {
@@ -45,7 +45,6 @@ async function answersBatch(url: string): Promise<boolean | undefined> {
 
 type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
 
-/** For a batch of two calls with ids 1 and 2. */
 export function verdictOn(body: unknown): boolean | undefined {
   const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
   const errors = answers.flatMap((one) => one?.error ?? [])
@@ -56,6 +55,6 @@ export function verdictOn(body: unknown): boolean | undefined {
 
 const everyMs = 10_000
 
-/** Probes endpoints of unknown support until disposed, also those that reject a batch later. */
+/** Also probes endpoints that reject a batch later. */
 export const startFindingBatches = (endpoints: RpcEndpoints, log: Log): Loop =>
   startLoop({ name: 'batches', everyMs, log, work: () => findBatches(endpoints, log) })

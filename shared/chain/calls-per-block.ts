@@ -5,7 +5,6 @@ export type CallCounts<N = number> = {
   readonly overhead: N
 }
 
-/** Null if too few blocks were seen. */
 export type CallsPerBlock = CallCounts<number | null>
 
 export type CallsPerBlockCounter = {
@@ -16,13 +15,9 @@ export type CallsPerBlockCounter = {
 
 type Mark = CallCounts & { readonly head: number }
 
-/** About half a minute. */
 const windowBlocks = 100
 
-/**
- * Over the last one to two windows, or less if fewer blocks were seen. A head that goes backwards
- * is ignored.
- */
+/** Covers the last one to two windows. A head that goes backwards is ignored. */
 export function openCallsPerBlock(): CallsPerBlockCounter {
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }
   let [older, newer, last]: (Mark | undefined)[] = []

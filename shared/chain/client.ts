@@ -16,8 +16,8 @@ export const chainOf = (chainId: number) =>
   })
 
 /**
- * Opens a read client without retries of its own: viem would retry -32603, which on Monad is nearly
- * every pool error, and 413. Calls within 2 ms share one multicall of at most 16 KiB.
+ * Without viem's retries, which would repeat -32603 (on Monad nearly every pool error) and 413.
+ * Calls within 2 ms share one multicall of at most 16 KiB.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints

@@ -4,14 +4,12 @@ import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints
 
 const everyMs = 500
 const deadlineMs = 2_000
-/** After a failed comparison or a rate limit response. */
 const closedMs = 2_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 /**
- * Asks each endpoint for its finalized block every half second, unless a caller just did. An
- * endpoint that lags comes last within two seconds, until it has caught up and been identified
- * again.
+ * Asks each endpoint for its finalized block unless a caller just did. An endpoint that lags comes
+ * last within two seconds, until it has caught up and been identified again.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {

@@ -18,10 +18,7 @@ type Encode<A extends Abi> = <Name extends ContractFunctionName<A>>(
   args: ArgsOf<A, Name>,
 ) => Hex
 
-/**
- * For functions without overloads. viem would look the function up and hash its signature for each
- * call; here that happens once per function.
- */
+/** Takes no overloads. viem would look the function up and hash its signature for each call. */
 export function encoderOf<const A extends Abi>(abi: A): Encode<A> {
   const prepared = new Map<string, object>()
   return (functionName, args) => {

@@ -17,9 +17,9 @@ export type RpcCall = { readonly method: string; readonly params?: unknown }
 
 export type RpcEndpoint = {
   readonly url: string
-  /** For display: the path of the URL may contain a key. */
+  /** The path of the URL may contain a key, so display only this. */
   readonly host: string
-  /** Whether it serves our chain; undefined: to be asked before its next use. */
+  /** Serves our chain; undefined: to be asked before its next use. */
   isOurs: boolean | undefined
   /** Undefined: not known yet, so it gets no batches. */
   takesBatches: boolean | undefined
@@ -29,11 +29,11 @@ export type RpcEndpoint = {
 /** Budgets and figures are shared by all callers of a process. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
-  /** In order from index `first`; failed and lagging ones come last. */
+  /** Starts at index `first`; failed and lagging ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
   /**
-   * Waits until one of `among` has budget for all these calls, healthy endpoints first, and counts
-   * them. Throws `BudgetSpent` if that takes longer than `patienceMs`.
+   * Waits until one of `among` has budget for all calls, healthy endpoints first, and counts them.
+   * Throws `BudgetSpent` after `patienceMs`.
    */
   readonly turn: (asked: {
     calls: readonly RpcCall[]
@@ -58,42 +58,38 @@ export type RpcEndpoints = {
   /** Others have had newer finalized blocks for some time. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
-   * Asks which chain the endpoint serves, before its first use and after an outage. Throws
-   * `AnotherChain`, or the error of `ask`.
+   * Asks which chain it serves, before its first use and after an outage. Throws `AnotherChain`, or
+   * the error of `ask`.
    */
   readonly identify: (
     endpoint: RpcEndpoint,
     ask: (call: RpcCall) => Promise<unknown>,
   ) => Promise<void>
-  /** When its finalized block was last asked for, in Unix ms. */
+  /** In Unix ms. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
 }
 
 export type RpcFigures = {
-  /** Null before two heads were seen. */
   readonly perBlock: CallsPerBlock
   readonly endpoints: Readonly<Record<string, EndpointFigures>>
 }
 
-/** `batches`: 1 supported, 0 not supported, null unknown. */
+/** 1 supported, 0 not supported, null unknown. */
 type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null }
 
 const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
-/** How long a call waits for the budget of a healthy endpoint before it goes to another one. */
+/** A call waits this long for a healthy endpoint's budget. */
 const preferredMs = 500
-/** When an endpoint of another chain is identified again. */
 const foreignMs = 10_000
 
-/** A response lacks a block that must exist. */
 export class Stale extends BaseError {
   override name = 'Stale'
 }
-/** Whatever the endpoint asks for. */
 const closedMinMs = 250
 
-/** Opens the endpoints, best first. Without a budget, calls are not limited. */
+/** Takes the best first. Without a budget, calls are not limited. */
 export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
@@ -122,7 +118,6 @@ export function openRpcEndpoints(options: {
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
   /** A lagging endpoint responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
-  /** Some endpoint has finalized this block. */
   const isKnown = (number: string) =>
     /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
   const check = identity && openIdentifying(identity)
@@ -213,7 +208,6 @@ export function openRpcEndpoints(options: {
   }
 }
 
-/** viem's own errors, and those of direct calls. */
 const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutError', 'RpcFault'])
 
 const outageOf = (endpoint: string, log: Log): Outage =>
@@ -243,7 +237,7 @@ const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
   batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
 })
 
-/** Numbered if several endpoints share a host, such as two keys of one provider. */
+/** Endpoints of one host, such as two keys of one provider, are numbered. */
 function nameOf(all: readonly RpcEndpoint[], at: number): string {
   const { host } = all[at]!
   const before = all.slice(0, at).filter((one) => one.host === host).length

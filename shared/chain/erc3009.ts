@@ -5,7 +5,7 @@ import type { Authorization } from '#shared/messages/fields'
 // An authorization is a transfer signed by its owner, which any account may submit once.
 // https://eips.ethereum.org/EIPS/eip-3009
 
-/** As received in a request: any case, numbers possibly with leading zeros. */
+/** Hex may be of any case, and numbers may have leading zeros. */
 export type GivenAuthorization = Static<typeof Authorization>
 
 /** Numbers are decimal strings, times unix seconds. */
@@ -26,8 +26,8 @@ const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
 /**
- * Returns the signature inside an ERC-6492 wrapper, which some apps add for a deployed wallet too.
- * The wrapper's code to deploy the wallet is never run. https://eips.ethereum.org/EIPS/eip-6492
+ * Some apps wrap the signature of a deployed wallet too. The wrapper's code to deploy the wallet is
+ * never run. https://eips.ethereum.org/EIPS/eip-6492
  */
 export function unwrapped(signature: Hex): Hex {
   try {
@@ -38,15 +38,15 @@ export function unwrapped(signature: Hex): Hex {
 }
 
 /**
- * Returns a key's signature with v 27 or 28, which the token demands; Ledger and MPC wallets sign
- * with 0 or 1. Not for a contract's signature, whose bytes have another meaning.
+ * The token demands v 27 or 28; Ledger and MPC wallets sign with 0 or 1. Not for a contract's
+ * signature, whose bytes have another meaning.
  */
 export const withTokenV = (signature: Hex): Hex =>
   /^0x[0-9a-f]{128}0[01]$/i.test(signature)
     ? `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
     : signature
 
-/** Hex in lower case, numbers without leading zeros, no ERC-6492 wrapper. */
+/** Lower-cases hex and removes leading zeros and an ERC-6492 wrapper. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   from: lower(given.from),
   to: lower(given.to),
@@ -57,7 +57,6 @@ export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   signature: unwrapped(lower(given.signature)),
 })
 
-/** As read from the chain. */
 export type TokenDomain = {
   readonly name: string
   readonly version: string
@@ -76,7 +75,6 @@ export const authorizationFields = [
 
 export const transferTypes = { TransferWithAuthorization: authorizationFields } as const
 
-/** The argument of viem's typed-data functions. */
 export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
   ({
     domain,
@@ -99,7 +97,6 @@ export const cancelTypes = {
   ],
 } as const
 
-/** The argument of viem's typed-data functions. */
 export const typedCancel = (
   domain: TokenDomain,
   message: { readonly authorizer: Address; readonly nonce: Hex },

@@ -1,8 +1,7 @@
 /**
- * Gas limits of the relayer's transactions, tight because Monad charges the limit. Measured on
- * anvil in the dearest state of each function (`infra/contracts/gas.test.ts`): new account, new
- * slots, cycle closing with an excess; plus 19,800 for functions that move AUSD, since the real
- * token is behind a proxy, plus a twentieth. Storage is priced by pages, as on Monad (MIP-8,
+ * Tight limits, because Monad charges the limit. Measured on anvil in the dearest state of each
+ * function (`infra/contracts/gas.test.ts`), plus 19,800 for functions that move AUSD, since the
+ * real token is behind a proxy, plus a twentieth. Storage is priced by pages, as on Monad (MIP-8,
  * https://docs.monad.xyz/developer-essentials/opcode-pricing). `bun test/bench/monad/compare.ts`
  * executes the calls by Monad's rules; `bun run deploy` compares with `eth_estimateGas`. Holds are
  * summed in 16 buckets, so no limit depends on an account's history.
@@ -17,18 +16,18 @@ export const gasLimits = {
   extendHold: 140_000n,
   setVerified: 95_000n,
   setFrozen: 95_000n,
-  /** ERC-3009 with an ECDSA signature, either overload. */
+  /** ERC-3009 with an ECDSA signature. */
   transferWithAuthorization: 140_000n,
-  /** A contract wallet's signature check may cost up to 100,000. */
+  /** The signature check may cost up to 100,000. */
   transferWithAuthorizationFromContract: 250_000n,
   /** To an account without code. */
   nativeTransfer: 21_000n,
 } as const
 
 /**
- * For transactions that users send, with any account history: a call folds at most 16 buckets of
- * the account and 16 of the pool. Where folding is dearer by Ethereum's rules, the limit covers
- * those too, because local chains use them. All are within the 400,000 that apps have always sent.
+ * For transactions that users send: a call folds at most 16 buckets of the account and 16 of the
+ * pool. Where folding is dearer by Ethereum's rules, the limit covers those too, because local
+ * chains use them. All are within the 400,000 that apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
@@ -53,9 +52,8 @@ export type OpKind = keyof typeof opKinds
 /** The contract's `OP_GAS_FLOOR`, required before each operation of `many`. */
 export const opGasFloor = 300_000n
 
-/** Up to the first operation. */
 const manyEntry = 35_000n
-/** The same, and the pages that all operations share. */
+/** Includes the pages that all operations share. */
 const manyBase = 135_000n
 /** Each further operation, for an account of its own. */
 const manyGas: Record<OpKind, bigint> = {
@@ -69,8 +67,8 @@ const manyGas: Record<OpKind, bigint> = {
 }
 
 /**
- * In this order: the last operation needs less than the gas required before it, so that a valid one
- * never fails for lack of gas.
+ * The last operation needs less than the gas required before it, so that a valid one never fails
+ * for lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const before = ops.slice(0, -1)
@@ -78,15 +76,12 @@ export function manyGasLimit(ops: readonly OpKind[]): bigint {
   return before.reduce((sum, kind) => sum + manyGas[kind], manyBase + opGasFloor)
 }
 
-/**
- * ERC-3009 with an ECDSA signature, called by Multicall3. The transaction itself and loading the
- * token's code are paid once.
- */
+/** The transaction and loading the token's code are paid once per bundle. */
 export const bundledTransferGas = 95_000n
 
-/** The transaction, the token behind its proxy, and the reserve of the last call (EIP-150). */
+/** Covers the transaction, the token's proxy and the reserve of the last call (EIP-150). */
 const bundleBase = 60_000n
 
-/** For transfers signed by EOAs. */
+/** Only for transfers signed by EOAs. */
 export const bundleGasLimit = (transfers: number): bigint =>
   bundleBase + BigInt(transfers) * bundledTransferGas

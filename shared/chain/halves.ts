@@ -6,15 +6,15 @@ export type Span = { readonly from: bigint; readonly to: bigint }
 
 export type Reading<T> = {
   readonly read: (span: Span) => Promise<readonly T[]>
-  /** For a single block that `read` failed for. Omitted: its error is thrown. */
+  /** Reads a single block that `read` failed for. Omitted: its error is thrown. */
   readonly readOne?: (block: bigint, error: unknown) => Promise<readonly T[]>
-  /** Whether a smaller range may succeed. Omitted: after every error. */
+  /** Omitted: after every error. */
   readonly mayHalve?: (error: unknown) => boolean
 }
 
 /**
- * Oldest first. A refused range is read in halves, because endpoints limit blocks and results
- * differently.
+ * Returns the oldest first. Endpoints limit blocks and results differently, so a refused range is
+ * read in halves.
  */
 export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<T[]> {
   const { read, readOne, mayHalve = () => true } = reading
@@ -32,7 +32,7 @@ export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<
   }
 }
 
-/** The endpoint has responded: it is not down, and has not limited the call rate. */
+/** The endpoint is neither down nor limiting the call rate. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isAway = (one: unknown) =>

@@ -1,11 +1,10 @@
 import type { Clock } from '#platform/clock'
 
-/** Its number is hexadecimal. */
 export type RawBlock = { readonly number: string }
 
-/** Heads of one block tag, such as `finalized`, as all endpoints reported them. */
+/** For one block tag, such as `finalized`. */
 export type Heads<E> = {
-  /** `block` is null if the response had none; `askedAt` is in Unix ms. */
+  /** `askedAt` is in Unix ms. */
   readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => void
   /**
    * Its last response lacks a head that another endpoint had reported `graceMs` before the call.
@@ -15,11 +14,11 @@ export type Heads<E> = {
   readonly newest: () => bigint | undefined
 }
 
-/** Within this time every healthy endpoint knows a block that another one has. */
+/** Every healthy endpoint knows another one's block by then. */
 const graceMs = 700
 /**
- * The newest head is forgotten if every endpoint reports older ones for this long: the chain has
- * lost blocks by a reorganisation, or a local one was restored.
+ * If every endpoint reports older heads for this long, the chain has lost blocks by a
+ * reorganisation, or a local one was restored.
  */
 export const keptMs = 10_000
 
@@ -41,11 +40,10 @@ export function openNewest(clock: Clock) {
   }
 }
 
-/** It makes no calls. */
 export function openHeads<E>(clock: Clock): Heads<E> {
   const lastOf = new Map<E, { number: bigint; askedAt: number }>()
   const newest = openNewest(clock)
-  /** With the time they were first seen, oldest first. */
+  /** Oldest first. */
   let firsts: { number: bigint; at: number }[] = []
 
   const take = (number: bigint) => {

@@ -2,7 +2,7 @@ import { BaseError, type Hex, keccak256 } from 'viem'
 
 export type ChainIdentity = {
   readonly chainId: number
-  /** Of block 0; `unchecked` accepts that of the first endpoint identified. */
+  /** `unchecked` accepts that of the first endpoint identified. */
   readonly genesisHash: string
   /** Must have the same code at every endpoint. */
   readonly contracts: readonly Hex[]

@@ -1,4 +1,3 @@
-/** Required `version()` of the credit line. */
 export const lineVersion = 3n
 
 /** `null`: it has no `version()` at all. */

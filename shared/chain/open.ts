@@ -4,10 +4,7 @@ import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { ChainIdentity } from '#shared/chain/identity'
 
-/**
- * Probes batch support, which takes two seconds at most, and compares several endpoints from then
- * on.
- */
+/** Probing batch support takes two seconds at most. */
 export async function openServiceEndpoints(
   config: {
     rpcUrls: readonly string[]

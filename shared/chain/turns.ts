@@ -2,7 +2,6 @@ import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
-/** Per process, endpoint and second. */
 export type RpcBudget = {
   /** Each call of a batch counts. */
   readonly requestsPerSecond: number
@@ -10,7 +9,7 @@ export type RpcBudget = {
   readonly ethCallsPerSecond: number
 }
 
-/** Most urgent first; last what strangers can cause. */
+/** Most urgent first; last come calls that strangers cause. */
 const urgencies = ['send', 'finality', 'read', 'sweep', 'stranger'] as const
 export type Urgency = (typeof urgencies)[number]
 
@@ -22,7 +21,7 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getLogs', 'sweep'],
 ])
 
-/** That of the least urgent call; 0 goes first. */
+/** The least urgent call decides; 0 goes first. */
 export const rankOf = (methods: readonly string[], urgency?: Urgency): number => {
   const each = methods.map((method) => urgency ?? urgencyByMethod.get(method) ?? 'read')
   return Math.max(...each.map((one) => urgencies.indexOf(one)))
@@ -33,7 +32,6 @@ const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 export const ethCallsIn = (methods: readonly string[]): number =>
   methods.filter((method) => apart.has(method)).length
 
-/** No call was made. */
 export class BudgetSpent extends Error {
   override name = 'BudgetSpent'
   constructor() {
@@ -43,10 +41,8 @@ export class BudgetSpent extends Error {
 
 type Asked = {
   readonly methods: readonly string[]
-  /** In order of preference. */
   readonly among: readonly string[]
   readonly patienceMs: number
-  /** Default: that of the methods. */
   readonly urgency?: Urgency | undefined
 }
 export type Turn = { readonly url: string; readonly waited: boolean }
@@ -54,7 +50,6 @@ export type Turn = { readonly url: string; readonly waited: boolean }
 export type Turns = {
   /** Reserves budget on the first endpoint that has any; throws `BudgetSpent`. */
   readonly next: (asked: Asked) => Promise<Turn>
-  /** After a rate limit response. */
   readonly close: (url: string, forMs: number) => void
 }
 
@@ -69,8 +64,8 @@ type Waiter = {
 const secondMs = 1_000
 
 /**
- * Budgets are shared by all callers of a process. If they are spent, callers wait in one queue:
- * most urgent first, then oldest. One timer wakes the queue when budget may be free.
+ * All callers of a process share the budgets. If they are spent, callers wait in one queue: most
+ * urgent first, then oldest.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })
@@ -83,7 +78,6 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const soonestMs = (asked: Asked): number =>
     Math.min(...asked.among.map((url) => waitMs(asked, url)))
 
-  /** All calls of a batch wait for the last one. */
   const take = async ({ methods }: Asked, url: string, waited: boolean): Promise<Turn> => {
     let placeMs = 0
     for (const _ of methods) placeMs = requests.reserve(url, Infinity) ?? 0

@@ -31,14 +31,13 @@ export type Contracts = {
   readonly domain: TokenDomain
 }
 
-/** Returns the digest that the owner signs. */
 export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): Hex =>
   hashTypedData(typedTransfer(domain, terms))
 
 /** Half the order of secp256k1; a larger s mirrors another signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** An authorization is checked on arrival and again before it is sent. */
+/** Remembered because an authorization is checked on arrival and again before it is sent. */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
@@ -99,10 +98,10 @@ export type PlaceOnChain = {
   readonly blockHash: Hex
 }
 
-/** `used`: the authorization moved its own amount. */
+/** `used`: it moved its own amount. */
 export type Use = { used: PlaceOnChain } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
-/** Block limit of a log query on public Monad endpoints. */
+/** Monad's public endpoints serve no more blocks per log query. */
 export const chunkBlocks = 100n
 /** About nine days of Monad blocks. */
 const chunksMax = 20_000
@@ -120,7 +119,7 @@ export async function isUsedAt(
   return BigInt(answer.returned) === 1n
 }
 
-/** A backward search from a finalized block for the event of a used authorization. */
+/** Searches backwards from a finalized block. */
 export type LookUp = {
   readonly terms: AuthorizationTerms
   /** Unix seconds; it cannot have been used earlier. */
@@ -133,7 +132,6 @@ export type LookUp = {
   fault?: unknown
 }
 
-/** Runs one log query; sets `answer` if it found the event or was the last one. */
 export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
   const { terms, since, to } = lookUp
   const from = to >= chunkBlocks ? to - chunkBlocks + 1n : 0n
@@ -211,7 +209,6 @@ export async function placeOfMove(
 
 export type TransferName = { readonly txHash: Hex; readonly logIndex: number }
 
-/** Returns the name of a transfer as used in the books. */
 export const nameOf = ({ txHash, logIndex }: TransferName): string => `${txHash}:${logIndex}`
 
 export type PossibleMove = { readonly from: Hex; readonly txHash: Hex }

@@ -38,15 +38,11 @@ export const identityOf = (config: {
   contracts: [config.ausdAddress, config.creditLineAddress, multicall3],
 })
 
-/** The chain responds but does not match the configuration. */
 export class UnfitChain extends Error {
   override name = 'UnfitChain'
 }
 
-/**
- * Compares the contracts with the configuration and returns the token's EIP-712 domain. Throws
- * `UnfitChain` with every fault and its fix.
- */
+/** Returns the token's EIP-712 domain. Throws `UnfitChain` with every fault and its fix. */
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   await requireCode(node, expected)
   const { domain, faults } = await inspectToken(node, expected).catch(
@@ -77,7 +73,7 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
   }
 }
 
-/** Returns true if the contract lacks the function, as opposed to an endpoint that is down. */
+/** The contract lacks the function, as opposed to an endpoint that is down. */
 const isForeign = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk(
@@ -89,7 +85,7 @@ const unlike = (words: string) => (error: unknown) => {
   throw isForeign(error) ? new UnfitChain(words) : error
 }
 
-/** EIP-712 domain name of the token, which differs from its ERC-20 name. */
+/** Differs from the token's ERC-20 name. */
 const domainName = 'Agora Dollar'
 
 async function inspectToken(node: Node, expected: Expected) {
@@ -168,10 +164,7 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
 const retryMs = 1_000
 const sayEveryMs = 60_000
 
-/**
- * Retries until the chain responds. Returns undefined if the service is stopping or the chain does
- * not match the configuration.
- */
+/** Returns undefined if the service is stopping or the chain does not match the configuration. */
 export async function awaitChain(
   node: Node,
   expected: Expected,

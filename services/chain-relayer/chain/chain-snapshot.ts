@@ -4,7 +4,6 @@ import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
-/** The chain at the start of a round, without receipts. */
 export type Look = {
   /** Unix milliseconds. */
   readonly at: number
@@ -12,7 +11,7 @@ export type Look = {
   readonly finalized: Head
   /** When an endpoint last reported this or a newer finalized block, in Unix ms. */
   readonly toldAt: number
-  /** Lane balances at the newest block, by lower-case address. */
+  /** At the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
 }
 
@@ -46,7 +45,6 @@ export async function lookAt(
   return memory.look
 }
 
-/** False if the clock was set back. */
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   at <= now && now - at < withinMs
 

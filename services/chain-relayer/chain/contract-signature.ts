@@ -5,7 +5,7 @@ import { pause } from '#platform/deadline'
 import { multicall3 } from './multicall'
 import { type Node, openNodeForStrangers } from './node'
 
-/** A signature that only the code at the signer's address can verify. */
+/** Only the code at the signer's address can verify it. */
 export type ContractSignature = {
   readonly signer: Hex
   readonly digest: Hex
@@ -42,18 +42,17 @@ async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): P
   return 'returned' in answer && answer.returned === acceptedMagic
 }
 
-/** Limits per call, for public endpoints. */
+/** Public endpoints limit both. */
 const checksMax = 40
 const bytesMax = 12_288
 /** Contract wallets take 10,000 to 300,000 gas each. */
 const togetherGas = 5_000_000n
-/** Minimum interval between calls, and their maximum share of the `eth_call` budget. */
 const everyMsMin = 500
 const shareOfBudget = 0.2
 /** Callers give up soon after. */
 const patienceMs = 1_500
 const waitingMax = 400
-/** How long an address without code is remembered; deploying a wallet takes its owner longer. */
+/** Deploying a wallet takes its owner longer. */
 const codelessMs = 30_000
 
 type Waiting = ContractSignature & {
@@ -63,10 +62,10 @@ type Waiting = ContractSignature & {
 }
 
 /**
- * Opens a verifier for signatures of strangers, who can claim any address at no cost. It makes at
- * most two calls a second: each checks all waiting signatures by Multicall3. A check that fails
- * there is repeated alone, because another wallet's code may have used up the gas; such repeats
- * alternate with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
+ * Verifies signatures of strangers, who can claim any address at no cost. It makes at most two
+ * calls a second, each for all waiting signatures by Multicall3. A check that fails there is
+ * repeated alone, because another wallet's code may have used up the gas; such repeats alternate
+ * with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
  */
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>
@@ -158,7 +157,6 @@ export function openContractSignatures(options: {
   }
 }
 
-/** Opens the verifier of a service; its calls go after all others. */
 export const openStrangerSignatures = ({
   rpcEthCallsPerSecond: ethCallsPerSecond,
   ...chain

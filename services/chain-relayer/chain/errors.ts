@@ -19,7 +19,7 @@ export type Revert =
   | 'role_missing'
   | 'unknown'
 
-/** Error names of the credit line, of OpenZeppelin 5 and of Agora's token. */
+/** Names of the credit line, OpenZeppelin 5 and Agora's token. */
 const errorNames = new Map<string, Revert>([
   ['UsedOrCanceledAuthorization', 'authorization_used'],
   ['ExpiredAuthorization', 'authorization_expired'],
@@ -44,7 +44,7 @@ const errorNames = new Map<string, Revert>([
 
 type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
 
-/** By selector; viem would hash them on every lookup. */
+/** viem would hash the selectors on every lookup. */
 const errors = new Map<string, ErrorItem>(
   [...ausdAbi, ...creditLineAbi].flatMap((item) =>
     item.type === 'error' ? [[selectorOf(item), item] as const] : [],
@@ -55,8 +55,8 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Decodes revert data; missing data (out of gas) is `unknown`. `ours` are this service's accounts,
- * to distinguish the issuer's freeze of ours from a user's.
+ * Missing data (out of gas) is `unknown`. `ours`: this service's accounts, to distinguish the
+ * issuer's freeze of ours from a user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
@@ -77,7 +77,7 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
 
 /**
  * `look_up`: it may already be done, so search the events. `wait`: the obstacle is temporary.
- * `doubt`: retry a few times, then fail. `fail`: it can never succeed.
+ * `doubt`: retry a few times, then fail.
  */
 export type AfterRevert =
   | { do: 'look_up' }
@@ -107,16 +107,12 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   unknown: { do: 'doubt' },
 }
 
-/**
- * Treasury money that was promised waits if the treasury is short or the issuer has frozen the
- * receiver.
- */
+/** Promised treasury money waits if the treasury is short or the issuer has frozen the receiver. */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
   payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
     ? wait
     : steps[revert]
 
-/** Unexplained reverts after which an operation fails. */
 export const doubtsMax = 5
 
 /** Omits viem's wrapping, which would repeat the request. */
@@ -125,10 +121,7 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/**
- * Response to `eth_sendRawTransaction`. None frees the nonce: one node may refuse a transaction
- * that another has accepted.
- */
+/** None frees the nonce: one node may refuse a transaction that another has accepted. */
 export type SendVerdict =
   | 'sent'
   | 'underpriced'
@@ -144,7 +137,7 @@ export type SendVerdict =
  */
 const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
-  // Most likely one of our own attempts used the nonce; finality decides.
+  // Most likely one of our own attempts used it; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
   [
     /fee too low|underpriced|gas price too low|existing transaction had higher priority/i,
@@ -161,16 +154,13 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
-/** For an unrecognised message the transaction may have been sent. */
+/** After an unrecognised message the transaction may have been sent. */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
   errorText === null
     ? 'sent'
     : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
-/**
- * Next step at the same nonce. `give_way`: the bytes will never be accepted, so a noop must use the
- * nonce.
- */
+/** `give_way`: the bytes will never be accepted, so a noop must use the nonce. */
 export const afterSend: {
   readonly [V in SendVerdict]: {
     next: 'await' | 'send_soon' | 'bump' | 'raise_gas' | 'give_way'

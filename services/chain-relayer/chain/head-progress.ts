@@ -1,8 +1,7 @@
-/** Progress of the chain head as seen by one process; times in unix ms. */
+/** As seen by one process; times in unix ms. */
 export type HeadProgress = {
   readonly blockNumber: bigint
   readonly seenAt: number
-  /** When a newer block was last seen. */
   readonly movedAt: number | undefined
 }
 
@@ -16,9 +15,6 @@ export function paceAfter(
   return blockNumber > before.blockNumber ? { blockNumber, seenAt: now, movedAt: now } : before
 }
 
-/**
- * Returns true if no newer block was seen for `stillMs`. While the chain is halted, an unmined
- * transaction does not indicate a low fee.
- */
+/** While the chain stands still, an unmined transaction does not indicate a low fee. */
 export const stands = ({ movedAt }: HeadProgress, now: number, stillMs: number): boolean =>
   movedAt === undefined || now - movedAt > stillMs

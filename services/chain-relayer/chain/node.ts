@@ -12,7 +12,6 @@ export type Head = {
   readonly baseFeeWei: bigint
   readonly parentHash: Hex
 }
-/** `reverted` holds the revert data, if any. */
 export type CallOutcome = { returned: Hex } | { reverted: Hex | undefined }
 export type CallRequest = {
   from?: Hex
@@ -30,13 +29,12 @@ export type Node = {
   readonly reader: PublicClient
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
-  /** Transactions of the account mined up to that block. */
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
   /** Undefined proves nothing: the endpoint may lag. */
   readonly receiptOf: (hash: Hex) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
-  /** Returns null, or the error message of the last endpoint tried. */
+  /** Returns null, or the error of the last endpoint tried. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
 }
 
@@ -45,19 +43,18 @@ const questionMs = 1_500
 
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
-/** For requests: the deadline is divided so that every endpoint gets a turn. */
+/** The deadline is divided so that every endpoint gets a turn. */
 export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
 
-/** For calls that strangers cause: every other call goes first. */
+/** Every other call goes first. */
 export const openNodeForStrangers = ({ endpoints, chainId }: Chain): Node =>
   open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false, 'stranger')
 
-/** For rounds: a longer deadline, and batches if supported. */
+/** Has a longer deadline, and batches if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
   open(chain, timeoutMs, true)
 
-/** `timeoutMs` applies to one call to one endpoint. */
 function open(
   { endpoints, chainId }: Chain,
   timeoutMs: number,
@@ -130,7 +127,7 @@ async function call(
   }
 }
 
-/** By data or message, since error codes differ between nodes (anvil: `OutOfGas`). */
+/** Error codes of a revert differ between nodes (anvil: `OutOfGas`). */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))

@@ -6,8 +6,8 @@ import type { Head, Node } from './node'
 const blocksMax = 80_000n
 
 /**
- * Finds the transaction that used a nonce, at or below the finalized `head`. Undefined proves
- * nothing. Throws on endpoints without historical state.
+ * Searches at or below the finalized `head`; undefined proves nothing. Throws on endpoints without
+ * historical state.
  */
 export async function findNonceUse(
   node: Node,

@@ -2,25 +2,25 @@ import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 
 export type ReadTimes = {
-  /** Interval between reads under load, in ms. */
+  /** In ms, under load. */
   readonly readsEveryMs: number
   /** Wait after a read for others to share the next one, in ms. */
   readonly readsTogetherMs: number
 }
 
-/** Reads saved up in a quiet time, which need not keep the interval. */
+/** Reads saved up in a quiet time. */
 const savedMax = 8
 
 /**
- * Returns a function that resolves when the next read is due, for all waiting callers together, so
- * that their calls share one request. After a quiet moment the first caller reads at once.
+ * The returned function resolves when the next read is due, for all callers together, so that their
+ * calls share one request. After a quiet moment the first caller reads at once.
  */
 export function openGathering(
   { readsEveryMs: everyMs, readsTogetherMs: togetherMs }: ReadTimes,
   clock: Clock,
 ): () => Promise<void> {
   let lastAt = Number.NEGATIVE_INFINITY
-  /** When every read so far is paid for, at one per `everyMs`. */
+  /** When all reads so far are paid for, at one per `everyMs`. */
   let paidAt = Number.NEGATIVE_INFINITY
   let waiting: Promise<void> | undefined
   const wait = async () => {

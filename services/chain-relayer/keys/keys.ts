@@ -15,7 +15,7 @@ import {
 import { countSpent } from './signing-limits.store'
 
 // The only module that holds private keys. A key signs only calls that the policy allows, and
-// counts them against its limits in the database transaction of the signature.
+// counts them against its limits in the same database transaction.
 
 export type CallToSign = CallContent & { readonly gas: bigint }
 
@@ -28,7 +28,7 @@ export type LaneKey = {
   readonly address: Hex
   /**
    * Makes no chain call; the same fields give the same bytes (RFC 6979). Throws `PolicyRefused`,
-   * after which the database transaction must not commit.
+   * after which `tx` must not commit.
    */
   readonly sign: (
     tx: Tx,
@@ -44,7 +44,6 @@ export type TreasuryKey = {
 
 export type Keys = { readonly keys: readonly LaneKey[]; readonly treasury: TreasuryKey }
 
-/** No other function receives private keys. */
 export const openKeys = (
   secret: { laneKeys: readonly Hex[]; treasuryKey: Hex },
   policy: Policy,

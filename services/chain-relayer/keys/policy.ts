@@ -20,7 +20,7 @@ import { refOf } from '#shared/chain/ref'
 // The policy decides from the decoded bytes to be signed, never from the order, which may come from
 // a compromised service. Everything not listed here is refused.
 
-/** AUSD of the treasury (10⁻⁶); for a drip, native coin (wei). */
+/** In 10⁻⁶ AUSD; for a drip, in wei. */
 export const spendings = ['credit', 'repay', 'return', 'drip'] as const
 export type Spending = (typeof spendings)[number]
 
@@ -72,7 +72,7 @@ export type Spend = {
   readonly amount: bigint
 }
 
-/** `limit`: it may pass the next day or once the limit is raised. */
+/** `limit`: it may pass the next day or with a higher limit. */
 export type PolicyRefusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
 export class PolicyRefused extends Error {
@@ -88,7 +88,6 @@ export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why
 
 export type CallContent = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
 
-/** Throws `PolicyRefused` if the call is not allowed. */
 export function spendsOfCall(
   policy: Policy,
   nonce: number,
@@ -107,10 +106,8 @@ export function spendsOfCall(
   return spends.map((spend) => withinMost(policy, spend))
 }
 
-/** The token refuses a second use of this nonce. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** A take that moved its AUSD, read from its final transaction. */
 export type FinalTake = {
   /** The only cash-out whose take used this authorization. */
   readonly payoutId: string
@@ -119,15 +116,14 @@ export type FinalTake = {
 }
 
 /**
- * Maximum age of a take whose return is not counted. Otherwise a compromised payouts service could
- * have old takes returned without limit.
+ * Returns of older takes count. Otherwise a compromised payouts service could have old takes
+ * returned without limit.
  */
 const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
 
 /**
  * A return to the wallet of its final take, of no more than was taken, costs the treasury nothing
- * and does not count against the daily limit. Throws `PolicyRefused` if the transfer is not
- * allowed.
+ * and does not count against the daily limit.
  */
 export function spendsOfTransfer(
   policy: Policy,
@@ -169,7 +165,6 @@ function withinMost({ limits }: Policy, spend: Spend): Spend {
   throw overLimit(`${spend.spending} of ${spend.amount} exceeds the limit of ${most}`)
 }
 
-/** A drip or a noop; neither has call data. */
 function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
   if (data !== '0x') throw never(`a call of ${to}`)
   // Only the nonce prevents a second drip.
@@ -179,7 +174,7 @@ function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spe
 const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
   keccak256(stringToHex(parts.join(':').toLowerCase()))
 
-/** Its payer, a wallet or the treasury (which has its own limits), signed the transfer. */
+/** The payer has signed the transfer; the treasury's signatures have limits of their own. */
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
   // The overload with a `bytes` signature.
@@ -188,7 +183,6 @@ function spendsOnToken(data: Hex): Spend[] {
   return []
 }
 
-/** Each transfer must be allowed alone, and none may stop the others. */
 function spendsOnBundle({ ausd }: Policy, data: Hex): Spend[] {
   const { functionName, args } = decoded(multicall3Abi, data)
   if (functionName !== 'aggregate3') throw never(`${functionName} of Multicall3`)
@@ -249,7 +243,7 @@ const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
-/** By selector; viem would hash all of them for every call. */
+/** viem would hash all selectors for every call. */
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,

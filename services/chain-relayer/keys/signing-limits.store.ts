@@ -22,7 +22,7 @@ export const spent = schema.table(
   ],
 )
 
-/** Totals per day: summing the rows would get slower during the day. */
+/** Summing the rows would get slower during the day. */
 export const spentDays = schema.table(
   'spent_days',
   {
@@ -35,8 +35,8 @@ export const spentDays = schema.table(
 )
 
 /**
- * Counts spendings of a key, each identity once. Returns the total of its UTC day, or undefined if
- * all were counted before. Locks the key's counter until the transaction ends.
+ * Counts each identity once and returns the day's total; undefined if all were counted before.
+ * Locks the key's counter until the transaction ends.
  */
 export async function countSpent(
   tx: Tx,

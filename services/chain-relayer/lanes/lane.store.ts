@@ -23,15 +23,14 @@ import type { Database, Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { schema } from '../schema.store'
 
-/** A sending key. The only source of nonces, because on Monad `pending` equals `latest`. */
+/** The only source of nonces, because on Monad `pending` equals `latest`. */
 export const lanes = schema.table('lane', {
   address: addressColumn('address').primaryKey(),
   nextNonce: integer('next_nonce').notNull(),
   holder: text('holder'),
-  /** Incremented for every new holder, so that writes of an earlier one are refused. */
+  /** Refuses writes of an earlier holder. */
   epoch: bigint('epoch', { mode: 'number' }).notNull().default(0),
   leasedUntil: at('leased_until'),
-  /** Why the lane assigns no nonces. */
   fault: text('fault'),
   ...timestamps(),
 })
@@ -39,9 +38,8 @@ export type Lane = typeof lanes.$inferSelect
 /** Verified in every database transaction that writes to the lane. */
 export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
-/** `op` carries one operation, `batch` several, `noop` none. */
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/** At finality; `foreign`: a transaction that we did not sign used the nonce. */
+/** `foreign`: a transaction that we did not sign used the nonce. */
 export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
 export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
@@ -57,7 +55,6 @@ export const transactions = schema.table(
     to: addressColumn('to').notNull(),
     data: text('data').$type<`0x${string}`>().notNull(),
     valueWei: amountColumn('value_wei').notNull(),
-    /** Null while the transaction is open. */
     outcome: text('outcome').$type<TransactionOutcome>(),
     txHash: text('tx_hash').$type<`0x${string}`>(),
     blockNumber: amountColumn('block_number'),
@@ -95,7 +92,7 @@ export const attempts = schema.table(
   ],
 )
 export type Attempt = typeof attempts.$inferSelect
-/** A transaction without a final outcome; attempts oldest first. */
+/** Attempts are oldest first. */
 export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Attempt[] }
 
 /** Long enough for a slow round; a killed process is soon replaced. */
@@ -106,11 +103,9 @@ export type KnownLane = Lane & {
   readonly isFree: boolean
   /** The lease need not be renewed yet. */
   readonly isFresh: boolean
-  /** It has an open transaction. */
   readonly isBusy: boolean
 }
 
-/** Returns every lane ever used with this database. */
 export const findLanes = (db: PostgresJsDatabase): Promise<KnownLane[]> => known(db).execute()
 
 const known = prepared((db) =>
@@ -129,7 +124,7 @@ const known = prepared((db) =>
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
-/** Leases free lanes (new epoch) and renews held ones (same epoch); returns those held now. */
+/** A free lane gets a new epoch, a renewed one keeps its own. */
 export const leaseLanes = (
   database: Database,
   addresses: readonly `0x${string}`[],
@@ -157,7 +152,6 @@ export const leaseLanes = (
       .returning(),
   )
 
-/** Releases the leases of a holder, or those of some lanes. */
 export const releaseLanes = (
   database: Database,
   holder: string,
@@ -198,8 +192,8 @@ export async function noteFault(
 }
 
 /**
- * Assigns the next nonce, which is never given back. Returns undefined if the lease was lost or the
- * lane has a fault.
+ * An assigned nonce is never given back. Returns undefined if the lease was lost or the lane has a
+ * fault.
  */
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
   const rows = await tx
@@ -210,7 +204,7 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
   return rows[0] && rows[0].next - 1
 }
 
-/** Locks the lane's row until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {
   const rows = await tx
     .select({ address: lanes.address })
@@ -220,7 +214,6 @@ export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<b
   return rows.length === 1
 }
 
-/** Ordered by nonce. */
 export async function findOpen(
   db: PostgresJsDatabase,
   lanes: readonly `0x${string}`[],
@@ -282,7 +275,7 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Records the responses to broadcasts (null: accepted): hints for the next step, not proof. */
+/** `null`: accepted. A hint for the next step, not proof. */
 export const noteBroadcasts = (
   db: Db,
   answers: readonly { hash: `0x${string}`; error: string | null }[],
@@ -295,7 +288,7 @@ export const noteBroadcasts = (
     where ${attempts.hash} = said.hash`)
 }
 
-/** In one statement with `beside`; returns false if it was already closed. */
+/** Runs in one statement with `beside`; returns false if it was already closed. */
 export async function closeTransaction(
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,

@@ -21,15 +21,13 @@ export type HeldLane = LeasedLane & {
   readonly open: readonly OpenTransaction[]
 }
 
-/** Returns the addresses in lower case, as in the rows. */
 export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
   held.map(({ lane }) => lane.address)
 
 /**
- * Leases this instance's share of the lanes and reads their open transactions. While the chain is
- * ahead of one lane, no lane is sound: the database was probably restored from a backup, so any
- * lane may already have executed its waiting operations, and nothing on chain prevents a second
- * drip.
+ * While the chain is ahead of one lane, no lane is sound: the database was probably restored from a
+ * backup, so any lane may already have executed its waiting operations, and nothing on chain
+ * prevents a second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
@@ -70,18 +68,12 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** Any instance may lease a lane that was free for this long, beyond its share. */
+/** A lane free for this long may be leased beyond the share. */
 const freeMaxMs = 3_000
-/** How long an instance keeps surplus lanes. */
 const moreForMs = 60_000
 
-/** A remainder goes to the first that lease. */
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
-/**
- * Renews leases up to this instance's share, releases the surplus, and leases free lanes up to the
- * share.
- */
 async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock } = context
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
@@ -117,7 +109,6 @@ async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]>
   }
 }
 
-/** Within the share at once, beyond it after `freeMaxMs`. */
 function mayTake(
   { copies, memory, clock }: Context,
   address: string,
@@ -127,7 +118,7 @@ function mayTake(
     memory.freeSince.delete(address)
     return isFree
   }
-  copies.poke() // Recount: there may be fewer instances by now.
+  copies.poke() // There may be fewer instances by now.
   const since = memory.freeSince.get(address) ?? clock()
   memory.freeSince.set(address, since)
   if (clock() - since < freeMaxMs) return false
@@ -142,7 +133,7 @@ async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${s
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-/** A lane starts at the chain's transaction count; returns false if that cannot be read. */
+/** Returns false if the chain's transaction count cannot be read. */
 async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
   const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
@@ -163,7 +154,7 @@ async function isSound(
 ): Promise<boolean> {
   const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
-  // A nonce that goes back means that a backup was restored while this process was running.
+  // A nonce that goes back means a backup restored while this process was running.
   if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
@@ -171,7 +162,7 @@ async function isSound(
   const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
-  // If the lease was lost, the new holder does its own check.
+  // The new holder of a lost lease does its own check.
   if (fault !== lane.fault && !(await noteFault(database, lane, holder, fault))) return false
   if (fault === null) {
     memory.sound.set(lane.address, lane)
@@ -185,9 +176,9 @@ async function isSound(
 export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
- * Compares our record with the transaction count at `latest`. `chain_ahead`: the key sent a
- * transaction that has no row (restored backup, another program). `nonce_missing`: an assigned
- * nonce is neither mined nor open, so no later one can be mined (another chain).
+ * `chain_ahead`: the key sent a transaction that has no row (restored backup, another program).
+ * `nonce_missing`: an assigned nonce is neither mined nor open, so no later one can be mined
+ * (another chain).
  */
 export function laneFault(lane: {
   nextNonce: number

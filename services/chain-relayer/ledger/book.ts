@@ -6,7 +6,6 @@ import type { Operation } from '../operations/operation.table'
 import { journal } from '../schema.store'
 import { type Concluded, eventOf, positionOf, positionOfDone } from './position'
 
-/** Runs in the statement that closes the transaction. */
 export const bookTransaction = (
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   concluded: Concluded,
@@ -21,7 +20,6 @@ export const bookTransaction = (
     lines: positionOf(concluded),
   })
 
-/** Runs in the database transaction that settles the operation. */
 export const bookOperation = (tx: Tx, operation: Operation): Promise<void> => {
   const { kind, cause } = operation
   return book(tx, journal, { event: kind, item: cause, lines: positionOfDone(operation) })

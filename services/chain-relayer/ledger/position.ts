@@ -2,15 +2,14 @@ import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
 import type { OperationKind, Task } from '../operations/operation'
 
-// This service books the native coin of the lanes and unsolicited AUSD that is given back. The
-// service that ordered a transfer books all other AUSD.
+// Books the native coin of the lanes and unsolicited AUSD that is given back. The service that
+// ordered a transfer books all other AUSD.
 
-/** In wei. */
 export type Concluded = {
   readonly outcome: TransactionOutcome
   /** The lane pays gas whatever the outcome. */
   readonly paidWei: bigint
-  /** Value that was to be sent; for a foreign transaction, that it did send. */
+  /** The value to be sent; for a foreign transaction, the value sent. */
   readonly valueWei: bigint
 }
 
@@ -24,10 +23,7 @@ export function positionOf({ outcome, paidWei, valueWei }: Concluded): Position 
   ])
 }
 
-/**
- * Only a giveback has lines: it clears the suspense entry made by the books job when the AUSD
- * arrived.
- */
+/** A giveback clears the suspense entry made by the books job when the AUSD arrived. */
 export function positionOfDone({ kind, payload }: Task): Position {
   if (kind !== 'giveback') return []
   const ausdMicro = BigInt(payload.ausd)

@@ -5,16 +5,15 @@ import type { Context } from '../context'
 import { postponeOperation } from './operation.store'
 import type { Operation } from './operation.table'
 
-// Finds how an authorization was used in the token's logs, 100 blocks per query. A search may take
-// hundreds of queries and any signer can cause one, so rounds only start and poll it. It proceeds
-// one step per wallet in turn.
+// A search may take hundreds of queries of 100 blocks and any signer can cause one, so rounds only
+// start and poll it. It proceeds one step per wallet in turn.
 
-/** For clock skew, and for an endpoint that lagged when it found the authorization unused. */
+/** Covers clock skew, and an endpoint that lagged when it found the authorization unused. */
 const marginSeconds = 600n
 
 /**
- * Returns the earliest possible use in unix seconds. The authorization was unused when received
- * (for a take, when the cash-out was accepted), and is invalid before `validAfter`.
+ * In unix seconds. The authorization was unused when received (for a take, when the cash-out was
+ * accepted), and is invalid before `validAfter`.
  */
 export function usableSince(
   { payload, createdAt }: Pick<Operation, 'payload' | 'createdAt'>,
@@ -26,12 +25,11 @@ export function usableSince(
   return gotAt > BigInt(validAfter) ? gotAt : BigInt(validAfter)
 }
 
-/** Callers retry above this limit. */
 const lookUpsMax = 1_000
 
 /**
- * Returns how an authorization that is used at the finalized `head` was used; undefined while the
- * search runs. Throws if its last step failed.
+ * Expects that the authorization is used at the finalized `head`. Returns undefined while the
+ * search runs; throws if its last step failed.
  */
 export function useOf(
   { memory: { lookUps } }: Context,
@@ -50,7 +48,7 @@ export function useOf(
     throw fault
   }
   if (known) return undefined
-  // Drop answers of operations that another instance has ended.
+  // Other instances may have ended these operations.
   if (lookUps.size >= lookUpsMax)
     for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
@@ -62,7 +60,7 @@ export function useOf(
 
 const walletsAtOnce = 4
 
-/** Serves the wallets that waited longest; returns false if no search is open. */
+/** The wallets that waited longest go first; returns false if no search is open. */
 export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(

@@ -6,9 +6,7 @@ import { isOpen, operations } from './operation.table'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
 
-/**
- * Empties operators' notes. Signed transfers stay: they are public on chain and prevent repeats.
- */
+/** Signed transfers stay: they are public on chain and prevent repeats. */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,

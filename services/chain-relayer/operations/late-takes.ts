@@ -12,14 +12,14 @@ import { followTransfers } from './treasury-transfers'
 
 const rowsMax = 256
 const checkAtOnce = 4
-/** Later transfers are found by the scan of the treasury. */
+/** The scan of the treasury finds later transfers. */
 const watchMaxSeconds = 60n * 60n
-/** Past `validBefore`, in block time, for endpoints that differ. */
+/** Endpoints differ in their block time. */
 const marginSeconds = 60n
 
 /**
- * Checks failed takes whose authorization anyone can still submit, and settles those whose transfer
- * happened after all. Returns true if more may be due.
+ * Settles failed takes whose transfer happened after all: anyone can still submit their
+ * authorization. Returns true if more may be due.
  */
 export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
@@ -37,7 +37,6 @@ export async function watchOnce(context: Context, watchMs: number): Promise<bool
   return due.length === rowsMax
 }
 
-/** Omits takes whose state cannot be read. */
 async function usedAt(
   { node, contracts }: Context,
   takes: readonly Watched[],

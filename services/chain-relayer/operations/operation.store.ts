@@ -29,8 +29,8 @@ const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
 const withIds = built((db) => db.select().from(operations).where(isAmong))
 
 /**
- * Returns the last final block known to credit or repay this ref id; 0 if none. Older chain state
- * lacks the hold.
+ * Returns the last final block known to credit or repay this ref id. Older chain state lacks the
+ * hold.
  */
 export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   const rows = await db
@@ -71,7 +71,6 @@ export async function insertOperation(
   return rows.length === 1
 }
 
-/** Existing operations stay unchanged. */
 export async function insertOperations(tx: Tx, orders: readonly Order[]): Promise<void> {
   if (orders.length === 0) return
   const rows = orders.map((order) => ({
@@ -130,10 +129,10 @@ export const postponeOperation = (
     })
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
-/** The same table, for other operations of this wallet or cause. */
+/** Other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
-/** A decision waits while another of its kind on the wallet is assigned: lanes keep no order. */
+/** Lanes keep no order, so a decision waits while another of its kind on the wallet is assigned. */
 const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
   where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
   and other.state = 'assigned'))`
@@ -176,9 +175,8 @@ export async function countRepeat(tx: Tx, id: string) {
 const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
- * Returns due operations: those that race the end of a hold, then freezes, then the oldest. A
- * revocation waits while the credit or repayment it revokes is open. While relaying is paused,
- * returns only `goesOn` kinds.
+ * Operations that race the end of a hold come first, then freezes, then the oldest. A revocation
+ * waits while the credit or repayment it revokes is open. A pause leaves only what `goesOn`.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -206,7 +204,6 @@ const due = prepared((db) =>
     .prepare('due'),
 )
 
-/** Due or not. */
 export const isAnyWaiting = async (db: Db): Promise<boolean> =>
   (await db.select({ id: operations.id }).from(operations).where(isWaiting).limit(1)).length > 0
 
@@ -224,12 +221,12 @@ export async function newestRevision(
   return BigInt(rows[0]!.newest)
 }
 
-/** A failed take whose authorization can still be used. */
+/** Its authorization can still be used. */
 export type Watched = Extract<Operation, { kind: 'take' }>
 
 /**
- * Claims the failed takes due for a check by setting when they are due again, so that instances
- * share the work and the claims of a dead one expire.
+ * Sets when the claimed takes are due again, so that instances share the work and the claims of a
+ * dead one expire.
  */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
@@ -281,7 +278,7 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
 export const countWatched = (db: Db): Promise<number> =>
   db.$count(operations, isNotNull(operations.watchAt))
 
-/** By order time: a postponement is no progress. */
+/** Ordered by order time: a postponement is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
   const awaited = isOpen(operations)

@@ -4,10 +4,10 @@ import { addressColumn, amountColumn, at, timestamps } from '#platform/db/column
 import { schema } from '../schema.store'
 import type { OperationKind, OperationState, Task } from './operation'
 
-/** Literals, because a parameter would keep Postgres from using the index. */
+/** A parameter would keep Postgres from using the index. */
 export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
-/** One row per order, never deleted, so that repeats of a cause are recognised. */
+/** Rows are never deleted, so that repeats of a cause are recognised. */
 export const operations = schema.table(
   'operation',
   {
@@ -17,7 +17,6 @@ export const operations = schema.table(
     wallet: addressColumn('wallet').notNull(),
     payload: jsonb('payload').$type<Task['payload']>().notNull(),
     contentHash: text('content_hash').notNull(),
-    /** The HTTP request that caused it, for logs and announcements. */
     requestId: text('request_id'),
     revision: amountColumn('revision'),
     authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
@@ -26,16 +25,15 @@ export const operations = schema.table(
     /** The transaction that last carried it. */
     lane: addressColumn('lane'),
     nonce: integer('nonce'),
-    /** Attempts that failed for a temporary reason. */
     tries: integer('tries').notNull().default(0),
     notBefore: at('not_before').notNull().defaultNow(),
     txHash: text('tx_hash').$type<`0x${string}`>(),
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
-    /** Next check of a failed take for use of its authorization; null: never. */
+    /** Next check of a failed take's authorization. */
     watchAt: at('watch_at'),
-    /** How often the outcome was announced again, each time with a new message id. */
+    /** Each repeat is announced with a new message id. */
     repeats: integer('repeats').notNull().default(0),
     ...timestamps(),
   },

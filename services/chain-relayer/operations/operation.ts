@@ -17,7 +17,7 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
-  /** Unsolicited AUSD, by the transfer that brought it; `nonce` of its authorization, if any. */
+  /** `nonce` of the authorization that brought it, if any. */
   giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
 }
@@ -32,7 +32,7 @@ export type OperationState = (typeof operationStates)[number]
 export const lifecycle: Lifecycle<OperationState> = {
   // Ends without a transaction if a third party did it, it was superseded, or it would revert.
   waiting: ['assigned', 'settled', 'failed'],
-  // Waits again if a noop or a foreign transaction used its nonce, or it reverted, at finality.
+  // At finality, if a noop or a foreign transaction used its nonce, or it reverted.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
   // Only a take: anyone may still submit its authorization.
@@ -57,8 +57,8 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a third party may still submit the failed transfer. A send is not watched:
- * nothing is owed for it. A take stored without a nonce uses that of another payout.
+ * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send. A
+ * take stored without a nonce uses that of another payout.
  */
 export const mayHappenLate = (
   failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
@@ -67,8 +67,8 @@ export const mayHappenLate = (
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
- * What prevents a second execution. Nothing does for a drip, so it keeps its lane and nonce and is
- * resent only if its transaction reverted at finality.
+ * Nothing prevents a second drip, so it keeps its lane and nonce and is resent only if its
+ * transaction reverted at finality.
  */
 export const guards: {
   readonly [K in OperationKind]: 'ref' | 'authorization' | 'idempotent' | 'none'
@@ -98,10 +98,7 @@ export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
 export const isBatchable = (kind: OperationKind): boolean =>
   (batchable as readonly OperationKind[]).includes(kind)
 
-/**
- * These race the end of a hold: they go first, and are examined even in a batch, because they may
- * be too late.
- */
+/** These go first, and are examined even in a batch, because the hold may end. */
 export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
 /** Only the newest decision about a wallet counts. */
 export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
@@ -121,17 +118,15 @@ export const goesOn = [
   'repay',
 ] as const satisfies readonly OperationKind[]
 
-/** Who pays the AUSD. */
 export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
-/** Returns true if the wallet's balance or code can make the operation revert. */
+/** The wallet's balance or code can make the operation revert. */
 export const isUpToWallet = (kind: OperationKind): boolean =>
   payerOf(kind) === 'user' || kind === 'drip'
 
 export const leftMinSeconds = 60n
 
-/** Returns true if the transfer may expire before it is in a block. */
 export const lapsesSoon = (
   { validBefore }: Pick<AuthorizationTerms, 'validBefore'>,
   nowSeconds: bigint,
@@ -140,14 +135,13 @@ export const lapsesSoon = (
 /** One operation per (kind, cause), permanently. */
 export type Order = Task & {
   readonly id: string
-  /** The business id of the order, repeated in the outcome. */
+  /** The business id, repeated in the outcome. */
   readonly cause: string
   readonly wallet: `0x${string}`
   /** The same cause with another hash is an error, not a repeat. */
   readonly contentHash: string
-  /** Set where orders of several requests are stored together. */
   readonly requestId?: string | null
-  /** Numbers the verify or freeze decisions about one wallet. */
+  /** Numbers the verify or freeze decisions about a wallet. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
   /** AUSD (10⁻⁶) that will leave the wallet. */

@@ -21,10 +21,10 @@ import {
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
-// A command becomes one operation. Its outcome is announced in the commit that ends it, and again
-// for each repeat of the command.
+// An outcome is announced in the commit that ends the operation, and again for each repeat of the
+// command.
 
-/** They make no chain calls; the rounds do. */
+/** The handlers make no chain calls; the rounds do. */
 export const reactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
   ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
@@ -79,8 +79,8 @@ type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
 type Where = Pick<PlaceOnChain, 'txHash' | 'blockNumber'>
 
 /**
- * Settles a waiting operation that a third party executed, or that needs no transaction (`place` is
- * null). Returns false if it no longer waits.
+ * A third party executed the operation, or it needs no transaction (`place` is null). Returns false
+ * if it no longer waits.
  */
 export const settle = async (
   tx: Tx,
@@ -118,8 +118,8 @@ async function settleFrom(
 }
 
 /**
- * Settles a failed operation whose authorization a third party used; the failure reason stays.
- * Returns false if it was already settled.
+ * A third party used the authorization of a failed operation, whose reason stays. Returns false if
+ * it was already settled.
  */
 export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain): Promise<boolean> {
   const set = { ...place, watchAt: null }

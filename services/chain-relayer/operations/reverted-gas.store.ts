@@ -15,7 +15,7 @@ import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.table'
 
-/** Gas paid for a wallet's transfers, at finality. */
+/** Paid for a wallet's transfers, at finality. */
 export const burnt = schema.table(
   'burnt',
   {
@@ -35,7 +35,6 @@ export const burnt = schema.table(
 export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
   tx.insert(burnt).values([...rows])
 
-/** `pausedSince`: since when relaying is paused. */
 export type Burnt = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null

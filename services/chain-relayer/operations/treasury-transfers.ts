@@ -4,16 +4,15 @@ import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
 import { settleLate } from './order'
 
-// Anyone can submit the signed authorization of a failed take at any time. Scanning the treasury's
-// `Transfer` events, one query per interval, finds every late transfer, however many takes have
-// failed.
+// Anyone can submit the signed authorization of a failed take at any time. One query per interval
+// for the treasury's `Transfer` events finds every late transfer, however many takes have failed.
 
-/** Blocks read twice: a lagging endpoint returns no logs for blocks it does not have. */
+/** Reads these blocks twice: a lagging endpoint returns no logs for blocks it does not have. */
 const againBlocks = 60n
 
 /**
- * Settles failed takes among the next finalized transfers; returns true if more blocks remain.
- * Starts at the current head: the watch of their row found older transfers.
+ * Returns true if more blocks remain. Starts at the current head: the watch of a take's row found
+ * older transfers.
  */
 export async function followTransfers(context: Context): Promise<boolean> {
   const { database, node } = context

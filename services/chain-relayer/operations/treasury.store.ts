@@ -2,12 +2,12 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#platform/db/open'
 import { isOpen, operations } from './operation.table'
 
-/** Spelled as in the index, so that Postgres uses it. */
+/** Postgres uses the index only for this spelling. */
 const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'giveback')`
 
 /**
- * Returns the newest block in which AUSD is known to have left the treasury; 0 if none. Older chain
- * state overstates the balance.
+ * Returns the newest block in which AUSD is known to have left the treasury. Older chain state
+ * overstates the balance.
  */
 export async function newestSpending(db: Db): Promise<bigint> {
   const rows = await db
@@ -17,7 +17,7 @@ export async function newestSpending(db: Db): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** Sums the credits and repayments (10⁻⁶ AUSD) that the state at `blockNumber` lacks. */
+/** Sums 10⁻⁶ AUSD that the state at `blockNumber` lacks. */
 export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint> {
   const rows = await db
     .select({

@@ -5,10 +5,10 @@ import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
-/** So that concurrent transactions do not spend the same AUSD twice. */
+/** Keeps concurrent transactions from spending the same AUSD twice. */
 export const lockWallet = (tx: Tx, wallet: Hex) => lockWallets(tx, [wallet])
 
-/** Always in the same order, to avoid deadlocks. */
+/** Locks in a fixed order to avoid deadlocks. */
 export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
   tx.execute(sql`select pg_advisory_xact_lock(word) from (
     select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
@@ -38,7 +38,6 @@ export async function leavingMicro(
   return new Map(rows.map(({ wallet, leaving }) => [wallet, BigInt(leaving)]))
 }
 
-/** Oldest first. */
 export const findLeaving = (
   db: Db,
   wallet: Hex,
@@ -61,7 +60,7 @@ export const findLeaving = (
     .orderBy(operations.createdAt)
     .limit(countMax)
 
-/** Takes that are open or were stored in the last hour. */
+/** Returns takes that are open or were stored in the last hour. */
 export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
   const rows = await db
     .select({ nonce: operations.authorizationNonce })
@@ -76,7 +75,7 @@ export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
   return rows.flatMap(({ nonce }) => nonce ?? [])
 }
 
-/** Transfers of this UTC day that the wallet's code had accepted and then refused. */
+/** Counts today's transfers (UTC) that the wallet's code had accepted and then refused. */
 export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
   const { kind, state, reason, createdAt } = operations
   const rows = await db
@@ -120,7 +119,6 @@ export async function unseenMicro(
   return new Map(rows.map(({ wallet, unseen }) => [wallet, BigInt(unseen)]))
 }
 
-/** Returns the ids of orders whose authorization a take already uses. */
 export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<string>> {
   const rows = await db
     .select({ wallet: operations.wallet, nonce: operations.authorizationNonce })
@@ -149,7 +147,7 @@ export const findTake = async (
   return rows[0] as Extract<Operation, { kind: 'take' }> | undefined
 }
 
-/** By authorization nonce or, without one, by transaction. */
+/** Finds by authorization nonce or, without one, by transaction. */
 export const findTakesBy = (
   db: Db,
   { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },

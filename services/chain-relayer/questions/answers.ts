@@ -86,7 +86,6 @@ export const answersOf = (
   handler(questions.ChainItem, async (asked) => ok({ item: await readItem(context, asked) })),
 ]
 
-/** Refuses if the chain cannot be read; rethrows other errors. */
 async function unlessUnreadable<T>(
   { log }: Context,
   work: () => Promise<Answer<T>>,
@@ -101,9 +100,8 @@ async function unlessUnreadable<T>(
 }
 
 /**
- * Returns a lookup of the last read balances, null before the first reading. It starts the next
- * reading and does not wait for it: figures are due within 150 ms, which a public endpoint alone
- * may take.
+ * Starts a reading and returns the last one without waiting: figures are due within 150 ms, which a
+ * public endpoint alone may take.
  */
 function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
   const known = new Map<Hex, bigint>()
@@ -121,7 +119,6 @@ function openBalances({ reader }: Context['node']): (address: Hex) => bigint | n
   }
 }
 
-/** Figures for `nats micro stats --json`, from the rows rather than from counters. */
 export const statsOf = ({ database, node, settings }: Context) => {
   const balanceOf = openBalances(node)
   return async () => {
@@ -149,8 +146,8 @@ export const statsOf = ({ database, node, settings }: Context) => {
 }
 
 /**
- * Reads the facts about a signer, and the nonces of the takes that they reflect. Reads again, twice
- * at most, if a take was stored meanwhile; after that it is counted twice rather than not at all.
+ * Reads again, twice at most, if a take was stored meanwhile; after that it is counted twice rather
+ * than not at all.
  */
 async function factsAndTakes(context: Context, signed: GivenAuthorization) {
   const from = signed.from.toLowerCase() as Hex

@@ -16,7 +16,6 @@ export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figur
 
 const weiPerGwei = 1_000_000_000n
 
-/** Lanes are labelled by index. */
 const readingsOf =
   ({ oldestAlarmMs }: { oldestAlarmMs: number }) =>
   ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Reading[] => [

@@ -5,8 +5,8 @@ type Waiting<I, O> = {
 }
 
 /**
- * Batches concurrent requests: those arriving while a batch runs form the next one. If a batch
- * fails, its items are retried one by one. `work` returns results in the order of its items.
+ * Requests arriving while a batch runs form the next one. If a batch fails, its items are retried
+ * one by one. `work` returns results in the order of its items.
  */
 export function together<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

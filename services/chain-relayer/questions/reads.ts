@@ -13,7 +13,7 @@ import { decodeReads, encodeReads, type Pool, type WalletRead } from './account-
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
-/** More would exceed the gas of public endpoints and 16 KiB of call data. */
+/** Limited by the gas of public endpoints and 16 KiB of call data. */
 const walletsMax = 80
 
 /** Behind one address may be several nodes, some a block or two behind. */
@@ -21,8 +21,8 @@ const triesMax = 5
 const triesRestMs = 100
 
 /**
- * Reads wallets at one block, never older than that of an earlier answer: what a user has seen does
- * not go back. Throws if every try meets an older block.
+ * What a user has seen does not go back: the block is never older than that of an earlier answer.
+ * Throws if every try meets an older block.
  */
 async function readSome(
   { reader, contracts, newest }: Reading,
@@ -83,7 +83,6 @@ const shown = (
   blockTime: String(blockTime),
 })
 
-/** Its number follows those of the closed ones. */
 const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): Account['cycle'] =>
   openedAt === 0n
     ? null
@@ -94,7 +93,7 @@ const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): A
         defaultsAt: String(defaultsAt),
       }
 
-/** How long a request waits for the previous call, which may hang. */
+/** The previous call may hang. */
 const patienceMs = 150
 
 /** Requests arriving during a call share the next one, so no answer is older than its request. */

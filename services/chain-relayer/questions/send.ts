@@ -29,10 +29,10 @@ export type SignerFacts = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly signatureValid: boolean
-  /** The wallet's code too often refused transfers today that it had accepted. */
+  /** The wallet's code too often refused transfers that it had accepted. */
   readonly isDistrusted: boolean
   readonly nonceUsed: boolean
-  /** AUSD balance (10⁻⁶) less open operations. */
+  /** Balance (10⁻⁶) less open operations. */
   readonly freeMicro: bigint
 }
 
@@ -55,10 +55,9 @@ type Words = {
   signed: GivenAuthorization
 }
 
-/** In 10⁻⁶ AUSD; below it the gas would be worth more. */
+/** In 10⁻⁶ AUSD; the gas of a smaller send would be worth more. */
 const sendMinMicro = 10_000n
 
-/** Checked in order, without a chain call. */
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
   ['to_zero', ({ signed }) => same(signed.to, zero)],
@@ -76,10 +75,7 @@ const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
 export const refusalOfWords = (words: Words): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
-/**
- * The signature comes first, so that a forger learns nothing about the wallet, and a freeze before
- * the balance.
- */
+/** The signature comes first, so that a forger learns nothing about the wallet. */
 export function refusalOfSigner(
   facts: SignerFacts,
   signed: GivenAuthorization,
@@ -145,9 +141,8 @@ const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: 
 const inFlightMax = 50
 
 /**
- * Reads balance and authorizations at one block. A mined transfer has left the balance but stays
- * open until final; counted twice, it would hide AUSD. Used only for a wallet that would otherwise
- * be refused.
+ * A mined transfer has left the balance but stays open until final; counted twice, it would hide
+ * AUSD. So both are read at one block, for a wallet that would otherwise be refused.
  */
 async function holdingOf(
   { database, node, contracts }: Context,
@@ -178,7 +173,7 @@ const readDeadlineMs = 1_500
 
 type Sent = { sendId: string; ausd: string; to: string }
 
-/** Relays a transfer once per (from, nonce); a repeat gets the first answer. */
+/** Relays once per (from, nonce); a repeat gets the first answer. */
 export async function createSend(
   context: Context,
   wallet: string,
@@ -193,7 +188,7 @@ export async function createSend(
   const sendId = sendIdOf(signed)
   const sent = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   const order = { ...sent, requestId: requestId() ?? null }
-  // The owner is checked first, so that a caller cannot learn about another wallet's sends.
+  // Comes first, so that a caller cannot learn about another wallet's sends.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
   const { find, store } = sharedBy(context)
   const known = await within(find(order.id), readDeadlineMs, 'the database')
@@ -203,8 +198,7 @@ export async function createSend(
   const facts = await signerFacts(context, signed)
   const refused = refusalOfSend(words, facts)
   if (refused) {
-    // A concurrent duplicate may have been stored first; its used nonce is then no reason to
-    // refuse.
+    // A concurrent duplicate may have been stored first and used the nonce.
     const meanwhile = await find(order.id)
     return meanwhile ? answerAgain(order, meanwhile) : refuse(refused)
   }
@@ -222,7 +216,7 @@ type Wanted = Holding & {
 
 const storedAtOnce = 64
 
-/** Queries that concurrent sends of this process share. */
+/** Concurrent sends share these queries. */
 function openShared(database: Context['database']) {
   const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
     together(async (items: readonly I[]) => {
@@ -253,7 +247,7 @@ function sharedBy({ database }: Pick<Context, 'database'>) {
   return known
 }
 
-/** In order: each send may use only the AUSD that earlier ones leave. */
+/** Each send may use only the AUSD that earlier ones leave. */
 async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>[]> {
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]

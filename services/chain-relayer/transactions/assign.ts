@@ -24,7 +24,7 @@ type Batch = Fit & {
   purpose: TransactionPurpose
 }
 
-/** Signs and stores each transaction in one commit; returns their number. */
+/** Returns the number of transactions stored. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const sound = held.filter((lane) => lane.sound)
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
@@ -86,8 +86,8 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
 }
 
 /**
- * Returns true if the lane's oldest transaction is overdue. A new one would wait behind it; another
- * lane, or this one later, sends it sooner.
+ * A new transaction would wait behind an overdue one; another lane, or this one later, sends it
+ * sooner.
  */
 async function isStuck(
   { clock, settings, node }: Context,
@@ -98,7 +98,7 @@ async function isStuck(
   return count <= oldest.nonce
 }
 
-/** Returns how many operations are worth examining; 0 while every lane is at its bid limit. */
+/** Returns 0 while every lane is at its bid limit. */
 function roomAmong(
   lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
   leastBidWei: bigint,
@@ -113,11 +113,10 @@ class LostRace extends Error {
 }
 class LostLane extends LostRace {}
 
-/** A lost lane is not used again in this round. */
 type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
- * Stores nonce, signature, transaction and operations in one commit; only stored bytes are ever
+ * One commit stores nonce, signature, transaction and operations; only stored bytes are ever
  * broadcast. Omits transfers that their wallets could not pay.
  */
 async function assign(
@@ -194,7 +193,6 @@ async function holdAll(context: Context, operations: readonly Operation[], refus
     await context.database.run((db) => postponeOperation(db, id, 0, 1))
 }
 
-/** Returns true if the policy, apart from daily limits, allows the operation. */
 function mayShare({ policy, contracts }: Context, operation: Operation): boolean {
   if (!isBatchable(operation.kind)) return true
   try {
@@ -208,7 +206,6 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 
 const examineAtOnce = 8
 
-/** Most urgent first. */
 async function batchesOf(
   context: Context,
   due: readonly Operation[],

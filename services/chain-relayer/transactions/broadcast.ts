@@ -21,24 +21,22 @@ import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
 import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 
-// Stored bytes are sent any number of times; a transaction that is not mined gets another attempt
-// at the same nonce. Neither frees a nonce.
+// Stored bytes may be sent any number of times; a transaction that is not mined gets another
+// attempt at the same nonce. Neither frees a nonce.
 
-/** After an unknown outcome the request was most likely lost. */
+/** The request was most likely lost. */
 const soonMs = 1_000
-/** Minimum interval between fee bumps that a node requests. */
 const raiseEveryMs = 1_000
-/** Per nonce; alarms are raised long before. */
+/** Alarms are raised long before. */
 const attemptsMax = 40
-/** Alarm when the chain head has not advanced for this long. */
 const haltedMs = 30_000
-/** This long after `validBefore` a transfer is sure to revert, so a cheaper noop replaces it. */
+/** A transfer is then sure to revert, so a cheaper noop replaces it. */
 const lapsedMs = 30_000
 /** Nodes queue later nonces, so a lane need not wait for each. */
 const sendAtOnce = 16
 /**
- * Per lane and round: sending a thousand at once would take longer than the lease, for every
- * instance that takes the lane over.
+ * Sending a thousand at once would take longer than the lease, for every instance that takes the
+ * lane over.
  */
 const sendsMax = 64
 

@@ -10,14 +10,12 @@ import { type RoundTerms, runsOut } from './preflight'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
 // Any sender may submit an authorization, so transfers of plain accounts share a transaction and a
-// simulation, which returns the outcome of each and the wallets' balances. One that would fail is
-// examined alone.
+// simulation. One that would fail is examined alone.
 
 export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }
 
 const examineAtOnce = 4
 
-/** The caller examines all other operations alone. */
 export async function bundlesOf(
   context: Context,
   due: readonly Operation[],
@@ -38,17 +36,16 @@ export async function bundlesOf(
   return bundles.filter(({ operations }) => operations.length > 0)
 }
 
-/** Transfers that never failed and run no user-controlled code. */
+/** The transfer has never failed and runs no user-controlled code. */
 const mayShare = async (context: Context, operation: Operation, { newest }: RoundTerms) =>
   isSigned(operation) &&
   operation.tries === 0 &&
   !runsOut(context, operation, newest) &&
   !(await runsForeignCode(context, operation))
 
-/** On top of the transfers; more than a read costs. */
+/** More than a read costs. */
 const readGas = 60_000n
 
-/** Returns no transfers if the simulation fails. */
 async function simulate(
   context: Context,
   group: readonly SignedOperation[],

@@ -5,13 +5,12 @@ import type { ChainReceipt, Node } from '../chain/node'
 // Monad charges the gas limit and reports it as `gasUsed`; if a receipt lacks that field, the limit
 // is used.
 
-/** Fees in wei per gas. */
+/** In wei per gas. */
 type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
-/** Null if the endpoint omitted it. */
+/** An endpoint may omit these. */
 type Bare = { readonly gasUsed: bigint | null; readonly effectiveGasPrice: bigint | null }
 
-/** In wei. */
 export async function paidFor(node: Node, receipt: ChainReceipt, bid: Bid): Promise<bigint> {
   const { gasUsed, effectiveGasPrice }: Bare = receipt
   const priceWei = effectiveGasPrice ?? (await priceOf(node, receipt, bid))
@@ -24,10 +23,7 @@ async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid
   return askedWei < bid.maxFeeWei ? askedWei : bid.maxFeeWei
 }
 
-/**
- * Returns the gas and value, in wei, that a foreign transaction took; undefined while the endpoint
- * lacks its receipt.
- */
+/** In wei; returns undefined while the endpoint lacks the receipt. */
 export async function costOf(
   node: Node,
   lane: Hex,

@@ -31,20 +31,17 @@ import { costOf, paidFor } from './cost'
 import { chargeGas } from './funding'
 import { doneIn, runsForeignCode } from './transaction'
 
-// Concluding finds the final attempt of a transaction and ends its operations. It frees no nonce.
-
 const concludeAtOnce = 8
-/** A transaction of this age whose nonce is used but which has no receipt raises an alarm. */
+/** Alarm if the nonce is used and no receipt is found by this age. */
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
-/** Each lane costs a call, and rounds come with every block. */
 const lanesPerRound = 2
 
 /**
  * Requests the receipts of the nonces used at the finalized block; transactions without proof stay
- * open. Lanes take turns, and a concluded one is counted again after the next block. Returns the
- * number of transactions checked.
+ * open. Lanes take turns: each costs a call, and rounds come with every block. Returns the number
+ * of transactions checked.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { counted } = context.memory
@@ -92,13 +89,11 @@ async function concludeLane(
   const concludeThis = (transaction: OpenTransaction) =>
     concludeOne(context, { transaction, head, epoch })
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
-  // Transactions without a receipt are requested again in the next round.
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
   if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
   return tried
 }
 
-/** `epoch`: of the lane's lease. */
 type Mined = {
   readonly transaction: OpenTransaction
   readonly head: Head
@@ -132,10 +127,7 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   return true
 }
 
-/**
- * Returns true if this process still holds the lane and no attempt used the nonce. After a stall,
- * another instance may hold the lane and have signed a new attempt.
- */
+/** After a stall, another instance may hold the lane and have signed a new attempt. */
 async function isUsedByAnother(
   tx: Tx,
   { holder }: Context,
@@ -147,7 +139,7 @@ async function isUsedByAnother(
   return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
 }
 
-/** At intervals, as the search takes many calls. */
+/** Takes many calls, so it runs at intervals. */
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
   const key = `${lane}:${nonce}`
@@ -165,10 +157,7 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
   }
 }
 
-/**
- * A receipt is final only if its block is the finalized one or an ancestor: an endpoint may still
- * serve receipts of a discarded block.
- */
+/** An endpoint may still serve receipts of a discarded block. */
 async function finalReceipt(
   context: Context,
   attempts: readonly Attempt[],
@@ -182,13 +171,10 @@ async function finalReceipt(
   return undefined
 }
 
-/** Blocks followed by their hashes from the finalized one; older ones are compared by number. */
+/** Older blocks are compared by number. */
 const ancestorsMax = 256n
 
-/**
- * Returns true if the block is `head` or its ancestor. The blocks between are read at once, and
- * each must name the one before as its parent; throws otherwise.
- */
+/** Reads the blocks between at once; each must name the one before as its parent, or it throws. */
 async function isFinal(
   { node, memory: { ancestors } }: Context,
   block: { readonly blockNumber: bigint; readonly blockHash: Hex },
@@ -223,7 +209,7 @@ async function isFinal(
 const numbersFrom = (first: bigint, last: bigint): bigint[] =>
   Array.from({ length: Math.max(0, Number(first - last) + 1) }, (_, step) => first - BigInt(step))
 
-/** Retry delay of a reverted drip, during which the lane has to be funded. */
+/** In this time the lane has to be funded. */
 const dripRestMs = 15_000
 
 type Ending = 'settled' | 'failed' | 'waiting'
@@ -309,9 +295,8 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
- * The operation waits to be examined again; a drip waits longer, because Monad reverts transfers
- * out of a lane's reserve. It fails if user-controlled code made it revert, or if it reverted too
- * often.
+ * A drip waits longer, because Monad reverts transfers out of a lane's reserve. The operation fails
+ * if user-controlled code made it revert, or if it reverted too often.
  */
 async function endUndone(
   tx: Tx,

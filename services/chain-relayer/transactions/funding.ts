@@ -11,7 +11,7 @@ import { atLeast, atMost } from './transaction'
 
 // A wallet may sign many transfers of one balance. Each passes its simulation, but only the first
 // succeeds and the others revert at our cost. So an operation gets a nonce only if its wallet
-// covers it together with everything in flight; otherwise it waits for finality.
+// covers it together with everything in flight.
 
 /** AUSD balances (10⁻⁶) at one block. */
 export type Funds = {
@@ -19,7 +19,7 @@ export type Funds = {
   readonly blockNumber: bigint
 }
 
-/** At the newest block; undefined if the wallet pays nothing. */
+/** At the newest block. */
 export async function fundsFor(
   context: Context,
   { wallet, leavesMicro }: Operation,
@@ -30,11 +30,10 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// Users pay no gas for sends and cash-outs, reverted or not. Their gas counts against a daily
-// budget of the wallet, and no more are in flight than it could pay; one is always allowed, so that
-// every wallet makes progress. The return of a refused cash-out is counted and never refused.
+// Users pay no gas for sends and cash-outs, reverted or not. It counts against a daily budget of
+// the wallet, and no more transfers are in flight than that could pay; one is always allowed, so
+// that every wallet makes progress. The return of a refused cash-out is counted and never refused.
 
-/** `later`: after those in flight are final. */
 export function budgetFor(wei: {
   readonly budget: bigint
   readonly burnt: bigint
@@ -48,10 +47,7 @@ export function budgetFor(wei: {
 
 export type Cover = ReturnType<typeof budgetFor>
 
-/**
- * Decides for each operation, in order. Locks the wallets until the transaction ends, so instances
- * take turns.
- */
+/** Locks the wallets until the transaction ends, so instances take turns. */
 export async function coverOf(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
@@ -86,10 +82,7 @@ export async function coverOf(
   return covers
 }
 
-/**
- * Charges a transaction's gas to the wallets that caused it, an equal part per operation. Returns
- * the wallets whose budget this exhausted.
- */
+/** Each operation bears an equal part. Returns the wallets whose budget this exhausted. */
 export async function chargeGas(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
@@ -128,7 +121,6 @@ export async function chargeGas(
 export const costWei = (call: Pick<CallToSign, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
 
-/** By the most expensive attempt of each. */
 export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
   open.reduce((sum, { valueWei, attempts }) => {
     const costs = attempts.map((attempt) => costWei({ valueWei, gas: attempt.gas }, attempt))
@@ -147,7 +139,6 @@ export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {
   return gas * atMost(askedWei, fees.maxFeeWei)
 }
 
-/** What a lane may still bid on top of its open transactions, in wei. */
 export function bidRoomWei(
   balanceWei: bigint,
   open: readonly OpenTransaction[],

@@ -24,9 +24,8 @@ import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
 
 export type Fit = {
   readonly call: CallToSign
-  /** For takes and sends. */
   readonly funds?: Funds | undefined
-  /** The lane that must send it; omitted: any lane. */
+  /** Omitted: any lane. */
   readonly only?: `0x${string}` | undefined
 }
 
@@ -37,13 +36,13 @@ export type RoundTerms = {
 }
 
 const waitMs = 15_000
-/** The search makes the operation due at once when it ends. */
+/** The end of the search makes the operation due at once. */
 const searchedMs = 5_000
-/** While the newest and the finalized state disagree. */
+/** The newest and the finalized state disagree. */
 export const unsettledMs = 500
 
 /**
- * Examines an operation before it gets a nonce, because a revert costs the whole gas limit. Returns
+ * A revert costs the whole gas limit, so an operation is examined before it gets a nonce. Returns
  * undefined if it ended here or must wait. Throws `PolicyRefused`, before any simulation, if no key
  * would sign it.
  */
@@ -87,7 +86,7 @@ export async function examine(
   return undefined
 }
 
-/** Too soon to be sent, by our clock or the chain's. */
+/** By our clock or the chain's. */
 export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
@@ -105,7 +104,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
-/** At finality; `until` is the end when the order was given. */
+/** `until` is the end of the hold when the order was given. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
   const [, , , , endsAt] = await node.reader.readContract({
@@ -129,9 +128,9 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * Simulates with the same sender, gas and fees, all of which a contract can see. A refusal counts
- * only if the finalized state refuses for the same reason. If the simulation itself fails, the call
- * is sent, since a revert only costs gas; one that runs user-controlled code waits.
+ * A contract can see sender, gas and fees, so the simulation uses the same. A refusal counts only
+ * if the finalized state refuses for the same reason. If the simulation itself fails, the call is
+ * sent, since a revert only costs gas; one that runs user-controlled code waits.
  */
 async function foresee(
   context: Context,
@@ -158,7 +157,7 @@ async function foresee(
   }
 }
 
-/** The endpoint lags behind the block of the payment, so it cannot see its hold. */
+/** The endpoint lags behind the payment, so it cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
   if (!('refId' in payload)) return false
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
@@ -193,8 +192,8 @@ async function waitOrEnd(
 const heldMs = 5 * 60_000
 
 /**
- * Above a limit the operation waits until an operator raises it or ends the operation, or until the
- * next day; one never allowed fails.
+ * Above a limit the operation waits until the next day or until an operator raises the limit or
+ * ends the operation.
  */
 export async function holdRefused(
   context: Context,
@@ -211,10 +210,7 @@ export async function holdRefused(
   await context.database.run((db) => postponeOperation(db, id, heldMs, 0, 'policy_refused'))
 }
 
-/**
- * Determines from finalized blocks whether an authorization was used, cancelled or has expired. A
- * transfer submitted by a third party counts as done.
- */
+/** Decides from finalized blocks. A transfer submitted by a third party counts as done. */
 async function lookUp(context: Context, operation: Operation): Promise<void> {
   const postpone = (ms: number) =>
     context.database.run((db) => postponeOperation(db, operation.id, ms, 0))

@@ -28,7 +28,6 @@ import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
 import { givebackNonce } from '../unsolicited-deposits/return'
 
-/** `foreign` is the result of `runsForeignCode`. */
 export async function callOf(
   context: Context,
   operation: Operation,
@@ -70,7 +69,7 @@ const signedByKey = (authorization: GivenAuthorization): GivenAuthorization => (
 const transferGas = (byContract: boolean) =>
   byContract ? gasLimits.transferWithAuthorizationFromContract : gasLimits.transferWithAuthorization
 
-/** Returns true if user-controlled code decides whether the transaction reverts. */
+/** User-controlled code decides whether the transaction reverts. */
 export const runsForeignCode = async (
   { contracts }: Pick<Context, 'contracts'>,
   operation: Operation,
@@ -91,16 +90,12 @@ async function returnCall(
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
-/** Refunds of failed cash-outs and of unsolicited AUSD. */
 type Owed = 'return' | 'giveback'
 
 /** Afterwards a return is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
-/**
- * Returns the final take that a return gives back. An authorization belongs to one take and a take
- * to one return, by the keys of their rows.
- */
+/** An authorization belongs to one take and a take to one return, by the keys of their rows. */
 async function finalTakeOf(
   context: Context,
   { payload: { payoutId } }: Extract<Operation, { kind: 'return' }>,
@@ -115,11 +110,10 @@ async function finalTakeOf(
   return { payoutId, moved: authorization, ageSeconds: head.timestamp - timestamp }
 }
 
-/** Unix seconds; the chain's if it is ahead, since the token judges by it. */
+/** In unix seconds; the chain's time if it is ahead, since the token judges by it. */
 const nowOf = ({ clock, memory }: Context): number =>
   Math.max(toUnixSeconds(clock()), Number(memory.look?.newest.timestamp ?? 0))
 
-/** Undefined for kinds that transfer by no authorization. */
 export function transferTerms(
   context: Context,
   operation: Operation,
@@ -142,10 +136,7 @@ const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallT
   ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
 })
 
-/**
- * The overload with a `bytes` signature, which also accepts contract signatures; viem would search
- * for it on every call.
- */
+/** Also accepts contract signatures; viem would search for this overload on every call. */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
     item.type === 'function' &&
@@ -174,12 +165,10 @@ const transferData = (signed: GivenAuthorization): Hex => {
   })
 }
 
-/** A transfer signed by a wallet, which anyone may submit. */
 export type SignedOperation = Operation & { kind: 'take' | 'send' }
 export const isSigned = (operation: Operation): operation is SignedOperation =>
   operation.kind === 'take' || operation.kind === 'send'
 
-/** One that reverts does not stop the others. */
 export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   target: ausd,
   allowFailure: true,
@@ -240,7 +229,6 @@ function lineData(task: Line): Hex {
   }
 }
 
-/** Operations that failed once, and a single one left over, go alone. */
 export function batched<O extends { readonly kind: OperationKind; readonly tries: number }>(
   operations: readonly O[],
   batchMax: number,
@@ -257,13 +245,11 @@ export function batched<O extends { readonly kind: OperationKind; readonly tries
   return { together, alone }
 }
 
-/** An operation that reverts does not affect the others. */
 export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): CallToSign {
   const data = encodeLine('many', [tasks.map(opOf)])
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
-/** Checks whether an operation took effect in a mined, successful transaction. */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
   { to }: { readonly to: Hex },
@@ -277,10 +263,7 @@ export function doneIn(
   return (_operation, position) => !failures.has(position)
 }
 
-/**
- * Returns revert data by position in `many`. All others took effect, now or earlier
- * (`AlreadyApplied`).
- */
+/** All other operations of `many` took effect, now or earlier (`AlreadyApplied`). */
 function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
   const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
   if (own.length === 0) return new Map() // Saves viem hashing every event of the contract.
@@ -319,11 +302,11 @@ function amountOf(task: BatchableTask): string {
   return task.kind === 'revoke' ? (task.payload.left ?? '0') : task.payload.ausd
 }
 
-/** Limited to 64 bits so that it always encodes; the contract clamps it further. */
+/** 64 bits always encode; the contract clamps the time further. */
 const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax : BigInt(seconds))
 const timeMax = 2n ** 64n - 1n
 
-/** Zero value from the lane to itself: only uses the nonce. */
+/** Only uses the nonce: zero value from the lane to itself. */
 export const noopCall = (lane: `0x${string}`): CallToSign => ({
   to: lane,
   data: '0x',
@@ -348,10 +331,7 @@ export const feesFor = (baseFeeWei: bigint): Fees => ({
   priorityWei,
 })
 
-/**
- * 25 % more on both (nodes other than Monad require at least 10 %), no less than a first attempt
- * would pay now.
- */
+/** Raises both by 25 % (nodes other than Monad require at least 10 %). */
 export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   const capWei = atLeast(baseFeeWei * capOver, floorWei * 4n)
   const fresh = feesFor(baseFeeWei)
@@ -368,10 +348,9 @@ function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
 export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
 export const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
 
-/** By 50 % per failed try. */
 export const raisedGas = (gas: bigint, tries: number): bigint => {
   const raisedBy = gas + (gas * BigInt(Math.min(tries, 6))) / 2n
   return atMost(raisedBy, gasMax)
 }
-/** Maximum gas limit of one transaction on Monad. */
+/** Monad's limit per transaction. */
 export const gasMax = 30_000_000n

@@ -31,14 +31,12 @@ async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'i
   }
 }
 
-/** The token has used the nonce of this arrival's giveback. */
 async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
   const from = context.treasury.address
   const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
   return isUsedAt(context, terms, await context.node.finalizedHead())
 }
 
-/** Stores each operator request once; it is decided later. */
 export const answerGivebacks = (context: Context): Handler =>
   handler(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
     const asked = { txHash, logIndex, askedBy, reason }
@@ -65,8 +63,8 @@ export async function takeUpRequests(context: Context): Promise<number> {
 }
 
 /**
- * Decides a request once, even if several instances try. Locks the wallet, so that no take of the
- * same AUSD is accepted.
+ * Locks the wallet, so that no take of the same AUSD is accepted. Several instances may try; one
+ * decides.
  */
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)
@@ -101,10 +99,7 @@ async function refuse({ database, log }: Context, request: GivebackRequest, refu
   log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
 }
 
-/**
- * Verifies right before signing that the AUSD is still unexplained. `doubtful` raises an alarm and
- * is checked again.
- */
+/** Verifies right before signing that the AUSD is still unexplained. */
 export async function checkOwed(
   context: Context,
   { wallet, ausd, ...name }: PayloadOf<'giveback'>,

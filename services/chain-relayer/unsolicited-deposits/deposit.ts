@@ -8,7 +8,7 @@ import type { Arrival } from './return'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 
-/** `unsettled`: its block is not final or has changed, so retry. */
+/** `unsettled`: its block is not final or has changed. */
 export type DepositRead = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
 
 const absent = 'no final block contains this AUSD transfer to the treasury'
@@ -48,7 +48,6 @@ export function arrivalIn(
   return { arrival: { ...name, wallet: lower(from), ausdMicro, nonce } }
 }
 
-/** The event before the transfer tells why the credit line sent it. */
 const reasonOf = (eventName: string | undefined): string => {
   if (eventName === 'TopUpRevoked' || eventName === 'RepaymentRevoked')
     return 'the credit line sent it for a revocation'

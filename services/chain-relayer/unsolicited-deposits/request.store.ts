@@ -6,7 +6,7 @@ import { schema } from '../schema.store'
 
 export const requestStates = ['asked', 'ordered', 'refused'] as const
 
-/** Giveback requests of operators, never deleted. A refused request may be made again. */
+/** Rows are never deleted. A refused request may be made again. */
 export const requests = schema.table(
   'giveback_request',
   {
@@ -18,7 +18,6 @@ export const requests = schema.table(
     askedAt: at('asked_at').notNull().defaultNow(),
     state: text('state', { enum: requestStates }).notNull().default('asked'),
     refusal: text('refusal'),
-    /** Set once ordered. */
     operationId: text('operation_id'),
     decidedAt: at('decided_at'),
   },
@@ -49,7 +48,6 @@ export async function noteRequest(
   return (await tx.select().from(requests).where(isThis))[0]
 }
 
-/** Oldest first. */
 export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>
   db
     .select()

@@ -7,18 +7,16 @@ import type { OperationState } from '../operations/operation'
 // signed transfer was submitted before the cash-out was requested, which was then refused. An
 // operator requests its return.
 
-/** In a final block. */
 export type Arrival = TransferName & {
   readonly wallet: Hex
   readonly ausdMicro: bigint
-  /** Of the authorization that moved it; null for a plain transfer. */
+  /** Null for a plain transfer. */
   readonly nonce: Hex | null
 }
 
-/** The token refuses a second use of this nonce. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
-/** A take with the authorization of an arrival or, for a plain transfer, in its transaction. */
+/** Has the authorization of an arrival or, for a plain transfer, its transaction. */
 export type TakeFacts = {
   readonly payoutId: string
   readonly state: OperationState
@@ -27,14 +25,12 @@ export type TakeFacts = {
 
 export type ArrivalFacts = {
   readonly takes: readonly TakeFacts[]
-  /** One of our lanes signed the transaction. */
   readonly isOurs: boolean
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
-  /** The token has used the giveback's nonce; rows restored from a backup may lack it. */
+  /** According to the token; rows restored from a backup may lack the giveback. */
   readonly isSpent: boolean
 }
 
-/** Returns why an arrival is not given back, for the operator. */
 export function refusalOf(
   { takes, isOurs, giveback, isSpent }: ArrivalFacts,
   ausdMicro: bigint,
@@ -54,9 +50,6 @@ const reasons: { readonly [S in OperationState]: string } = {
   failed: 'it arrived late and is returned by',
 }
 
-/**
- * A transfer of exactly its amount settles a failed take late; if its nonce moved another amount,
- * it explains nothing.
- */
+/** A transfer of exactly its amount settles a failed take late; another amount explains nothing. */
 const explains = ({ state, valueMicro }: TakeFacts, ausdMicro: bigint): boolean =>
   state !== 'failed' || valueMicro === ausdMicro

@@ -11,13 +11,11 @@ export type Endpoint = {
   readonly finalized: () => number
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
-  /** Others have had newer finalized blocks for some time. */
   readonly isBehind: () => boolean
-  /** Returns its genesis hash; throws `RpcFault` if the chain or contract is another. */
+  /** Throws `RpcFault` if the chain or contract is another. */
   readonly identify: () => Promise<string>
-  /** Null if the finalized block is still the known one. */
+  /** Returns null if the finalized block is still the known one. */
   readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
-  /** Adapts the range to the result. */
   readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<LogSpan>
 }
 
@@ -71,7 +69,6 @@ export function openEndpoint(
   }
 }
 
-/** One endpoint is used until it fails or lags, then the next one not resting. */
 export type Endpoints = {
   readonly current: () => Endpoint
   readonly blame: (endpoint: Endpoint, fault: unknown) => void
@@ -106,7 +103,7 @@ export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints
 
 export type Range = {
   readonly blocks: number
-  /** Learned limit, dropped at `capUntilMs`, as it may have been temporary. */
+  /** Dropped at `capUntilMs`, as it may have been temporary. */
   readonly cap: number
   readonly capUntilMs: number
   readonly max: number
@@ -116,7 +113,7 @@ const capHoldsMs = 60_000
 /** Larger answers cost memory without adding speed. */
 const logsWanted = 1_000
 
-/** A quarter of the maximum, as the size of answers is unknown. */
+/** The size of answers is unknown at first. */
 export const startRange = (max: number): Range => ({
   blocks: Math.max(1, Math.floor(max / 4)),
   cap: max,
@@ -132,7 +129,7 @@ export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   return { ...range, cap, blocks: Math.max(1, blocks) }
 }
 
-/** Halves the range, or uses the limit named by the endpoint; a timeout sets no cap. */
+/** Uses the limit named by the endpoint, if any; a timeout sets no cap. */
 export function afterRefusal(
   range: Range,
   tried: number,

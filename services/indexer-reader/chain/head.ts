@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** `sequence`: the number of events that the contract has emitted up to this finalized block. */
+/** `sequence`: events that the contract has emitted up to this block. */
 export type FinalizedHead = {
   readonly block: number
   readonly hash: Hex
@@ -10,7 +10,7 @@ export type FinalizedHead = {
   readonly sequence: number
 }
 
-/** Must be on the endpoint's chain; `hash` is null before the first block. */
+/** `hash` is null before the first block. */
 export type KnownBlock = { readonly blockNumber: number; readonly blockHash: string | null }
 
 export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
@@ -25,8 +25,9 @@ export const headerCall = (block: number | 'finalized') => ({
 const sequenceData = encodeFunctionData({ abi: creditLineAbi, functionName: 'sequence' })
 
 /**
- * Reads `sequence()` at the finalized block, which every node knows because the block is recent.
- * Returns null if it is still the `known` block; throws `RpcFault` if that is not on its chain.
+ * Reads `sequence()` at the finalized block, which every node knows because it is recent. Returns
+ * null if that is still the `known` block; throws `RpcFault` if the known block is not on its
+ * chain.
  */
 export async function readHead(
   endpoint: Rpc & { contract: Address },

@@ -45,10 +45,7 @@ export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<strin
 const retryMs = 1_000
 const sayEveryMs = 60_000
 
-/**
- * Retries until an endpoint responds. Returns false if the service is stopping, or if an endpoint
- * does not match the configuration.
- */
+/** Returns false if the service is stopping, or if an endpoint does not match the configuration. */
 export async function awaitChain(
   endpoints: RpcEndpoints,
   identity: ExpectedChain,

@@ -6,8 +6,8 @@ import { BudgetSpent } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
- * `range`: request fewer blocks. `behind`: the node does not have these blocks yet. `busy`: retry
- * later. `broken`: the endpoint is down or its answer is invalid.
+ * `range`: request fewer blocks. `late`: it timed out. `behind`: the node does not have these
+ * blocks yet. `broken`: the endpoint is down or its answer is invalid.
  */
 export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
 
@@ -21,7 +21,7 @@ export class RpcFault extends Error {
   }
 }
 
-/** A final block differs from the one read: another chain, or a local one rolled back. */
+/** A final block has changed: another chain, or a local one rolled back. */
 export class OtherBlocks extends RpcFault {
   override name = 'OtherBlocks'
   constructor(message: string) {
@@ -35,9 +35,8 @@ type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * Sends calls in one JSON-RPC batch, so that one node answers them all unless the endpoint is a
- * load balancer; singly if it supports no batches. Throws `RpcFault`. The deadline starts once the
- * budget allows the calls.
+ * One node answers a whole batch unless the endpoint is a load balancer. Throws `RpcFault`. The
+ * deadline starts once the budget allows the calls.
  */
 export async function rpcBatch(
   rpc: Rpc,
@@ -139,7 +138,7 @@ const faultOf = (error: RpcError, prefix = '') =>
 const textOf = (error?: RpcError) =>
   `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
-/** Of Monad's public endpoints and nodes, then of other providers. */
+/** Codes of Monad's public endpoints and nodes, then of other providers. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
@@ -153,7 +152,6 @@ export function kindOfError(code: number, message: string): FaultKind {
   return 'broken'
 }
 
-/** For responses without a JSON-RPC body. */
 export function kindOfStatus(status: number): FaultKind {
   if (status === 413) return 'range'
   if (status === 429) return 'busy'

@@ -24,7 +24,7 @@ type RawLog = {
 
 /**
  * A node may silently omit logs or clamp `toBlock` to its own head; the caller notices by the
- * sequence. Throws `RpcFault` for an invalid answer.
+ * sequence. Throws `RpcFault`.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
@@ -71,7 +71,7 @@ function checkedLogs(
   return logs
 }
 
-/** From the logs or, for nodes that omit times there, from the headers. */
+/** Some nodes omit times in logs, so these come from the headers. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
   for (const log of logs) {
