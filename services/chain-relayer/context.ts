@@ -29,13 +29,15 @@ export type Context = {
   readonly account: (wallet: `0x${string}`) => Promise<Account>
   /** Resolves when the next chain read is due. */
   readonly gather: () => Promise<void>
-  /** For callers not known yet. */
+  /** Verifies a contract wallet's signature, for callers not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
   readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
+  /** Triggers the outbox relay. */
   readonly poke: () => void
+  /** Triggers a round. */
   readonly wake: () => void
 }
 

@@ -195,7 +195,7 @@ export const standingOf = async (chain: TestChain, user: Address) =>
 /** As the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
   const at = (path: string) => Object.assign(new URL(server.adminUrl), { pathname: path }).href
-  // A copy of the server's migrated database, to which none may be connected.
+  // Copies the migrated database, to which no session may be connected.
   const admin = postgres(at('/template1'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${name} template postgres`)

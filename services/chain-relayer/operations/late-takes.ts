@@ -14,7 +14,7 @@ const rowsMax = 256
 const checkAtOnce = 4
 /** The scan of the treasury finds later transfers. */
 const watchMaxSeconds = 60n * 60n
-/** Endpoints differ in their block time. */
+/** Margin past `validBefore` in block time, since endpoints differ. */
 const marginSeconds = 60n
 
 /**

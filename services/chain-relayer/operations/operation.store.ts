@@ -176,7 +176,8 @@ const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
  * Operations that race the end of a hold come first, then freezes, then the oldest. A revocation
- * waits while the credit or repayment it revokes is open. A pause leaves only what `goesOn`.
+ * waits while the credit or repayment it revokes is open. A pause leaves only `goesOn` and withdrawn
+ * verifications.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
