@@ -5,7 +5,6 @@ import { interpolate, readEnvFile, type Variables } from './interpolation'
 export type Condition = 'service_started' | 'service_healthy' | 'service_completed_successfully'
 export type Dependency = { condition: Condition; required?: boolean }
 
-/** Keys of a compose service that this repository reads. */
 export type Service = {
   image: string
   pull_policy?: string
@@ -40,18 +39,17 @@ export type Composition = {
 
 export const infraDir = join(import.meta.dir, '..')
 
-/** Reads a compose file with anchors merged and `${…}` left as written. */
+/** Leaves `${…}` as written. */
 export const readComposition = (file: string): Composition =>
   Bun.YAML.parse(readFileSync(join(infraDir, file), 'utf8')) as Composition
 
-/** Every deployment; `localStack` adds the chain and sandbox of a stack on this machine. */
 export const deployment = (): Composition => readComposition('compose.yaml')
 export const localStack = (): Composition =>
   merged(deployment(), readComposition('compose/local.yaml'))
 
 /**
- * Merges two files as compose does (compose-spec, chapter "Merge"): mappings by key, lists by
- * appending, except commands; for other values the later file wins.
+ * Merges as compose does (compose-spec, chapter "Merge"): mappings by key, lists by appending
+ * except commands; for other values the later file wins.
  */
 export function merged(first: Composition, second: Partial<Composition>): Composition {
   const names = new Set([first, second].flatMap(({ services }) => Object.keys(services ?? {})))
@@ -80,11 +78,9 @@ function mergedKeys(under: Service | undefined, over: Service): Service {
   return Object.fromEntries(entries) as Service
 }
 
-/** Variables of `.env`, for a stack on this machine. */
 export const localVariables = (): Variables =>
   readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
 
-/** Returns the services that the given profiles start. */
 export function activeServices(
   { services }: Composition,
   profiles: readonly string[],
@@ -96,10 +92,7 @@ export function activeServices(
   return Object.fromEntries(active)
 }
 
-/**
- * Returns the environment of a container. A variable without a value is included only if it is set.
- * Throws if `${NAME:?}` has no value.
- */
+/** A variable without a value is included only if it is set. Throws if `${NAME:?}` has no value. */
 export function environmentOf(service: Service, variables: Variables): Record<string, string> {
   const entries = Object.entries(service.environment ?? {}).flatMap(([name, value]) => {
     const given = value === null ? variables[name] : interpolate(value, variables)
@@ -108,6 +101,5 @@ export function environmentOf(service: Service, variables: Variables): Record<st
   return Object.fromEntries(entries)
 }
 
-/** Returns the words of a command, interpolated as compose does. */
 export const wordsOf = (words: readonly string[] | undefined, variables: Variables): string[] =>
   (words ?? []).map((word) => interpolate(word, variables))

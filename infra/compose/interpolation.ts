@@ -19,7 +19,6 @@ export function interpolate(value: string, variables: Variables): string {
   })
 }
 
-/** Returns the variables that a text refers to. */
 export const referencesIn = (value: string): string[] =>
   [...value.matchAll(reference)].flatMap(([, braced, , , bare]) => braced ?? bare ?? [])
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { runCommand } from '#platform/command'
 
-/** Files that name images of others. */
 const files = [
   'infra/compose.yaml',
   'infra/compose/local.yaml',
@@ -11,7 +10,6 @@ const files = [
   'infra/kubernetes/engines/postgres.yaml',
 ]
 
-/** An image with a tag, and its digest if it is pinned; ours, which is built here, has a variable as tag. */
 const image =
   /^(\s*(?:image|imageName): |FROM )([a-z0-9][a-z0-9./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm
 
@@ -19,7 +17,7 @@ const image =
 export const unpinnedIn = (text: string): string[] =>
   [...text.matchAll(image)].flatMap(([, , name, digest]) => (digest ? [] : [name!]))
 
-/** Returns the text with the digest of each image, which replaces one that it has. */
+/** Replaces digests that the text already has. */
 export async function pinned(
   text: string,
   digestOf: (name: string) => Promise<string>,
@@ -34,7 +32,6 @@ export async function pinned(
   return text.replace(image, (_, before, name) => `${before}${name}@${digests.get(name)}`)
 }
 
-/** Asks the registry through Docker. Throws what Docker prints. */
 async function digestOf(name: string): Promise<string> {
   const words = ['docker', 'buildx', 'imagetools', 'inspect', name]
   const run = Bun.spawn([...words, '--format', '{{.Manifest.Digest}}'], { stderr: 'pipe' })
@@ -46,10 +43,7 @@ async function digestOf(name: string): Promise<string> {
   return said.trim()
 }
 
-/**
- * `bun infra/compose/pin.ts` lists the images without a digest and exits 1 if there are any; `--write` looks
- * up the digest of every image's tag and writes it.
- */
+/** `--write` pins every image; without it, lists unpinned images and exits 1 if there are any. */
 async function main(write: boolean): Promise<number> {
   let missing = 0
   for (const file of files) {

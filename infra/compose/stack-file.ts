@@ -6,8 +6,8 @@ import { devWallets } from '#infra/local/keys'
 import { type StackFile, stackFilePath, writeStackFile } from '#infra/local/stack-file'
 
 /**
- * Describes the stack that `docker compose up` starts on this machine. NATS, Postgres and the
- * operators' listener are not published, so their addresses work only inside the network.
+ * NATS, Postgres and the operators' listener are not published; their addresses work only inside
+ * the network.
  */
 export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
   const variables = { ...localVariables(), ...env }

@@ -15,10 +15,7 @@ import { readerOf } from '#platform/schema'
 const AddressText = Type.Unsafe<Address>(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }))
 const HexText = Type.Unsafe<Hex>(Type.String({ pattern: '^0x([0-9a-f]{2})*$' }))
 
-/**
- * A transaction that was signed and possibly sent. Its attempts share nonce and content and differ
- * only in fees, so at most one can be mined.
- */
+/** Signed and possibly sent. Its attempts differ only in fees, so at most one can be mined. */
 const Pending = Type.Object({
   step: Type.String(),
   from: AddressText,
@@ -37,7 +34,7 @@ const AddressBook = Type.Object({
   lanes: Type.Optional(Type.Array(AddressText)),
   pending: Type.Optional(Pending),
 })
-/** Contents of the addresses file; an address is added once it is final. */
+/** An address is added once it is final. */
 export type AddressBook = Static<typeof AddressBook>
 
 const readBook = readerOf(AddressBook)
@@ -64,7 +61,7 @@ function parsed(raw: string): unknown {
   }
 }
 
-/** Replaces the file and syncs it to disk before the next transaction is sent. */
+/** Replaces the file atomically and syncs it. */
 export function saveAddresses(path: string, book: AddressBook): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.draft`

@@ -11,17 +11,14 @@ import {
   text,
 } from '#platform/config-fields'
 
-/** The real AUSD on the test chain 10143. */
 export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'
 
-/** Accepts the field's own values, or a keyword that means "there is none yet". */
 const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T | W> => ({
   ...inner,
   type: `${inner.type} | ${word}`,
   parse: (raw) => (raw === word ? word : inner.parse(raw)),
 })
 
-/** Rejects values below the contract's minimum before any transaction is sent. */
 const atLeast = (least: number, inner: Field<number>): Field<number> => ({
   ...inner,
   parse: (raw) => {

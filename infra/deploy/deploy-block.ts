@@ -3,9 +3,9 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { DeployNode } from './node'
 
 /**
- * Finds the block in which the credit line was deployed: a binary search for the first block with
- * code, then a check for the constructor's `RoleGranted` event, because a node without historical
- * state may return anything. Returns null if the node cannot answer.
+ * Binary search for the first block with code. Its `RoleGranted` event must confirm the result,
+ * because a node without historical state may return anything. Returns null if the node cannot
+ * answer.
  */
 export async function findDeployBlock(
   { reader }: Pick<DeployNode, 'reader'>,

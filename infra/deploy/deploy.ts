@@ -22,13 +22,11 @@ export type Job = {
   readonly addressesFile: string
   readonly finalWithinMs: number
   readonly dryRun: boolean
-  /** The services' fixed gas limits; defaults to those of this release. */
+  /** Defaults to the limits of this release. */
   readonly gasLimits?: GasLimits
-  /** Prints one line of progress. */
   readonly say: (line: string) => void
 }
 
-/** State at the end of a run. */
 export type Deployment = {
   readonly plan: Plan
   readonly facts: DeployFacts | null
@@ -45,8 +43,8 @@ type Run = {
 const answersWithinMs = 20_000
 
 /**
- * Reads the chain, plans, runs the first step until it is final, and repeats until no step is left.
- * Throws when a step reverts or is not final in time; the next run continues from there.
+ * Runs the first step of the plan until it is final, and repeats until no step is left. Throws when
+ * a step reverts or is not final in time; the next run continues from there.
  */
 export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job
@@ -66,7 +64,6 @@ export async function deploy(job: Job): Promise<Deployment> {
   return advance(run)
 }
 
-/** More steps than any plan has, so that an endless loop fails. */
 const stepsMax = 500
 const lagChecksMax = 60
 
@@ -99,7 +96,7 @@ async function advance(run: Run): Promise<Deployment> {
   throw new Error(`deployment still incomplete after ${stepsMax} steps`)
 }
 
-/** True if estimates run under the services' conditions: roles, allowance and AUSD are in place. */
+/** Gas estimates need roles, allowance and AUSD in place. */
 const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: DeployFacts): boolean =>
   refusals.length === 0 &&
   steps.length === 0 &&
@@ -109,7 +106,6 @@ const isReady = ({ refusals, steps }: Plan, { token, line, treasury }: DeployFac
   !line.isPaused &&
   treasury.ausdMicro > 0n
 
-/** Adds the chain's gas estimates, compared with our limits, to the plan. */
 async function withGas({ job, node }: Run, plan: Plan, facts: DeployFacts): Promise<Plan> {
   const estimates = await estimateGas(node, facts, job.wanted, job.signers)
   const refusals = gasRefusals(estimates, job.gasLimits)
@@ -160,7 +156,6 @@ async function send(run: Run, step: SentStep): Promise<void> {
   await finish(run, pending)
 }
 
-/** Waits until a transaction of this or an earlier run is final, and records its outcome. */
 async function finish(run: Run, pending: Pending): Promise<void> {
   const { node, job } = run
   const outcome = await untilFinal(node, job.signers, pending, {
@@ -179,8 +174,8 @@ async function finish(run: Run, pending: Pending): Promise<void> {
 }
 
 /**
- * Returns the addresses a final deployment step adds. If another transaction of ours took the nonce
- * and created a contract there (two runs at once bid different fees for the same bytes), uses it.
+ * If another transaction of ours took the nonce and created a contract there (two concurrent runs
+ * with different fees for the same bytes), uses that contract.
  */
 async function placesFrom({ node }: Run, pending: Pending, outcome: FinalOutcome) {
   const { step, from, nonce } = pending
@@ -192,7 +187,6 @@ async function placesFrom({ node }: Run, pending: Pending, outcome: FinalOutcome
   return { creditLine: at, ...block }
 }
 
-/** Saves the addresses the services need, as far as they are known. */
 function record(run: Run, { token, line }: DeployFacts): void {
   const { treasury, lanes } = run.job.wanted
   const { chainId, genesisHash } = run.book
@@ -210,6 +204,6 @@ function keep(run: Run, book: AddressBook): void {
   saveAddresses(run.job.addressesFile, book)
 }
 
-/** Returns a unique, readable name of a step. */
+/** Unique within a plan. */
 export const nameOf = ({ do: action, ...rest }: DeployStep): string =>
   [action, ...Object.values(rest).map(String)].join(' ')

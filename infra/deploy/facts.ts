@@ -1,7 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { DeployedTerms } from './wanted'
 
-/** Identity of the chain behind the endpoints. */
 export type ChainFacts = {
   readonly chainId: number
   readonly genesisHash: Hex
@@ -15,7 +14,7 @@ export type Domain = {
   readonly verifyingContract: Address
 }
 
-/** State of the AUSD token; null fields: the contract has no such function. */
+/** Null fields: the contract has no such function. */
 export type TokenFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -24,7 +23,7 @@ export type TokenFacts = {
   readonly mintable: boolean
 }
 
-/** State of the credit line; null fields: the contract has no such function, or unknown. */
+/** Null fields: the contract has no such function, or unknown. */
 export type LineFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -50,7 +49,7 @@ export type Holder = {
   readonly ausdMicro: bigint
 }
 
-/** Input of the plan. `token` and `line` are null until deployed. */
+/** `token` and `line` are null until deployed. */
 export type DeployFacts = ChainFacts & {
   readonly hasMulticall: boolean
   readonly maxFeeWei: bigint

@@ -7,11 +7,10 @@ import type { DeployFacts } from './facts'
 import { type DeployNode, textOf } from './node'
 import type { Signers, WantedDeployment } from './wanted'
 
-// The relayer sends with fixed gas limits, measured on an anvil with a stand-in token. Before the
-// services rely on them, they are compared with `eth_estimateGas` of the real chain, for accounts
-// it has never seen. No transaction is sent.
+// Fixed gas limits were measured on an anvil with a stand-in token. Before services rely on them,
+// they are compared with `eth_estimateGas` of the real chain. No transaction is sent.
 
-/** Operations that can be estimated on an unused credit line; the others need debts and holds. */
+/** The other operations need debts and holds. */
 const estimable = [
   'topUp',
   'heldTopUp',
@@ -24,16 +23,16 @@ const estimable = [
 ] as const
 type Estimable = (typeof estimable)[number]
 export type GasLimits = Readonly<Record<Estimable, bigint>>
-/** Gas by operation, or the node's error message. */
+/** Gas, or the node's error message. */
 export type Estimates = ReadonlyMap<Estimable, bigint | string>
 
-/** Returns an address that the chain has never seen. */
+/** An account that the chain has never seen, which costs the most gas. */
 const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-40)}`
-/** One micro-AUSD. The signed transfer pays our own lane, so submitting it does no harm. */
+/** The signed transfer pays our own lane, so submitting it does no harm. */
 const micro = 1n
 const validSeconds = 60
 
-/** Estimates each operation. Requires token, credit line and a lane. */
+/** Throws without token, credit line or lane. */
 export async function estimateGas(
   { reader }: DeployNode,
   { token, line, treasury, lanes }: DeployFacts,
@@ -92,7 +91,7 @@ export async function estimateGas(
   return new Map(entries)
 }
 
-/** Reports limits below the chain's own estimate: transactions with them would revert. */
+/** Transactions with a limit below the chain's estimate would revert. */
 export const gasRefusals = (estimates: Estimates, limits: GasLimits = gasLimits): string[] =>
   [...estimates].flatMap(([name, gas]) =>
     typeof gas === 'bigint' && gas > limits[name]
@@ -103,7 +102,6 @@ export const gasRefusals = (estimates: Estimates, limits: GasLimits = gasLimits)
       : [],
   )
 
-/** Summarises the comparison, with operations the node would not estimate. */
 export function gasNotes(estimates: Estimates): string[] {
   const known = [...estimates].filter(([, gas]) => typeof gas === 'bigint')
   const notes = [...estimates].flatMap(([name, gas]) =>

@@ -6,7 +6,6 @@ import { textOf } from './node'
 import { exitCodeOf, report } from './report'
 import { wantedOf } from './wanted'
 
-/** Runs one deployment and returns its exit code. */
 async function main(args: readonly string[], say: Say): Promise<number> {
   const unknown = args.filter((one) => one !== '--dry-run')
   if (unknown.length > 0)

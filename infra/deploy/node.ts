@@ -5,17 +5,16 @@ import type { ChainFacts } from './facts'
 
 const timeoutMs = 10_000
 
-/** The chain's endpoints. viem's own retries are off: the deployment decides when to retry. */
+/** viem's own retries are off: the deployment decides when to retry. */
 export type DeployNode = {
   readonly chain: ChainFacts
   readonly reader: PublicClient
-  /** Sends the bytes to every endpoint; null if one accepted them, else the last error message. */
+  /** Sends to every endpoint. Returns null if one accepted, else the last error message. */
   readonly sendRaw: (raw: Hex) => Promise<string | null>
-  /** Calls a method that only anvil has. */
   readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
 }
 
-/** Identifies the chain, retrying for up to `withinMs`; then throws with the last error. */
+/** Retries for up to `withinMs`, then throws the last error. */
 export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<DeployNode> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
@@ -35,7 +34,6 @@ export async function openNode(rpcUrls: readonly string[], withinMs: number): Pr
   }
 }
 
-/** Returns the node with its reads batched through Multicall3. */
 export const withMulticall = (node: DeployNode, rpcUrls: readonly string[]): DeployNode => ({
   ...node,
   reader: readerAt(rpcUrls, node.chain.chainId),
@@ -76,7 +74,7 @@ function senderTo(rpcUrls: readonly string[]): DeployNode['sendRaw'] {
   }
 }
 
-/** Returns the node's message without viem's wrapping, which repeats the URL and the request. */
+/** The node's message without viem's wrapping, which repeats the URL and the request. */
 export function textOf(error: unknown): string {
   if (error instanceof BaseError) return error.details || error.shortMessage
   return error instanceof Error ? error.message : String(error)

@@ -15,7 +15,7 @@ import { type DeployedTerms, termNames, type WantedDeployment } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
 
-/** Reads the plan's input at the latest block. Throws if no endpoint answers. */
+/** Throws if no endpoint answers. */
 export async function observe(
   { chain, reader }: DeployNode,
   wanted: WantedDeployment,
@@ -156,7 +156,7 @@ async function termsOf(reader: Reader, address: Address): Promise<DeployedTerms 
   return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as DeployedTerms
 }
 
-/** Returns null if the contract has no such function; rethrows every other error. */
+/** Returns null if the contract has no such function; rethrows other errors. */
 async function answered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

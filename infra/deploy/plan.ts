@@ -5,7 +5,7 @@ import { type DeployStep, gasReckoned, type SentStep, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
 import { termNames, type WantedDeployment } from './wanted'
 
-/** Steps in order, and manual tasks. With refusals, nothing is sent. */
+/** With refusals, nothing is sent. */
 export type Plan = {
   readonly refusals: readonly string[]
   readonly steps: readonly DeployStep[]
@@ -13,10 +13,10 @@ export type Plan = {
   readonly notes: readonly string[]
 }
 
-/** Amount anvil gives to each account that holds less than a tenth of it. */
+/** anvil gives this to accounts that hold less than a tenth of it. */
 export const givenWei = parseEther('1000')
 
-/** Derives the plan from actual and desired state. Steps whose sender lacks gas wait. */
+/** Steps whose sender lacks gas wait. */
 export function planFrom(facts: DeployFacts, wanted: WantedDeployment): Plan {
   const refusals = contractRefusals(facts, wanted)
   if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }
@@ -81,7 +81,7 @@ function fundingOf(
   return steps
 }
 
-/** Keeps the steps of senders that can pay for all of theirs; the others wait for native coin. */
+/** Drops the steps of senders that cannot pay for all of theirs. */
 function payable(
   wantedSteps: readonly SentStep[],
   { admin, treasury, maxFeeWei }: DeployFacts,

@@ -4,7 +4,6 @@ import type { AddressBook } from './addresses'
 import type { ChainFacts, DeployFacts, LineFacts, TokenFacts } from './facts'
 import type { WantedDeployment } from './wanted'
 
-/** Reports why this chain must not be used, each reason with its fix; empty if it is right. */
 export function chainRefusals(
   chain: ChainFacts,
   wanted: WantedDeployment,
@@ -38,7 +37,6 @@ export function chainRefusals(
 export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean =>
   chain.isAnvil && wanted.testFunds
 
-/** Reports why the existing contracts must not be used; empty if they are right. */
 export const contractRefusals = (
   { token, line }: DeployFacts,
   wanted: WantedDeployment,
@@ -47,7 +45,7 @@ export const contractRefusals = (
   return faults.length > 0 || !line ? faults : lineRefusals(line, token, wanted)
 }
 
-/** AUSD's EIP-712 domain as read from the chain; published source code names another. */
+/** As read from the chain; published source code names another domain. */
 const rightDomain = { name: 'Agora Dollar', version: '1' } as const
 
 function tokenRefusals(

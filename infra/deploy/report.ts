@@ -8,7 +8,7 @@ import type { WantedDeployment } from './wanted'
 export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
   plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
 
-/** Formats the summary of a run. Contains no key and no endpoint, whose path may be a key. */
+/** Contains no key and no endpoint, whose path may be a key. */
 export function report(deployment: Deployment, wanted: WantedDeployment): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)
@@ -39,7 +39,6 @@ function holdings({ admin, treasury, lanes, line }: DeployFacts): string {
   return ['balances', ...held, ...pool].join('\n')
 }
 
-/** Variables to copy into the services' environment. */
 function environmentOf({ book, facts }: Deployment, wanted: WantedDeployment): string[] {
   const { line, token } = facts ?? {}
   if (!line || !token) return []

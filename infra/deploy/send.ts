@@ -18,7 +18,7 @@ import type { Signers } from './wanted'
 const priorityWei = 2_000_000_000n
 /** Monad's gas limit for one transaction. */
 const gasMax = 30_000_000n
-/** Intervals of `untilFinal`; Monad nodes stop forwarding a transaction after about 5 s. */
+/** Monad nodes stop forwarding a transaction after about 5 s. */
 export type SendTimes = {
   readonly pollMs: number
   readonly resendAfterMs: number
@@ -26,7 +26,7 @@ export type SendTimes = {
 }
 const usualPace: SendTimes = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
 
-/** Signs the first attempt. A call that would revert fails at the estimate, at no cost. */
+/** A call that would revert fails at the estimate, at no cost. */
 export async function prepare(
   node: DeployNode,
   signers: Signers,
@@ -62,8 +62,7 @@ const sign = (signers: Signers, from: Address, fields: TransactionSerializableEI
 }
 
 /**
- * Outcome of a pending transaction. `superseded`: another transaction of the account used its nonce
- * and is final, so this one can never be mined.
+ * `superseded`: another transaction with the same nonce is final, so this one can never be mined.
  */
 export type FinalOutcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
@@ -76,8 +75,8 @@ type Options = {
 }
 
 /**
- * Sends until one attempt is final: first the same bytes, later the same nonce with a higher fee,
- * which `keep` stores before it is sent. Throws when no attempt is final in time.
+ * Sends until one attempt is final: first the same bytes, later a higher fee, which `keep` stores
+ * first. Throws when no attempt is final in time; the outcome is then unknown.
  */
 export async function untilFinal(
   node: DeployNode,
@@ -105,7 +104,7 @@ export async function untilFinal(
       return null
     })
     if (outcome && outcome.final !== 'superseded') return outcome
-    // One missing receipt proves nothing: the node may be slow to index.
+    // One missing receipt proves nothing: the node may index slowly.
     absences = outcome ? absences + 1 : 0
     if (outcome && absences > 12) return outcome
     await pause(pace.pollMs)
@@ -130,7 +129,7 @@ async function bumped(node: DeployNode, signers: Signers, pending: Pending): Pro
   return { ...pending, attempts: [...pending.attempts, raw] }
 }
 
-/** An outcome is final when the receipt's block is at or below `finalized` with the same hash. */
+/** Final: the receipt's block is at or below `finalized` with the same hash. */
 async function outcomeNow(
   { reader }: DeployNode,
   { from, nonce, attempts }: Pending,

@@ -13,7 +13,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Role } from './facts'
 import type { WantedDeployment } from './wanted'
 
-/** One action on the chain. The first two are anvil methods, not transactions. */
+/** The first two are anvil methods, not transactions. */
 export type DeployStep =
   | { readonly do: 'give_native'; readonly to: Address }
   | { readonly do: 'install_multicall3' }
@@ -27,16 +27,15 @@ export type SentStep =
   | { readonly do: 'approve_funding'; readonly amountMicro: bigint }
   | { readonly do: 'fund_liquidity'; readonly amountMicro: bigint }
 
-/** A transaction without nonce, gas and fees; without `to` it creates a contract. */
+/** Without `to` it creates a contract. */
 export type DeployCall = { readonly from: Address; readonly to?: Address; readonly data: Hex }
-/** Known contract addresses. */
 export type KnownAddresses = { readonly ausd?: Address; readonly creditLine?: Address }
 
 export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
 
 /**
- * Upper bound of a step's gas on Monad, for planning funds. The limit it is sent with comes from an
- * estimate, because Monad charges the limit.
+ * Upper bound of a step's gas on Monad, for planning funds. The limit sent is an estimate, because
+ * Monad charges the limit.
  */
 export const gasReckoned = (step: SentStep): bigint => {
   if (step.do === 'deploy_ausd') return 3_000_000n
@@ -47,7 +46,6 @@ export const gasReckoned = (step: SentStep): bigint => {
 export const senderOf = (step: SentStep, wanted: WantedDeployment): Address =>
   step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
 
-/** Builds a step's transaction. Throws if its contract is not deployed, which no plan allows. */
 export function callOf(
   step: SentStep,
   places: KnownAddresses,
@@ -81,7 +79,6 @@ export function callOf(
   }
 }
 
-/** Calldata of `grantRole`, also printed for an admin who must send it by hand. */
 export const grantData = (role: Role, account: Address): Hex =>
   encodeFunctionData({
     abi: creditLineAbi,

@@ -5,7 +5,7 @@ import type { DeployFacts } from './facts'
 import { grantData } from './step'
 import type { WantedDeployment } from './wanted'
 
-/** A manual task. `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
+/** `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
 export type Todo =
   | {
       readonly send: 'native' | 'ausd'
@@ -16,7 +16,7 @@ export type Todo =
     }
   | { readonly say: string }
 
-/** Lists manual tasks. `given` are accounts that anvil is about to fund. */
+/** `given` are accounts that anvil is about to fund. */
 export function todosOf(
   facts: DeployFacts,
   wanted: WantedDeployment,
@@ -85,7 +85,6 @@ function sendTodos(
 /** Faucet of the real AUSD on 10143: 10,000 AUSD per call, 60 s between calls. */
 const faucet = '0xd236c18D274E54FAccC3dd9DDA4b27965a73ee6C'
 
-/** Formats a manual task. */
 export function wordsOf(todo: Todo, ausd: Address | 'deploy'): string {
   if ('say' in todo) return todo.say
   const { to, who, amount, why } = todo

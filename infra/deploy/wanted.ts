@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { ConfigOf } from '#platform/config'
 import type { fields } from './config'
 
-/** Immutable terms of the contract: times in seconds, debt in micro-AUSD, ratio in basis points. */
+/** Immutable: times in seconds, debt in micro-AUSD, ratio in basis points. */
 export type DeployedTerms = Readonly<Record<TermName, bigint>>
 export const termNames = [
   'holdSeconds',
@@ -15,7 +15,7 @@ export const termNames = [
 ] as const
 export type TermName = (typeof termNames)[number]
 
-/** Desired state. Addresses are checksummed; contains no key. */
+/** Addresses are checksummed. Contains no key. */
 export type WantedDeployment = {
   readonly chainId: number
   readonly genesisHash: string
@@ -33,7 +33,6 @@ export type WantedDeployment = {
 }
 export type Signers = ReadonlyMap<Address, PrivateKeyAccount>
 
-/** Splits the configuration into the desired state, which may be printed, and the signers. */
 export function wantedOf(config: ConfigOf<typeof fields>): {
   wanted: WantedDeployment
   signers: Signers

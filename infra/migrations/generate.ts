@@ -11,10 +11,7 @@ import {
 
 const repositoryDir = dirname(dirname(import.meta.dir))
 
-/**
- * Writes the migration from the last snapshot in `out` to the tables of the service.
- * Returns the new file's name, or `unchanged`. Throws when drizzle-kit fails.
- */
+/** Returns the new file's name, `unchanged` or `no tables`. Throws when drizzle-kit fails. */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
   const tables = tablesDir(role)
@@ -45,7 +42,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
 const sqlFilesOf = (out: string): string[] =>
   existsSync(out) ? readdirSync(out).filter((file) => file.endsWith('.sql')) : []
 
-/** Lets the first migration pass although `migrateAll` creates the schema before it. */
+/** `migrateAll` creates the schemas before the first migration. */
 function makeSchemasRepeatable(out: string): void {
   for (const file of sqlFilesOf(out)) {
     const path = join(out, file)

@@ -2,11 +2,8 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
- * Creates the triggers that guard the journals of all services. A posting must sum to 0 in every
- * asset, and a reversal must be the exact negation of its posting. Both are checked once per
- * statement, because one statement writes all lines of a posting. No role, not even the owner, can
- * change or remove a line. Other triggers set `changed_at` on rows that are reconciled with the
- * journals. Drizzle's table definitions have no triggers, so they are created after each migration.
+ * Creates the journals' triggers after each migration, because Drizzle's table definitions have
+ * none. They run once per statement, which writes all lines of a posting.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
   // A `changed_at` without a default comes from a provider and keeps its value.

@@ -22,13 +22,9 @@ export type Migrating = {
   passwords: RolePasswords
 }
 
-/** Key of the advisory lock; an arbitrary number. */
 const migrationLock = 7_262_115
 
-/**
- * Brings roles, schemas, tables and rights to the state this version needs. May be run again, and
- * concurrently: one run works while the others wait, then find nothing to do.
- */
+/** Safe to repeat and to run concurrently: one run works while the others wait. */
 export async function migrateAll(options: Migrating): Promise<void> {
   // A single connection, because the lock belongs to its session.
   const sql = postgres(options.adminUrl, {
@@ -64,8 +60,8 @@ async function applyMigrations(sql: Sql): Promise<void> {
 }
 
 /**
- * Throws if a migration is older than the latest applied one and has not been applied. drizzle-orm
- * 0.45.4 would skip it without an error, because it compares with the latest time only.
+ * Throws if an unapplied migration is older than the latest applied one: drizzle-orm 0.45.4 would
+ * skip it silently, because it compares only with the latest time.
  */
 async function assertNoneSkipped(sql: Sql, role: DatabaseRole): Promise<void> {
   const [table] = await sql`select to_regclass(${`migrations.${role}`}) is not null as exists`

@@ -11,7 +11,6 @@ import { bankDetails, rules } from '#infra/operations/pruning/rules'
 
 export type RolePasswords = Readonly<Record<LoginRole, string>>
 
-/** Creates the roles without any admin right, and sets the current passwords of the login roles. */
 export async function ensureRoles(sql: Sql, passwords: RolePasswords): Promise<void> {
   const known = await sql<{ rolname: string }[]>`
     select rolname from pg_roles where rolname in ${sql([...loginRoles, ...assumedRoles])}`
@@ -30,10 +29,8 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 }
 
 /**
- * Grants rights. A role reads, inserts and updates rows of its own schema, but deletes none.
- * `auditor`, `ops` and `books` read every schema. `pruning` deletes from the tables that have a
- * pruning rule, reads the columns its rules name, and empties bank details. Granted after every migration, so that new
- * tables need no default privileges.
+ * Runs after every migration, so that new tables need no default privileges. A role deletes no
+ * rows; only `pruning` does, where a rule says so.
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
@@ -54,7 +51,7 @@ const rightsOf = (role: DatabaseRole): string => `
   grant select on all tables in schema ${role} to auditor, books, ops;
   alter role ${role} set search_path = ${role};`
 
-/** Revokes everything first, so that a removed rule leaves no right behind. */
+/** Revokes first, so that a removed rule leaves no right behind. */
 const pruningRights = (): string =>
   [
     ...databaseRoles.flatMap((schema) => [

@@ -4,10 +4,8 @@ import { type Grant, rightsOf } from '#infra/nats/rights'
 import { passwordVariable } from '#infra/nats/server-environment'
 import { type BusUser, busUsers } from '#shared/messages/topic'
 
-/** Path of the file that nats-server.conf includes. */
 export const usersPath = join(import.meta.dir, 'users.gen.conf')
 
-/** Returns the contents of users.gen.conf. */
 export const usersFile = (): string => `\
 # Users of the account APP and their permissions, derived from the message catalogue by rights.ts.
 # Written by \`bun run generate permissions\`.
@@ -18,12 +16,12 @@ users: [
 ${busUsers.map(userOf).join('')}]
 `
 
-/** One response per request, within the time the caller waits (`shared/platform/bus/ask.ts`). */
+/** Expires when the caller stops waiting (`shared/platform/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
 /**
- * The console receives messages whose publishers wait for JetStream's acknowledgement. It must not
- * be able to send that acknowledgement itself. The integrator answers nothing.
+ * The console receives messages whose publishers wait for JetStream's acknowledgement, and must not
+ * be able to send it. The integrator answers nothing.
  */
 const repliesOf = (user: BusUser) =>
   user === 'console' || user === 'integrator' ? '' : `      allow_responses: ${replies}\n`

@@ -14,34 +14,32 @@ import { encryptionFields, integer, natsServers, text } from '#platform/config-f
 import { pause } from '#platform/deadline'
 
 export type Provisioning = {
-  /** URL of nats-server, or of every cluster node, comma-separated. */
+  /** Of a cluster, every node's URL, comma-separated. */
   url: string
   user: string
   password: string
-  /** Minimum replicas of each stream, 1 by default. Never reduced. */
+  /** Minimum per stream, default 1. Never reduced. */
   replicas?: number
-  /** Time after which an unacknowledged message is redelivered; defaults to the topology's. */
+  /** Overrides the topology's redelivery time. */
   ackWaitMs?: number | undefined
 }
 
-/** JetStream error codes: stream not found, consumer exists with another configuration. */
+/** JetStream error codes (nats-server's `errors.json`). */
 const streamMissing = 10059
 const consumerDiffers = 10148
 /**
- * Error codes of a cluster without a leader, of one that has not heard from a node since its start
- * ("no suitable peers"), and of a stream or consumer on such a node (nats-server's `errors.json`;
- * seen with 2.14).
+ * A cluster without a leader or without a node heard from since its start, and a stream or consumer
+ * on such a node (seen with nats-server 2.14).
  */
 const nodesMissing = [10008, 10009, 10005, 10118, 10119]
-/** Another node may not know a stream yet that was just created (seen with 2.14). */
+/** Another node may not know a new stream yet (seen with 2.14). */
 const unheardOf = [...nodesMissing, streamMissing]
 /** Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
 /**
- * Creates or updates every stream, bucket and durable consumer of the topology. May be run at any
- * time, also while services run or after the store was lost. Throws when JetStream refuses a
- * change, for example to an immutable setting.
+ * Safe to run at any time, also while services run or after the store was lost. Throws when
+ * JetStream refuses a change, for example to an immutable setting.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
   await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
@@ -61,13 +59,13 @@ export async function provisionNats(options: Provisioning): Promise<void> {
   }
 }
 
-/** Part of a server's answer on the system account: `sync_always` is `sync_interval: always`. */
+/** `sync_always` is `sync_interval: always`. */
 type ServerFacts = { data: { jetstream?: { config?: { sync_always?: boolean } } } }
 
 /**
  * Throws if the server acknowledges messages before they are on disk: a power cut then loses the
- * last two minutes of every stream, or whole streams (measured with nats-server 2.14). A node of a
- * cluster that cannot be reached is not checked.
+ * last two minutes of every stream, or whole streams (measured with nats-server 2.14). Skips
+ * unreachable nodes of a cluster.
  */
 async function assertSynced(server: Provisioning): Promise<void> {
   // `sys`, the user of the system account, has the administrator's password (nats-server.conf).
@@ -92,8 +90,8 @@ async function assertSynced(server: Provisioning): Promise<void> {
 const signInTries = 5
 
 /**
- * Connects again after a failure: nats-server closes a connection whose password comes later than two
- * seconds after it, as from a busy machine.
+ * nats-server closes a connection whose password arrives later than two seconds, as from a busy
+ * machine.
  */
 async function signIn(options: Provisioning): Promise<NatsConnection> {
   for (let tries = 1; ; tries++) {
@@ -116,9 +114,9 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
 }
 
 /**
- * Updates first: the usual case then costs one request. Adding an existing stream can fail, because
- * JetStream counts its `max_bytes` twice and reports a full disk. Replicas are only added, because
- * the caller may not know how many nodes there are.
+ * Updates first: adding an existing stream can fail, because JetStream counts its `max_bytes` twice
+ * and reports a full disk. Replicas are only added: the caller may not know how many nodes there
+ * are.
  */
 async function ensureStream(
   manager: JetStreamManager,
@@ -149,7 +147,6 @@ async function ensureStream(
 const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
   ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
-/** Creates or updates a durable consumer of an existing stream. */
 export async function ensureConsumer(
   manager: JetStreamManager,
   stream: string,
@@ -167,10 +164,7 @@ export async function ensureConsumer(
   }
 }
 
-/**
- * Retries while the cluster's nodes disagree or time out; every request here is idempotent. Other
- * errors are thrown.
- */
+/** Retries while the cluster's nodes disagree or time out; every request here is idempotent. */
 async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unknown>) {
   const givesUpAt = Date.now() + agreesWithinMs
   for (;;) {

@@ -11,13 +11,12 @@ import {
   serviceNames,
 } from '#shared/messages/topic'
 
-/** Subjects a user needs for one purpose. `why` becomes their comment in users.gen.conf. */
+/** `why` becomes the comment in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
 
-/** Permissions of a user; nats-server refuses everything else. */
+/** nats-server refuses everything else. */
 export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
 
-/** Derives a user's permissions from the catalogue: messages, requests, responses and consumers. */
 export const rightsOf = (user: BusUser): Rights => ({
   publish: [
     ...messagesOf(user),
@@ -51,7 +50,7 @@ function messagesOf(user: BusUser): Grant[] {
 
 const isRepeated = ({ repeat }: Question) => repeat !== undefined
 
-/** Subjects to retry a request at another instance, and to count instances of its own service. */
+/** For retries at another instance, and to count instances of its own service. */
 function otherCopiesOf(user: BusUser): Grant[] {
   const repeated = questions
     .filter(isRepeated)
@@ -71,7 +70,7 @@ function otherCopiesOf(user: BusUser): Grant[] {
   ]
 }
 
-/** Fetching from its consumers and acknowledging. Only the admin creates or changes consumers. */
+/** Only the admin creates or changes consumers. */
 const readingOf = (user: BusUser): Grant[] =>
   Object.entries(consumers)
     .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
@@ -85,9 +84,8 @@ const readingOf = (user: BusUser): Grant[] =>
     }))
 
 /**
- * Reading and writing keys of pricing's bucket. Never `$JS.API.DIRECT.GET`: the server sends the
- * bare value to any reply subject the caller names, so a value in a bucket could be forged into
- * another service's message.
+ * Never `$JS.API.DIRECT.GET`: the server sends the bare value to any reply subject the caller
+ * names, so a value in a bucket could be forged into another service's message.
  */
 const rates: Grant = {
   why: 'Its bucket. Never $JS.API.DIRECT.GET: see rights.ts.',
@@ -106,7 +104,7 @@ const usageOfStreams = [
 ]
 
 /**
- * Never `$JS.API.CONSUMER.CREATE`, which the CLI needs to list keys and to page through messages: a
+ * Never `$JS.API.CONSUMER.CREATE`, which the CLI needs to list keys and page through messages: a
  * consumer may deliver stored messages to any subject.
  */
 const lists = [
@@ -119,7 +117,6 @@ const lists = [
 
 const aboutInstances = (verb: string) => [`$SRV.${verb}`, `$SRV.${verb}.*`, `$SRV.${verb}.*.*`]
 
-/** Subjects outside the catalogue that a user publishes. */
 const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   gateway: [
     {
@@ -170,9 +167,8 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
 }
 
 /**
- * Only the user `console` receives every message as it is published. It is a second connection of
- * `operations`, because that user answers requests, and could answer a publisher that waits for
- * JetStream.
+ * `console` is a second connection of `operations`: the user `operations` answers requests, so it
+ * could answer a publisher that waits for JetStream.
  */
 const heardBy = (user: BusUser): Grant => ({
   why: 'Every message, as it is published.',
@@ -184,7 +180,7 @@ const inboxOf = (user: BusUser): Grant => ({
   subjects: [`_INBOX_${user}.>`],
 })
 
-/** Queue group of the NATS services API, shared by a service's instances. */
+/** Default queue group of the NATS services API. */
 const queue = 'q'
 
 /** Only in the queue group: outside it, a service could listen in unnoticed. */
@@ -195,7 +191,6 @@ const answersOf = (user: BusUser): Grant => ({
     .map(({ subject }) => `${subject} ${queue}`),
 })
 
-/** Subjects of a single instance: discovery, and requests another instance left unanswered. */
 function copyOf(user: BusUser): Grant[] {
   const [self] = processNames.filter((name) => name === user)
   if (!self) return []
@@ -218,7 +213,6 @@ const feed: Grant = { why: 'The live feed of the console.', subjects: [feedSubje
 
 const isProcess = (user: BusUser) => processNames.some((name) => name === user)
 
-/** Metrics requests, which every process answers. */
 const measuresOf = (user: BusUser): Grant => ({
   why: 'Metrics requests for /metrics.',
   subjects: isProcess(user) ? [metricsSubject] : [],
@@ -226,7 +220,7 @@ const measuresOf = (user: BusUser): Grant => ({
 
 /**
  * Every process registers with the NATS services API, including the gateway, which serves no
- * requests there. The other users do not.
+ * requests there.
  */
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',

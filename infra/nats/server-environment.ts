@@ -1,17 +1,14 @@
 import { busUsers } from '#shared/messages/topic'
 
-/** Users of the account APP: the processes by name, operators and the admin. */
 export const natsUsers = [...busUsers, 'admin'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
-/** Returns the variable that nats-server.conf reads a user's password from. */
 export const passwordVariable = (user: string): string =>
   `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
 
 /**
- * Builds the environment for nats-server.conf. nats-server parses a variable as part of its file,
- * so strings include their quotes: an unquoted password such as `3e5-x` is a syntax error, and `12k`
- * is a number (tried with 2.14.0).
+ * nats-server parses a variable as part of its file, so strings include their quotes: unquoted, the
+ * password `3e5-x` is a syntax error and `12k` a number (tried with 2.14.0).
  */
 export function serverEnvironment(options: {
   host: string
@@ -40,14 +37,13 @@ export function serverEnvironment(options: {
   }
 }
 
-/** Settings that a cluster node adds to those of a single server. */
 export type ClusterNode = {
   /** Must stay the same for the life of the cluster, even after the node's store is lost. */
   name: string
   port: number
-  /** Route ports of all nodes, including this one. */
+  /** Includes this node's port. */
   ports: readonly number[]
-  /** Shared secret for joining. A node that joins can read and publish everything. */
+  /** Secret for joining. A node that joins can read and publish everything. */
   password: string
 }
 

@@ -20,8 +20,8 @@ const minute = nanos(60_000)
 const day = 24 * 60 * minute
 
 /**
- * Returns exact subjects only. A stream on `payments.*` would also store the request
- * `payments.activity`, and answer it before the service does.
+ * Exact subjects only: a stream on `payments.*` would also store the request `payments.activity`,
+ * and answer it before the service does.
  */
 const subjectsOf = (stream: Topic['stream']): string[] =>
   topics.filter((topic) => topic.stream === stream).map((topic) => topic.subject)
@@ -29,8 +29,8 @@ const subjectsOf = (stream: Topic['stream']): string[] =>
 const mebibyte = 1024 * 1024
 
 /**
- * Disk limit of each stream. Without it, a flood of one stream would fill the disk and block all.
- * Together they fit under `max_file_store` of nats-server.conf.
+ * Keeps a flood of one stream from filling the disk. The sum fits under `max_file_store` of
+ * nats-server.conf.
  */
 const mebibytesMax = {
   WEBHOOKS: 4096,
@@ -41,8 +41,8 @@ const mebibytesMax = {
 } as const
 
 /**
- * An accepted message stays until it expires: no limit, deletion or acknowledgement removes it. A
- * full stream refuses new messages, and the publisher gets the error.
+ * A message stays until it expires: no limit, deletion or acknowledgement removes it. A full stream
+ * refuses new messages, and the publisher gets the error.
  */
 const kept = {
   retention: RetentionPolicy.Limits,
@@ -55,8 +55,8 @@ const kept = {
 }
 
 /**
- * The settings the client's KV view expects of a bucket, but without direct reads: they would let a
- * writer of the bucket send its value to any subject.
+ * As the client's KV view expects, but without direct reads: they would let a writer of the bucket
+ * send its value to any subject.
  */
 const bucket = (name: 'rates', history: number) => ({
   name: `KV_${name}`,
@@ -71,7 +71,7 @@ const bucket = (name: 'rates', history: number) => ({
   duplicate_window: 2 * minute,
 })
 
-/** Every stream; a KV bucket is a stream named `KV_<bucket>`. */
+/** A KV bucket is a stream named `KV_<bucket>`. */
 export const streams: readonly StreamPlan[] = [
   {
     ...kept,
@@ -114,7 +114,7 @@ export const streams: readonly StreamPlan[] = [
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 
-/** A durable consumer, named after its user and shared by its instances. */
+/** Named after its user and shared by its instances. */
 const reader = (
   service: ConsumerPlan['durable_name'],
   filters: readonly string[],
@@ -130,12 +130,12 @@ const reader = (
 const outcomesOf = (...kinds: RelayKind[]): string[] =>
   kinds.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject])
 
-/** Events for consumers outside: all but the relayer's reports. */
+/** All events but the relayer's reports. */
 const external = topics
   .filter(({ stream, publishers }) => stream === 'EVENTS' && !publishers.includes('chain-relayer'))
   .map(({ subject }) => subject)
 
-/** Consumers by stream; a filter lists exactly the subjects its service handles. */
+/** A filter lists exactly the subjects its service handles. */
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
   WEBHOOKS: [
     reader('payments', [PaymentsWebhook.subject]),

@@ -11,7 +11,6 @@ const { TREASURY_LOW_AUSD } = payments
 const { BALANCE_LOW_IDR } = payouts
 const { LANE_MIN_BALANCE_WEI, LANE_REFILL_WEI } = relayer
 
-/** Environment variables of the process `operations`. */
 export const fields = {
   ...commonFields,
   ...{ DATABASE_URL, DATABASE_PASSWORD },

@@ -11,15 +11,11 @@ import { fields } from './config'
 import { openConsole } from './console/run'
 import { openPruner } from './pruning/round'
 
-/** Delay of the first rounds, which leaves the machine to the services that start at the same time. */
+/** Leaves the machine to the services that start at the same time. */
 const firstAfterMs = 5_000
-/** How long the last answers may take during a shutdown. */
+/** Time for the last answers during a shutdown. */
 const endMs = 3_500
 
-/**
- * `bun infra/operations/main.ts`: reconciles every minute, removes old rows every hour, and answers the
- * questions of operators that the gateway passes on.
- */
 await runService('operations', fields, async (config, runtime) => {
   const { log, signal, fatal, vitals } = runtime
   const { ausdAddress, creditLineAddress, treasuryAddress, consoleToken: token } = config
@@ -45,7 +41,7 @@ await runService('operations', fields, async (config, runtime) => {
   const ended = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  /** Answers operators. The loops do not need the bus, so nothing waits for it. */
+  /** The loops do not need the bus, so nothing waits for it. */
   const answer = async () => {
     await using bus = await openServiceBus('operations', config, runtime)
     const { treasuryLowAusd, balanceLowIdr: lowMinor, laneMinBalanceWei, laneRefillWei } = config

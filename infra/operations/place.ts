@@ -8,19 +8,18 @@ import { readConfig } from '#platform/config'
 import { integer, text, url } from '#platform/config-fields'
 import { urlInRole } from '#platform/db/url'
 
-/** Addresses of the chain and of the systems compared with it. */
 export type Place = {
   rpcUrl: string
   ausd: Address
   creditLine: Address
   treasury: Address
   deployBlock: bigint
-  /** Blocks per `eth_getLogs`. Public Monad endpoints accept 100. */
+  /** Public Monad endpoints accept 100 blocks per `eth_getLogs`. */
   logsRangeMax: bigint
   gateway: string
-  /** The sandbox; undefined with a real provider. */
+  /** Undefined with a real provider. */
   sandbox: string | undefined
-  /** The provider's API and our keys; undefined if it is not compared. */
+  /** Undefined: nothing is compared with the provider. */
   provider?: ProviderPlace | undefined
 }
 
@@ -42,7 +41,6 @@ export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place
   },
 })
 
-/** Access to the provider, from the same variables as the services. */
 const providerFields = {
   PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
@@ -53,7 +51,6 @@ const providerFields = {
   }),
 }
 
-/** Returns undefined without a key: nothing is then compared with the provider. */
 function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   if (!env.PROVIDER_ID_SECRET_KEY) return undefined
   const config = readConfig('operator', providerFields)
@@ -68,7 +65,7 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
 export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
   env.RPC_URL || env.RPC_URLS?.split(',')[0] || undefined
 
-/** Addresses of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
+/** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrl = operatorRpcUrl(env)
   if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
@@ -91,8 +88,8 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
 }
 
 /**
- * Postgres in the role of the books: DATABASE_BOOKS_URL, or the operator's URL with that role, so
- * that a command has no more rights than the books.
+ * DATABASE_BOOKS_URL, or the operator's URL in the role of the books, so that a command has no more
+ * rights than the books.
  */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DATABASE_BOOKS_URL ?? urlInRole(operatorAccess(env).databaseUrl, 'books')

@@ -14,22 +14,20 @@ import type { ComposeStack } from './stack'
 export const publicUrl = 'http://127.0.0.1:3000'
 const [, functions = ''] = blocksOf('deploy', 'Deploy to the test chain')
 
-/** A separate deployment with its own secrets, before it is started. */
 export type Deployment = {
   readonly dir: string
   readonly infra: string
   readonly env: Map<string, string>
-  /** Writes the env file and runs lines of the runbook with `more` in the shell's environment. */
   readonly shell: (lines: string, more?: Readonly<Record<string, string>>) => Promise<Ran>
   readonly outside: Outside
   readonly controls: Controls
   readonly adminKey: string
 }
 
-/** Random letters and digits, as from `openssl rand -hex 24`. */
+/** Like `openssl rand -hex 24`. */
 export const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
 
-/** Fills in env.example, with values that make this deployment small and fast. */
+/** Fills in env.example with values for a small, fast deployment. */
 function variablesOf(example: string, outside: Outside): Map<string, string> {
   const env = new Map<string, string>()
   for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))
@@ -50,7 +48,6 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
     RPC_ETH_CALLS_PER_SECOND: '1000',
     DEPLOY_AUSD_ADDRESS: 'deploy',
     DEPLOY_TEST_FUNDS: 'yes',
-    // Enough to raise no alert on a low treasury.
     TREASURY_AUSD_MICRO: '1000000000000',
     TREASURY_KEY: treasuryKey,
     TREASURY_ADDRESS: privateKeyToAddress(treasuryKey),
@@ -65,7 +62,6 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
   return env
 }
 
-/** Prepares a deployment with its own secrets, and starts the chain and providers outside it. */
 export async function layDeployment(engine: Engine, stack: ComposeStack): Promise<Deployment> {
   const infra = join(stack.dir, 'infra')
   const node = join(stack.dir, 'node_modules')
@@ -104,7 +100,6 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
   return { dir: stack.dir, infra, env, shell, outside, controls, adminKey: generatePrivateKey() }
 }
 
-/** Expects the command to exit with 0 and to print all of these. */
 export async function says(run: Promise<Ran>, ...words: RegExp[]): Promise<string> {
   const { code, text } = await run
   expecting(code === 0, `exit ${code}: ${text.slice(-1_500)}`)

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
 import { endContainers, links } from './power-cut'
 
-/** Result of a command; `text` is stdout followed by stderr. */
+/** `text` is stdout followed by stderr. */
 export type Ran = { code: number; text: string; ms: number }
-/** Working folder and additional environment of a command. */
 export type Where = { cwd?: string; env?: Readonly<Record<string, string>> }
 
 export type Engine = {
@@ -22,7 +21,7 @@ export type Engine = {
 
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs a program to its end. Never throws; check the exit code. */
+/** Never throws; check the exit code. */
 export async function run(words: readonly string[], where: Where = {}): Promise<Ran> {
   const startedAt = Date.now()
   const child = Bun.spawn([...words], {
@@ -37,21 +36,19 @@ export async function run(words: readonly string[], where: Where = {}): Promise<
   return { code: await child.exited, text: `${out}${err}`, ms: Date.now() - startedAt }
 }
 
-/** Runs a program and throws with its output if it fails. */
 export async function must(words: readonly string[], where: Where = {}): Promise<Ran> {
   const ran = await run(words, where)
   if (ran.code !== 0) throw new Error(`${words.join(' ')}\n${ran.text.slice(-2_000)}`)
   return ran
 }
 
-/** Debian packages of the engine and of the programs its scripts call. */
 const packages = 'docker.io docker-cli docker-compose docker-buildx iptables ca-certificates'
 const small = 'busybox-static tini'
 const mirror = 'http://deb.debian.org/debian'
 
 /**
- * Opens this machine's engine. Without one, installs an engine from Debian packages in a separate
- * folder (as root; about four minutes and 5 GB the first time; `ENGINE_DIR` keeps it).
+ * Opens this machine's engine, or installs one from Debian packages (as root; about four minutes
+ * and 5 GB; `ENGINE_DIR` keeps it).
  */
 export async function openEngine(say: (text: string) => void): Promise<Engine> {
   const own = await run(['docker', 'version', '--format', '{{.Server.Version}}'])
@@ -139,7 +136,7 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
   return { dir, docker, bin, reboot, end }
 }
 
-/** Undoes the firewall rules of the engine, which block other forwarded traffic. */
+/** Undoes the engine's firewall rules, which block other forwarded traffic. */
 const opened = [
   ['-P', 'FORWARD', 'ACCEPT'],
   ['-F', 'FORWARD'],

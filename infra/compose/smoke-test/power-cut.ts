@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Process = { readonly pid: number; readonly parent: number; readonly command: string }
 
-/** Lists the processes of this machine; skips those that end during the listing. */
 function processes(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -22,8 +21,8 @@ const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby 
 const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
 
 /**
- * Kills all containers, as a power cut would. Killing only the engine leaves them running, each
- * below its own shim. Killing a container's first process ends the others.
+ * Kills all containers. Killing only the engine leaves them running, each below its own shim.
+ * Killing a container's first process ends the others.
  */
 export function endContainers(): void {
   const all = processes()
@@ -38,7 +37,6 @@ export function endContainers(): void {
   }
 }
 
-/** Network interfaces that an engine created on this machine. */
 export const links = (): string[] =>
   readdirSync('/sys/class/net').filter((name) =>
     /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name),

@@ -7,9 +7,8 @@ import { rehearseRunbook } from './runbook'
 import { layStack } from './stack'
 
 /**
- * `bun run prove rehearsal [local] [runbook]`: runs the system in containers on a real engine: the
- * local stack, with kills, outages and a reboot, and the runbook of a deployment. Prints a table;
- * exits with 0 if every step succeeded.
+ * `bun run prove rehearsal [local] [runbook]`: runs the local stack and the deployment runbook on a
+ * real engine. Exits with 0 if every step succeeded.
  */
 const parts = process.argv.slice(2)
 const unknown = parts.find((part) => part !== 'local' && part !== 'runbook')

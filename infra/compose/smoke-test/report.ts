@@ -3,10 +3,8 @@ const lines: Line[] = []
 
 export const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-/** The vital step that failed, after which the remaining steps are skipped. */
 let lost: string | undefined
 
-/** Runs one step and prints its line, with the text it returns or the error it throws. */
 export async function step(
   what: string,
   work: () => Promise<string>,
@@ -24,12 +22,10 @@ export async function step(
   console.log(`${done.went.padEnd(6)} ${seconds(done.took).padStart(8)}  ${what}: ${done.seen}`)
 }
 
-/** Fails the step with this message unless the condition holds. */
 export function expecting(held: boolean, otherwise: string): void {
   if (!held) throw new Error(otherwise)
 }
 
-/** Returns the table of all steps, and the exit code: 0 if every step succeeded. */
 export function report(): { text: string; code: number; steps: number; wrong: number } {
   const wrong = lines.filter(({ went }) => went === 'failed').length
   const took = lines.reduce((sum, line) => sum + line.took, 0)

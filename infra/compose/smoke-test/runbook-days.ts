@@ -4,9 +4,6 @@ import { type Deployment, hex, ready, says } from './deployment'
 import { expecting, step } from './report'
 import { blocksOf } from './runbook-text'
 
-// The second half of the runbook: a first user, key rotation, daily commands and a restore.
-
-/** Commands in the text and tables of the runbook. `filled` replaces their placeholders. */
 export const commandsOfADay: readonly string[] = [
   'bus kv get rates accepted.usd-idr --raw',
   `curl -s -X POST $PUBLIC_URL/quote -H 'Content-Type: application/json' -d '{"pair":"USD/IDR"}'`,
@@ -47,7 +44,6 @@ const filled = (command: string): string =>
     .replace('<wallet>', wallets[0] ?? '')
     .replace('<stream>', 'EVENTS')
 
-/** The shell functions of restore.md, with a backup file and its time. */
 const operator = (backup = 'none', since = 'none') =>
   (blocksOf('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
 

@@ -9,10 +9,8 @@ import { changes, everyDay, firstPerson, restore } from './runbook-days'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
 
-// Executes the shell blocks of the runbook, from an empty env file to a restore, in a shell like
-// an operator's.
+// Runs the shell blocks of the runbook, from an empty env file to a restore.
 
-/** Second part: runs the runbook from an empty env file to key rotation, daily work and restore. */
 export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Promise<void> {
   const made = await layDeployment(engine, stack)
   await using _outside = made.outside
@@ -101,7 +99,7 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
   )
 }
 
-/** Every secret of compose/secrets.yaml in a file of its own, and out of the variables. */
+/** Moves every secret of compose/secrets.yaml from the variables to a file. */
 function fillSecrets(dir: string, env: Map<string, string>): string {
   for (const name of secretNames()) {
     const path = join(dir, name)

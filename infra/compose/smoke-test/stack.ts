@@ -15,21 +15,19 @@ export type Container = {
   readonly pid: number
 }
 
-/** A copy of this repository, run by compose. */
 export type ComposeStack = {
   readonly dir: string
   readonly compose: (
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => Promise<Ran>
-  /** Lists the containers of a project, including stopped ones. */
+  /** Includes stopped containers. */
   readonly containers: (project?: string) => Promise<Container[]>
   readonly gateway: string
-  /** Waits until every container is healthy and the gateway is ready; returns the time in ms. */
+  /** Returns the time in ms until every container is healthy and the gateway is ready. */
   readonly allWell: (withinMs?: number) => Promise<number>
 }
 
-/** Number of long-running containers of a local stack. */
 const expected = Object.values(activeServices(localStack(), [])).filter(
   ({ restart }) => restart !== 'no',
 ).length
@@ -38,7 +36,6 @@ const left = new Set(['node_modules', '.git', '.local'])
 const inspected =
   '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
 
-/** Copies the repository to a folder that the engine can build from. */
 export function layStack(engine: Engine): ComposeStack {
   const dir = join(engine.dir, 'repository')
   rmSync(dir, { recursive: true, force: true })

@@ -6,39 +6,34 @@ import type { DeedOutcome } from '#shared/messages/deeds'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { refusals } from '#shared/refusals'
 
-/** A command of an operator. The same verb, target and cause is the same command. */
+/** The same verb, target and cause is the same command. */
 export type Deed = {
   /** As typed, such as `dead-letters redrive`. */
   readonly verb: string
   readonly target: string
-  /** The state of the target it responds to, such as a revision or the time of a failure. */
+  /** State of the target it responds to, such as a revision or the time of a failure. */
   readonly cause: string
   readonly reason: string
   readonly by: string
 }
 
-/** The owning service's response, as text for the operator. */
 export type CommandOutcome = { readonly done: string } | { readonly refused: string }
 
-/**
- * The command was requested and its outcome is not known yet. Nothing is recorded as its outcome.
- */
+/** The outcome is not known yet, so none is recorded. */
 export type Awaited = { readonly awaited: string }
 
-/** An earlier request for the same command. */
 export type Earlier = {
   readonly by: string
   readonly at: Date
   readonly reason: string
 }
 
-/** Outcome of a command. `earlier` is set if it had already been done. */
+/** `earlier` is set if it had already been done. */
 export type Performed = CommandOutcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**
- * Runs a command once: records the request, asks the service, records the response. A command that
- * is done is not sent again. Throws if the response is lost: repeating the command sends the same
- * id, which the service recognises.
+ * Records the request, asks the service, records the response. A command that is done is not sent
+ * again. Throws if the response is lost: a repeat sends the same id, which the service recognises.
  */
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,
@@ -60,16 +55,14 @@ export async function perform(
 
 const again = 'Run the same command again: it takes effect once and reports the outcome'
 
-/** Message for a command without a response. */
 const unansweredText = ({ verb, target }: Deed, error: unknown): string =>
   error instanceof Unavailable
     ? `${verb} ${target}: the service could not be reached, nothing was done. ${again}`
     : `${verb} ${target}: no response, outcome unknown. ${again}`
 
-/** A question whose answer is the outcome of a command. */
 export type DeedQuestion = Question<TSchema, typeof DeedOutcome>
 
-/** Sends a command to a service. A refusal code is replaced by its message. */
+/** Replaces a refusal code by its message. */
 export async function askOutcome<Q extends DeedQuestion>(
   { ask }: Pick<Operator, 'ask'>,
   question: Q,
@@ -81,10 +74,7 @@ export async function askOutcome<Q extends DeedQuestion>(
 
 type Noted = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
 
-/**
- * Records the command unless it is recorded already. Returns the first request and its outcome, if
- * done.
- */
+/** Records the command once. Returns the first request, and its outcome if done. */
 async function note(sql: Sql, { verb, target, cause, reason, by }: Deed): Promise<Noted> {
   await sql`
     insert into ops.deeds (verb, target, cause, reason, asked_by)

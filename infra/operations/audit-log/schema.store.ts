@@ -2,16 +2,15 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { at } from '#platform/db/columns'
 
-/** Commands of operators and their outcomes. Both tables are append-only. */
+/** Both tables are append-only. */
 export const schema = pgSchema('ops')
 
-/** A command, written before the service is asked. */
+/** Written before the service is asked. */
 export const deeds = schema.table(
   'deeds',
   {
     /** Sent with the request; the service stores it with its change. */
     id: uuid('id').primaryKey().defaultRandom(),
-    /** As typed, such as `dead-letters redrive`. */
     verb: text('verb').notNull(),
     /** Id, wallet or name. */
     target: text('target').notNull(),
@@ -27,7 +26,7 @@ export const deeds = schema.table(
   ],
 )
 
-/** The service's response. A command without one is unknown until it is repeated. */
+/** A command without an outcome is unknown until it is repeated. */
 export const outcomes = schema.table(
   'outcomes',
   {

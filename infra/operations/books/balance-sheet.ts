@@ -5,8 +5,8 @@ import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
 /**
- * Balance of an account, debit above 0, with the balance that chain or provider reported when read.
- * The credit line has none: its contract also holds the money of its users and its pool.
+ * Debit above 0. `outside`: the balance that chain or provider reported; none for the credit line,
+ * whose contract also holds its users' money and its pool.
  */
 export type SheetLine = {
   readonly account: AccountName
@@ -31,13 +31,12 @@ export type Sheet = {
   readonly closed: boolean
 }
 
-// Write-offs of a payment are booked under `<payment>/…` and belong to the item `<payment>`.
+// Write-offs of a payment are booked under `<payment>/…`, so items are split at the slash.
 
 /** Accounts that hold money of items in progress. */
 const waiting = ['promises', 'payouts', 'returns', 'suspense'] as const
 const listed = [...waiting, 'clawback'] as const
 
-/** Returns the current balance sheet; changes nothing. */
 export async function readSheet(sql: Sql): Promise<Sheet> {
   return await sql.begin('isolation level repeatable read', async (tx) => {
     const span = await readSpan(tx, false)
@@ -75,7 +74,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
 
 const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)
 
-/** Returns true if the books are closed; an explained break still counts as open. */
+/** An explained break still counts as open. */
 const isClosed = (lines: readonly SheetLine[], breaks: readonly Break[]): boolean =>
   breaks.length === 0 &&
   assets.every((asset) => sumOf(lines.filter((line) => line.asset === asset)) === 0n) &&

@@ -5,11 +5,10 @@ import { type Clock, systemClock } from '#platform/clock'
 import { type Database, openDatabase } from '#platform/db/open'
 import type { Log } from '#platform/log'
 
-/** Dependencies of the books job, which reads every schema and writes only `books`. */
 export type BooksContext = {
   /** Postgres as the role `books`. */
   readonly sql: Sql
-  /** Connection for drizzle, which changes how its client parses times. */
+  /** A separate connection, because drizzle changes how its client parses times. */
   readonly database: Database
   readonly place: Place
   /** Undefined: the provider is not read. */
@@ -17,7 +16,6 @@ export type BooksContext = {
   readonly clock: Clock
 }
 
-/** Opens both connections to Postgres; closes them on disposal. */
 export function openBooks(options: {
   databaseUrl: string
   place: Place

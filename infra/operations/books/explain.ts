@@ -1,13 +1,11 @@
 import type { Sql } from 'postgres'
 
-/**
- * Operator's explanation of a break: its owner, the reason, and the date until which it is muted.
- */
+/** Mutes the break's alert until a date. */
 export type Explanation = { owner: string; reason: string; until: Date }
 
 /**
- * Stores the explanation on an open break and so mutes its alert; returns false if no such break is
- * open. Waits for a running comparison, which would fail if a break changed during its transaction.
+ * Returns false if no such break is open. Waits for a running comparison, which would fail if a
+ * break changed during its transaction.
  */
 export const explainBreak = (sql: Sql, id: string, { owner, reason, until }: Explanation) =>
   sql.begin(async (tx) => {

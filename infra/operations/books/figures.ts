@@ -1,12 +1,12 @@
 import { type BookSpan, moment } from './span'
 
 // Three independent figures per item: from its row, computed here without the code that books it;
-// from the journal; and from the chain or the provider. They cover the AUSD of the treasury and the
-// fiat that the provider holds for us.
+// from the journal; and from the chain or the provider. They cover treasury AUSD and fiat at the
+// provider.
 
 /**
- * Amounts that the row of a payment implies. `on_chain` is the effect that its last ref must have
- * had; `or_on_chain` is the alternative while an effect is in progress.
+ * `on_chain` is the effect that the last ref must have had; `or_on_chain` is the alternative while
+ * an effect is in progress.
  */
 const paymentClaims = `
   create temporary table payment_claims on commit drop as
@@ -45,7 +45,6 @@ const paymentClaims = `
   create unique index on payment_claims (item);
   analyze payment_claims;`
 
-/** Amounts that the row of a cash-out implies: AUSD received, and rupiah paid or owed. */
 const payoutClaims = `
   create temporary table payout_claims on commit drop as
     select p.id as item, 'cash-out, ' || p.state as what, p.state, p.wallet, p.authorizer,
@@ -61,8 +60,8 @@ const payoutClaims = `
   analyze payout_claims;`
 
 /**
- * Sums of journals, chain and provider by item. Refunds of a second payment may be missing in the
- * row: those recorded elsewhere are deducted, and the rest of the second payment stays in suspense.
+ * Refunds of a second payment may be missing in the row: those recorded elsewhere are deducted, and
+ * the rest of the second payment stays in suspense.
  */
 const sums = `
   with booked_sums as (
@@ -80,7 +79,7 @@ const sums = `
     where m.type <> 'payment' group by m.item
   )`
 
-/** Returns SQL that is true if the row has not changed since its source was last read. */
+/** True if the row has not changed since its source was last read. */
 const isKnown = (readAt: string | null) => `c.updated_at <= ${moment(readAt)}`
 
 const figures = ({ chainReadAt, providerReadAt }: BookSpan) => `
@@ -125,7 +124,7 @@ const figures = ({ chainReadAt, providerReadAt }: BookSpan) => `
   create index on figures (item);
   analyze figures;`
 
-/** Journal lines that the rows imply, account by account; held and final credits are separate. */
+/** Journal lines that the rows imply; held and final credits are separate. */
 const rowLines = `
   create temporary table row_lines on commit drop as
     select item, journal, account, asset, sum(amount) as amount from (

@@ -1,12 +1,8 @@
 import { type BookSpan, moment } from './span'
 
-// Input of a reconciliation as temporary tables of its transaction: the items to compare, their
-// journal lines, and their movements on the chain and at the provider.
-
-/** Schemas with a journal: services, and the books job itself. */
+/** Schemas with a journal. */
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-/** View of all journals, with the name of their schema. */
 export const linesView = `create or replace temporary view lines as ${journals
   .map(
     (
@@ -16,30 +12,28 @@ export const linesView = `create or replace temporary view lines as ${journals
   )
   .join(' union all ')}`
 
-/** Item of a chain movement that matches no row. */
 export const strayMove = "m.tx_hash || ':' || m.log_index"
 
-/** Amount of a chain movement, positive if AUSD came to the treasury. */
+/** Positive if AUSD came to the treasury. */
 const signed =
   "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
 
-/** Id of a refund in our rows; some have only the id of their row in the list. */
+/** Some refunds in our rows have only the id of their row in the list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
   else coalesce(m.product_id, 'listed:' || m.transaction_id) end`
 
-/** Payment id in the reference of a refund that we ordered; a number may follow it. */
+/** A number may follow the payment id in the reference of a refund that we ordered. */
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
 
-/** States of items in progress; the index on `next_check_at` finds them. */
+/** The index on `next_check_at` finds items in progress. */
 const onTheirWay = {
   payments: "('opening', 'awaiting_payment', 'paid', 'revoking', 'refunding')",
   payouts: "('taking', 'taken', 'paying', 'returning')",
 } as const
 
 /**
- * Items to compare: changed since the last run, in progress, or with an open break. A return that
- * the relayer gave up has no next check, so it is included for an hour, until `overdue` opens a
- * break.
+ * Items changed since the last run, in progress, or with an open break. A return that the relayer
+ * gave up has no next check, so it is included for an hour, until `overdue` opens a break.
  */
 const touched = ({ since, block }: BookSpan) => `
   create temporary table touched on commit drop as
@@ -85,7 +79,7 @@ const moves = ({ block }: BookSpan) => `
   create index on moves (item);
   analyze moves;`
 
-/** Provider transactions of an item, by our reference or by a provider id in our rows. */
+/** Matches by our reference or by a provider id in our rows. */
 const money = ({ since }: BookSpan) => `
   create temporary table money on commit drop as
     select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,
@@ -132,7 +126,6 @@ const money = ({ since }: BookSpan) => `
   analyze money;
   analyze stray_money;`
 
-/** Returns the statements that create the tables which the rules read, apart from the rows. */
 export const itemTables = (span: BookSpan): string[] => [
   linesView,
   touched(span),

@@ -5,7 +5,7 @@ import { rules } from './rules/catalogue'
 import type { BookRule } from './rules/rule'
 import { type BookSpan, checkpoint, moment, readSpan } from './span'
 
-/** Difference between the books and a row or source. Amounts in the asset's minor unit. */
+/** Amounts in the asset's minor unit. */
 export type Break = {
   readonly id: string
   readonly rule: string
@@ -22,31 +22,29 @@ export type Break = {
   readonly standing: 'young' | 'rests' | 'counts'
 }
 
-/** Movements of an asset: the amount on which all sources agree, and the amount with a break. */
+/** The amount on which all sources agree, and the amount with a break. */
 export type Matched = {
   readonly asset: string
   readonly agrees: bigint
   readonly differs: bigint
 }
 
-/** Movement of an item on which all sources agree. */
 export type Agreed = { readonly item: string; readonly asset: string; readonly amount: bigint }
 
 export type Judgement = {
   readonly breaks: readonly Break[]
   readonly matched: readonly Matched[]
-  /** Agreeing items; empty unless requested. */
+  /** Empty unless requested. */
   readonly agreed: readonly Agreed[]
-  /** Items compared; `unread` of them changed after the chain or the provider was last read. */
+  /** `unread`: changed after the chain or the provider was last read. */
   readonly items: number
   readonly unread: number
   readonly tookMs: number
 }
 
 /**
- * Compares rows, journals and the data read from chain and provider, since the last comparison or,
- * if `whole`, from the beginning: opens, keeps and closes breaks, and moves the checkpoint. Runs
- * one at a time, in one transaction with one snapshot, and reads only tables.
+ * Opens, updates and closes breaks since the last comparison or, if `whole`, from the beginning.
+ * Runs one at a time, in one transaction with one snapshot, and reads only tables.
  */
 export async function judge(
   sql: Sql,
@@ -76,7 +74,6 @@ export async function judge(
   return { ...answer, tookMs: Date.now() - startedAt }
 }
 
-/** Creates the temporary tables that the rules read, and the one for their results. */
 async function prepare(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)])
     await tx.unsafe(statement)
@@ -92,9 +89,7 @@ const totalsBefore = (whole: boolean) => `
   create temporary table totals_before on commit drop as
     select source, account, asset, amount from books.totals where ${!whole}`
 
-/**
- * Returns SQL for the sum of treasury movements in a range of blocks; incoming ones are positive.
- */
+/** Incoming movements are positive. */
 const chainSums = (from: string, to: string) => `
   select 'chain' as source, 'treasury' as account, 'AUSD' as asset,
     sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as amount
@@ -111,9 +106,7 @@ const standing = ({ since, block }: BookSpan) => `
       union all ${chainSums(block, '9223372036854775807')}
     ) s group by source, account, asset`
 
-/**
- * Opens and updates breaks; closes those not found again, unless their source was not read since.
- */
+/** Closes breaks that are not found again, unless their source was not read since. */
 async function noteBreaks(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`
     create temporary table found on commit drop as
@@ -140,7 +133,7 @@ async function noteBreaks(tx: TransactionSql): Promise<void> {
 const judgedAfter = (source: 'chain' | 'provider'): string[] =>
   rules.filter(({ after }) => after === source).map(({ name }) => name)
 
-/** Stores totals and checkpoint for the next comparison; a whole one recomputes the totals. */
+/** A whole comparison recomputes the totals. */
 async function noteTotals(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   if (whole) await tx`update books.totals set amount = 0`
   await tx.unsafe(`
@@ -166,14 +159,14 @@ async function countItems(tx: TransactionSql): Promise<{ items: number; unread: 
   return counts!
 }
 
-/** Statement timeouts; only a whole comparison reads data from before the checkpoint. */
+/** Only a whole comparison reads data from before the checkpoint. */
 const timeoutMs = 30_000
 const wholeTimeoutMs = 600_000
 
 type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string }
 const graces = new Map(rules.map(({ name, graceMs }) => [name, graceMs]))
 
-/** Returns the open breaks, oldest first. */
+/** Oldest first. */
 export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
   const rows = await sql<BreakRow[]>`
     select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,
@@ -188,7 +181,6 @@ function standingOf({ rule, ageMs, foundAt, restsUntil }: BreakRow): Break['stan
   return ageMs < (graces.get(rule) ?? 0) ? 'young' : 'counts'
 }
 
-/** Movements of the compared items, each with whether it has no break. */
 const judged = `
   create temporary table judged on commit drop as
     select item, asset, amount,

@@ -27,7 +27,6 @@ beforeAll(async () => {
   await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
 })
 
-/** The last line that `verify-record` prints, and how it ends. */
 const record = async () => {
   const compare = ['--compare', stack.info.gateway]
   const { said, ...end } = await operateAsProcess(

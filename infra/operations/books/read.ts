@@ -6,15 +6,11 @@ import { readNames } from './external/names'
 import { readProvider } from './external/provider'
 import { bookTreasury } from './external/treasury'
 
-/**
- * Reads new data of chain and provider since the last checkpoint into the schema `books`. Throws if
- * a source cannot be read completely; data already read stays.
- */
+/** Throws if a source cannot be read completely; data already read stays. */
 export async function readOutside(context: BooksContext): Promise<void> {
   const block = await readChain(context)
   const lanes = await readChainBalances(context, block)
-  // Names are read after the chain, so that a transfer which a row explains is not booked as
-  // unexplained.
+  // After the chain, so that a transfer which a row explains is not booked as unexplained.
   await readNames(context)
   await bookTreasury(context, block)
   await readProvider(context)

@@ -1,10 +1,7 @@
 import { each, gauge, type Reading, seconds } from '#platform/metrics/readings'
 import type { BooksFigures } from './watch'
 
-/**
- * Returns the figures of the books for `/metrics`, with amounts in the asset's minor unit. They are
- * exact only below 2^53; the books themselves have exact sums.
- */
+/** Exact only below 2^53; the books have exact sums. */
 export const readings = ({ breaks, value, run }: BooksFigures): Reading[] => [
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.open, { standing: 'open' }),
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.beyondGrace, {

@@ -8,13 +8,10 @@ import { type Judgement, judge } from './judge'
 import { readOutside } from './read'
 import { breakText } from './text'
 
-/** Result of a comparison; `unreadable` is the reason if a source could not be read. */
+/** `unreadable`: why a source could not be read. */
 export type Reconciled = Judgement & { readonly unreadable: string | undefined }
 
-/**
- * Reads new data of chain and provider, and compares. If a source does not respond, compares the
- * rest, with the data read from that source before.
- */
+/** If a source does not respond, compares with the data read from it before. */
 export async function reconcile(
   context: BooksContext,
   options: { whole?: boolean; listed?: boolean } = {},
@@ -26,7 +23,7 @@ export async function reconcile(
   return { ...(await judge(context.sql, options)), unreadable }
 }
 
-/** Opens the books for one command, which must dispose them. */
+/** The caller must dispose them. */
 export const openBooksOf = (place: Place, databaseUrl: string) =>
   openBooks({
     ...{ databaseUrl, place, provider: place.provider },
@@ -37,7 +34,7 @@ export const openBooksOf = (place: Place, databaseUrl: string) =>
 const readTriesMax = 20
 const readAgainMs = 300
 
-/** Reconciles until chain and provider have been read as far as the rows; blocks take a moment. */
+/** Waits until chain and provider are read as far as the rows. */
 async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
   let found = await reconcile(books)
   for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {
@@ -48,9 +45,8 @@ async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
 }
 
 /**
- * Returns the breaks between rows, journals, chain and provider as text; empty if the books
- * balance. Repeats until they balance or a break persists, because items in progress can be in
- * either state. `adminUrl`: Postgres as its owner.
+ * Returns the breaks as text. Repeats until the books balance or a break persists, because items in
+ * progress can be in either state. `adminUrl`: Postgres as its owner.
  */
 export async function checkBooks(
   place: Place,

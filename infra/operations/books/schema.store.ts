@@ -13,16 +13,13 @@ import {
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
 
-/**
- * Schema of the books job: data read from chain and provider, unchanged, and the breaks between
- * these and the services' rows. The job only reads other schemas.
- */
+/** Data read from chain and provider, unchanged, and the breaks found with it. */
 export const schema = pgSchema('books')
 
 /** Postings that no service makes: capital, fees of the provider, unexplained money. */
 export const journal = journalTable(schema)
 
-/** Position up to which each source has been read: a block for the chain, else a time. */
+/** A block for the chain, else a time. */
 export const checkpoints = schema.table('checkpoints', {
   source: text('source').primaryKey(),
   block: bigint('block', { mode: 'bigint' }),
@@ -31,8 +28,8 @@ export const checkpoints = schema.table('checkpoints', {
 })
 
 /**
- * Movements of our AUSD on the chain, one row per log. `credit`, `repay` and `revoke` are events of
- * the credit line with a ref; the others are transfers to or from the treasury.
+ * `credit`, `repay` and `revoke` are events of the credit line with a ref; the others are transfers
+ * to or from the treasury. One row per log.
  */
 export const chainMoveKinds = ['credit', 'repay', 'revoke', 'in', 'out', 'mint', 'burn'] as const
 export const chainMoves = schema.table(
@@ -41,18 +38,17 @@ export const chainMoves = schema.table(
     txHash: text('tx_hash').notNull(),
     logIndex: integer('log_index').notNull(),
     block: bigint('block', { mode: 'bigint' }).notNull(),
-    /** Time of its block. */
     movedAt: at('moved_at').notNull(),
     kind: text('kind', { enum: chainMoveKinds }).notNull(),
     /**
-     * Identifying key: the ref of the credit line, or `authorizer:nonce:amount` of a signed
-     * transfer, in lower case; null for a plain transfer.
+     * In lower case: the ref, or `authorizer:nonce:amount` of a signed transfer; null for a plain
+     * one.
      */
     key: text('key'),
     /** Account of the credit line, or the other side of a transfer with the treasury. */
     wallet: addressColumn('wallet').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
-    /** For a credit or repayment: whether it had a hold, during which it could be revoked. */
+    /** A credit or repayment can be revoked during its hold. */
     held: boolean('held').notNull().default(false),
   },
   (table) => [
@@ -62,7 +58,7 @@ export const chainMoves = schema.table(
   ],
 )
 
-/** Rows of the provider's list of transactions as last read, by their id. */
+/** As last read. */
 export const providerMoves = schema.table(
   'provider_moves',
   {
@@ -78,7 +74,7 @@ export const providerMoves = schema.table(
     amountMinor: amountColumn('amount_minor'),
     /** `in` or `out`; null if the list has no direction. */
     cashflow: text('cashflow'),
-    /** Fee of the provider including tax; null if not reported. */
+    /** Including tax, in minor units; null if not reported. */
     feeMinor: amountColumn('fee_minor'),
     createdAt: at('created_at'),
     changedAt: at('changed_at'),
@@ -92,7 +88,6 @@ export const providerMoves = schema.table(
   ],
 )
 
-/** Latest reported balances: AUSD of the treasury, coin of a lane, money at the provider. */
 export const balances = schema.table(
   'balances',
   {
@@ -101,7 +96,8 @@ export const balances = schema.table(
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),
     /**
-     * For the chain: the final block of the reading; a lane had sent `nonce` transactions by then.
+     * Only for the chain: the final block of the reading, and for a lane the transactions sent by
+     * then.
      */
     block: bigint('block', { mode: 'bigint' }),
     nonce: integer('nonce'),
@@ -118,7 +114,7 @@ export const names = schema.table(
     key: text('key').primaryKey(),
     kind: text('kind', { enum: nameKinds }).notNull(),
     item: text('item').notNull(),
-    /** For a payment: 0 for the first ref, one more each time it was applied again. */
+    /** 0 for the first ref, one more each time the payment was applied again. */
     refSequence: integer('ref_sequence').notNull().default(0),
   },
   (table) => [index('names_item').on(table.item)],
@@ -139,23 +135,22 @@ export const totals = schema.table(
   (table) => [primaryKey({ columns: [table.source, table.account, table.asset] })],
 )
 
-/** Breaks by item; a break is closed by the first run that does not find it again. */
+/** The first run that does not find a break again closes it. */
 export const breaks = schema.table(
   'breaks',
   {
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-    /** Name of the rule in `rules/`. */
     rule: text('rule').notNull(),
     /** Id of a payment or cash-out, a transaction, or an account. */
     item: text('item').notNull(),
     asset: text('asset').notNull(),
-    /** Difference in the asset's minor unit; 0 if the break is not about an amount. */
+    /** In the asset's minor unit; 0 if the break is not about an amount. */
     amount: amountColumn('amount').notNull(),
     about: text('about').notNull(),
     foundAt: at('found_at').notNull().defaultNow(),
     seenAt: at('seen_at').notNull().defaultNow(),
     closedAt: at('closed_at'),
-    /** Operator's explanation: owner, reason, and the time until which the break is muted. */
+    /** Explanation by an operator; the alert is muted until `rests_until`. */
     owner: text('owner'),
     reason: text('reason'),
     restsUntil: at('rests_until'),
@@ -169,14 +164,13 @@ export const breaks = schema.table(
   ],
 )
 
-/** Reconciliation runs, with the number of items compared and of open breaks. */
 export const runs = schema.table(
   'runs',
   {
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     startedAt: at('started_at').notNull(),
     endedAt: at('ended_at').notNull(),
-    /** Whether it compared everything from the beginning. */
+    /** From the beginning, not from the checkpoint. */
     whole: boolean('whole').notNull(),
     items: integer('items').notNull(),
     open: integer('open').notNull(),

@@ -1,30 +1,26 @@
 import type { TransactionSql } from 'postgres'
 
 /**
- * Range of one reconciliation. Queries contain the times as literals: only then does PostgreSQL see
- * how small the range is, and use the index.
+ * Queries contain the times as literals: only then does PostgreSQL see how small the range is, and
+ * use the index.
  */
 export type BookSpan = {
-  /** Start time for rows, journal lines and provider data; `-infinity`: everything. */
+  /** For rows, journal lines and provider data; `-infinity`: everything. */
   readonly since: string
-  /** Chain movements after this block are compared; earlier ones are in the totals. */
+  /** Later chain movements are compared; earlier ones are in the totals. */
   readonly block: string
-  /** Time up to which this run covers everything: start of the next one. */
+  /** This run covers everything up to here; start of the next one. */
   readonly readTo: string
-  /** Last block whose movements have been read. */
   readonly readToBlock: string
-  /** Times of the last reads of chain and provider; null if never read. */
+  /** Null if never read. */
   readonly chainReadAt: string | null
   readonly providerReadAt: string | null
 }
 
-/** Name of the comparison's checkpoint. */
 export const checkpoint = 'rows'
 
 /**
- * Returns the range since the last reconciliation, or from the beginning if there was none or
- * `whole`. Rows carry the time of their statement but become visible at commit, at most ten minutes
- * later.
+ * Rows carry the time of their statement but become visible at commit, at most ten minutes later.
  */
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<BookSpan> {
   const [found] = await tx<
@@ -50,6 +46,5 @@ export async function readSpan(tx: TransactionSql, whole: boolean): Promise<Book
   return whole ? { ...found!, since: '-infinity', block: '-1' } : found!
 }
 
-/** Returns a time as SQL; null becomes `-infinity`. */
 export const moment = (text: string | null): string =>
   text === null ? "'-infinity'::timestamptz" : `'${text}'::timestamptz`

@@ -2,7 +2,6 @@ import postgres, { type Sql } from 'postgres'
 import { urlInRole } from '#platform/db/url'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
-/** A database of its own with every schema, as its owner and as the job of the books. */
 export type BooksDatabase = AsyncDisposable & { readonly admin: Sql; readonly books: Sql }
 
 export async function openBooksDatabase(): Promise<BooksDatabase> {
@@ -24,7 +23,6 @@ const wallet = `'0x' || lpad(to_hex(n), 40, '0')`
 const hash = (of: string) => `'0x' || lpad(to_hex(n * 10 + ${of}), 64, '0')`
 const key = (of: string) => `'0xf' || lpad(to_hex(n * 10 + ${of}), 63, '0')`
 
-/** Lines of a posting per item: account, asset, amount. */
 const linesOf = (schema: string, kind: string, at: string, lines: [string, string, string][]) => `
   insert into ${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)
     select '${kind}_' || n || '/1', ordinal, 'test', '${kind}_' || n, account, asset, amount, ${at}
@@ -33,8 +31,7 @@ const linesOf = (schema: string, kind: string, at: string, lines: [string, strin
       as line (ordinal, account, asset, amount)`
 
 /**
- * Credited top-ups number `from` to `to` of 100 AUSD for Rp 1,625,000, the same in the rows, the
- * journal, the orders, on the chain and at the provider. \`at\`: when all that was.
+ * Top-ups `from` to `to` of 100 AUSD for Rp 1,625,000, credited at `at` and equal in every source.
  */
 export async function plantTopups(admin: Sql, from: number, to: number, at = 'now()') {
   const run = (text: string) => admin.unsafe(text, [from, to])
@@ -70,7 +67,7 @@ export async function plantTopups(admin: Sql, from: number, to: number, at = 'no
       ${at}, ${at} ${numbers}`)
 }
 
-/** Cash-outs of 2 AUSD for Rp 32,500 that were paid, everywhere alike. */
+/** Paid cash-outs of 2 AUSD for Rp 32,500, equal in every source. */
 export async function plantCashouts(admin: Sql, from: number, to: number, at = 'now()') {
   const run = (text: string) => admin.unsafe(text, [from, to])
   const numbers = 'from generate_series($1::int, $2::int) n'
@@ -98,7 +95,6 @@ export async function plantCashouts(admin: Sql, from: number, to: number, at = '
       ${at}, ${at}, ${at} ${numbers}`)
 }
 
-/** Marks chain and provider as read up to now. */
 export const noteRead = (admin: Sql, block = 900) =>
   admin.unsafe(`insert into books.checkpoints (source, block, read_to)
     values ('chain', ${block}, clock_timestamp()), ('provider:ID', null, clock_timestamp())

@@ -7,7 +7,7 @@ import { startScratchPostgres } from '#test/support/scratch-postgres'
 import type { BooksContext } from './context'
 import { openBooks } from './context'
 
-/** Postgres and a chain with the contracts, final two blocks behind; no service runs. */
+/** Blocks are final two blocks later; no service runs. */
 export type BooksFixture = Awaited<ReturnType<typeof openBooksFixture>>
 
 export async function openBooksFixture(provider?: ProviderPlace) {
@@ -25,7 +25,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const now = { aheadMs: 0 }
   const databaseUrl = urlInRole(server.urlAs('operations', passwords.operations), 'books')
   const opened: AsyncDisposable[] = []
-  /** Opens an instance of the job; several share the database. */
+  /** Opens an instance of the job on the shared database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
     const made = openBooks({
       ...{ databaseUrl, place, provider },
@@ -39,12 +39,9 @@ export async function openBooksFixture(provider?: ProviderPlace) {
     chain,
     place,
     databaseUrl,
-    /** Postgres as its owner, to write rows in place of the services. */
     admin,
-    /** Offset of the job's clock. */
     now,
     copy,
-    /** Mines blocks until all transactions are final. */
     finalize: () => chain.client.mine({ blocks: 3 }),
     close: async () => {
       for (const one of opened) await one[Symbol.asyncDispose]()

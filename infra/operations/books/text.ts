@@ -1,7 +1,6 @@
 import { amountText } from '#shared/money/text'
 import type { Agreed, Break } from './judge'
 
-/** Formats a duration in its largest useful unit. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   if (seconds < 120) return `${seconds} s`
@@ -11,11 +10,9 @@ export function ageText(ms: number): string {
     : `${Math.floor(seconds / 86_400)} d`
 }
 
-/** Formats a break for operators and tests. */
 export const breakText = ({ rule, item, asset, amount, about }: Break): string =>
   `${rule} ${item} ${amount} ${asset}: ${about}`
 
-/** Formats a break in one line: number, rule, item, amount and age. */
 export function breakLine(one: Break): string {
   const { id, rule, item, asset, amount, ageMs, standing } = one
   const sum = asset === '-' ? '' : `, ${amountText(amount, asset)} ${asset}`
@@ -24,13 +21,13 @@ export function breakLine(one: Break): string {
   return `#${id} ${rule}: ${item}${sum}, open for ${ageText(ageMs)}${words[standing]}`
 }
 
-/** Columns of the CSV; their order is fixed, and new ones go last. */
+/** The order is fixed; new columns go last. */
 const columns = [
   ...['status', 'rule', 'item', 'asset', 'amount', 'found_at', 'age_seconds'],
   ...['owner', 'reason', 'rests_until', 'break', 'about'],
 ] as const
 
-/** Returns the CSV: breaks first, then agreeing items; amounts in minor units, times in UTC. */
+/** Breaks first, then agreeing items; amounts in minor units, times in UTC. */
 export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): string {
   const rows = [
     ...breaks.map((one) => [

@@ -3,23 +3,23 @@ import { type Log, openLogThrottled } from '#platform/log'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
 
-/** Figures for `/metrics`. Amounts in minor units; -1 before the first run. */
+/** Amounts in minor units; `ageMs` is -1 before the first run. */
 export type BooksFigures = {
   readonly breaks: { open: number; beyondGrace: number; oldestMs: number }
   readonly value: Record<string, { agrees: number; differs: number }>
   readonly run: { ageMs: number; tookMs: number; items: number; readable: 0 | 1 }
 }
 
-/** How long a source may be unavailable before an alert; its own service has alerted by then. */
+/** A source's own service has alerted by then. */
 const unreadableMs = 15 * 60_000
-/** Interval at which an open break alerts again. */
+/** An open break alerts again after this time. */
 const againMs = 3_600_000
-/** Maximum alerts per run: a thousand breaks have one cause, and the metric counts them. */
+/** Alerts per run: a thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
 /**
- * Returns the work of a loop: it reconciles and alerts for breaks that are open beyond their grace
- * period. `figures` are those of the last run.
+ * `reconcileOnce` alerts for breaks open beyond their grace period; `figures` are those of the last
+ * run.
  */
 export function openReconciliation(
   context: BooksContext,
@@ -59,7 +59,6 @@ export function openReconciliation(
   return { reconcileOnce, figures: () => figuresOf(last, clock) }
 }
 
-/** Returns the time of the last full reconciliation; null if there was none. */
 async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
     select (extract(epoch from max(ended_at)) * 1000)::float8 as ms from books.runs where whole`

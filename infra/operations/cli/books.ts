@@ -10,7 +10,6 @@ import { counted } from '#infra/operations/words'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
 
-/** The balance sheet. Read-only. */
 export const books = reading({
   does: 'show the balance sheet and open items',
   usage: 'books [--json]',
@@ -21,7 +20,6 @@ export const books = reading({
   },
 })
 
-/** Account balances by asset, open items, breaks, and a closing line. */
 export function sheetText(sheet: Sheet): string {
   const { lines, items, breaks } = sheet
   const shown = assets.filter((asset) => lines.some((line) => line.asset === asset))
@@ -50,7 +48,6 @@ function ending({ items, breaks, closed }: Sheet): string {
     : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`
 }
 
-/** Money of an item that is in progress or needs an operator. */
 export const itemLine = ({ item, account, asset, amount }: OpenItem): string =>
   `${account.padEnd(12)} ${amountText(amount, asset).padStart(24)} ${asset}  ${item}`
 

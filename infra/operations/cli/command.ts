@@ -4,37 +4,30 @@ import { type Operator, openOperator, operatorName } from '#infra/operations/cli
 import { counted } from '#infra/operations/words'
 import type { Say } from '#platform/command'
 
-/** A command of `bun run ops`. */
 export type Verb = {
-  /** Summary in the list of commands. */
   does: string
   /** Returns the exit code: 0 nothing needs attention, 1 something does, 2 wrong usage. */
   run: (words: string[], say: Say) => Promise<number>
-  /** Its subcommands, by their first word. */
   among?: Readonly<Record<string, Verb>>
 }
 
-/** Arguments and options of a command. */
 export type Told = {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | undefined>>
 }
 
-/** Result of a reading command: text, data for `--json`, and whether nothing needs attention. */
+/** `data` is printed for `--json`; `ok`: nothing needs attention. */
 export type CommandResult = { readonly text: string; readonly data: object; readonly ok: boolean }
 
 type Form = {
   readonly does: string
-  /** Syntax, printed for help and after wrong usage. */
   readonly usage: string
   /** Number of arguments besides options: exact, or minimum and maximum. */
   readonly takes?: number | readonly [number, number]
-  /** Returns the fault in arguments and options, or undefined. */
   readonly faultIn?: (words: readonly string[], options: Told['options']) => string | undefined
   readonly options?: ParseArgsOptionsConfig
 }
 
-/** Makes a read-only command. With `--json` it prints its data as one JSON value. */
 export const reading = (
   form: Form & { read: (told: Told, operator: Operator) => Promise<CommandResult> },
 ): Verb => ({
@@ -49,13 +42,12 @@ export const reading = (
   },
 })
 
-/** Arguments of a change. Reason and operator are recorded and sent to the service. */
+/** Reason and operator are recorded and sent to the service. */
 export type CommandWords = Told & { readonly reason: string; readonly by: string }
 
 /**
- * Makes a command that changes something, by asking the owning service, never by writing its rows.
- * It requires `--reason` and returns the outcomes of `perform` (`deed.store.ts`). Exit code 0 only
- * if all of them are done.
+ * Makes a command that changes something by asking the owning service, never by writing its rows.
+ * Exit code 0 only if every outcome is done.
  */
 export const changing = (
   form: Form & {
@@ -80,7 +72,6 @@ export const changing = (
   },
 })
 
-/** Line about the outcome of a command. */
 export function wordsOf(performed: Performed): string {
   if ('refused' in performed) return `refused: ${performed.refused}`
   const { earlier } = performed
@@ -89,7 +80,6 @@ export function wordsOf(performed: Performed): string {
   return `${performed.done} (already done by ${by}, ${at.toISOString()}, ${reason})`
 }
 
-/** Makes a command with subcommands. */
 export const among = (does: string, verbs: Readonly<Record<string, Verb>>): Verb => ({
   does,
   among: verbs,
@@ -103,7 +93,7 @@ export const among = (does: string, verbs: Readonly<Record<string, Verb>>): Verb
   },
 })
 
-/** Usage text, and the exit code: 0 for help, 2 for wrong usage. */
+/** Exit code 0 for help, 2 for wrong usage. */
 type Help = { readonly help: string; readonly code: 0 | 2 }
 
 function helped({ help, code }: Help, say: Say): number {
@@ -111,11 +101,10 @@ function helped({ help, code }: Help, say: Say): number {
   return code
 }
 
-/** Returns true if help is requested. */
 export const asksForHelp = (words: readonly string[]): boolean =>
   words.some((word) => word === '--help' || word === '-h')
 
-/** Parses arguments and options, or returns the usage with the fault. */
+/** Returns the usage with the fault if there is one. */
 function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | Help {
   if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
   const read = readWords(words, { ...form.options, ...common })
@@ -124,7 +113,6 @@ function understood(words: string[], form: Form, common: ParseArgsOptionsConfig)
   return wrong === undefined ? (read as Told) : { help: helpOf(form, wrong), code: 2 }
 }
 
-/** Parses arguments and options, or returns the fault. */
 export function readWords(
   args: string[],
   options: ParseArgsOptionsConfig,
@@ -154,6 +142,6 @@ const helpOf = ({ usage, does }: Form, wrong?: string): string =>
     ...(wrong === undefined ? [] : [`error: ${wrong}`]),
   ].join('\n')
 
-/** JSON with bigint amounts as strings. */
+/** Amounts (bigint) become strings. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one), 2)

@@ -7,7 +7,6 @@ import { changing } from '#infra/operations/cli/command'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
 import { journalTable, reverse } from '#shared/ledger/journal.store'
 
-/** Returns the schema whose journal has the posting, or undefined. */
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
   const schemas = await sql<{ name: DatabaseRole }[]>`
     select table_schema as name from information_schema.columns
@@ -21,9 +20,8 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
 }
 
 /**
- * Reverses a posting and returns a line about the reversal. Throws if it was reversed before.
- * Within seconds the owning service books the item again from its row: after correcting a row by
- * hand, reverse the newest posting of its item.
+ * Throws if the posting was reversed before. Within seconds the owning service books the item again
+ * from its row: after correcting a row by hand, reverse the newest posting of its item.
  */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
   const schema = await schemaOf(sql, posting)

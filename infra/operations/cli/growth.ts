@@ -6,7 +6,7 @@ import { rules } from '#infra/operations/pruning/rules'
 import { counted } from '#infra/operations/words'
 import type { Bus } from '#platform/bus/open'
 
-/** Present size of a table or stream. `keptDays` is null if its contents are permanent. */
+/** `keptDays` is null if the contents are permanent. */
 export type Size = {
   of: 'database' | 'bus'
   name: string
@@ -15,10 +15,8 @@ export type Size = {
   keptDays: number | null
 }
 
-/** Size per thousand payments, and projected size after a year. */
 export type Growth = Size & { rowsPer1000: number; bytesPer1000: number; bytesInYear: number }
 
-/** Reads sizes only. */
 export const growth = reading({
   does: 'show sizes of tables and streams, per thousand payments and after a year',
   usage: 'growth [--per-day <payments>] [--free <free GiB on the database disk>] [--json]',
@@ -37,10 +35,7 @@ export const growth = reading({
   },
 })
 
-/**
- * Reads table sizes from Postgres statistics, without a scan, and the number of payments and
- * cash-outs.
- */
+/** From Postgres statistics, without a scan. `payments` includes cash-outs. */
 export async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
   const found = await sql<{ name: string; rows: number; bytes: number }[]>`
     select schemaname || '.' || relname as name, n_live_tup::float8 as rows,
@@ -72,7 +67,7 @@ async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
 
 const yearDays = 365
 
-/** Projects contents with a retention period for that period, and permanent contents for a year. */
+/** Contents with a retention period grow for that period, others for a year. */
 export const growthOf = (sizes: readonly Size[], payments: number, perDay: number): Growth[] =>
   sizes.map((size) => {
     const per1000 = (count: number) => (payments === 0 ? 0 : (count * 1_000) / payments)
@@ -83,8 +78,8 @@ export const growthOf = (sizes: readonly Size[], payments: number, perDay: numbe
   })
 
 /**
- * Days until the tables have used the free disk space, or Infinity. A table with a retention period
- * grows until it removes as much as it adds.
+ * Returns Infinity if never. A table with a retention period grows until it removes as much as it
+ * adds.
  */
 export function daysUntilFull(grown: readonly Growth[], perDay: number, freeBytes: number): number {
   const tables = grown
@@ -106,13 +101,12 @@ export function daysUntilFull(grown: readonly Growth[], perDay: number, freeByte
   return Number.POSITIVE_INFINITY
 }
 
-/** Line about the full disk. `days` is undefined if `--free` was not given. */
+/** `days` is undefined if `--free` was not given. */
 export function fullText(days: number | undefined, payments: number): string {
   if (days === undefined)
     return 'To estimate when the disk will be full, add --free <GiB>, the free space on the database disk.'
   if (payments === 0) return 'no payments yet: cannot estimate when the disk will be full'
   if (!Number.isFinite(days)) return 'at this rate the tables will never fill the disk'
-  // Even one row takes a whole page.
   const few =
     payments < enough
       ? `; with only ${counted(payments, 'payment')} this is far too pessimistic`
@@ -122,11 +116,11 @@ export function fullText(days: number | undefined, payments: number): string {
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
-/** Number of payments whose rows outweigh the first pages of tables and indexes. */
+/** From here on, rows outweigh the first pages of tables and indexes. */
 const enough = 1_000
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
-/** Table of sizes, largest first, with the total of a year. */
+/** Largest first. */
 export function growthText(grown: readonly Growth[], payments: number, perDay: number): string {
   const line = (...cells: string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(15))).join('')

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/operations/cli/command'
 
-/** An item in progress. `since` is its start. */
+/** `since` is the start of the item. */
 export type InFlight = {
   service: string
   what: string
@@ -23,7 +23,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
 ]
 const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']
 
-/** Lists items in progress and unsent messages, oldest first. */
+/** Includes unsent messages; oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
     ...promises.map(

@@ -16,7 +16,6 @@ import { unexplained } from '#infra/operations/cli/unexplained'
 import { wallets } from '#infra/operations/cli/wallets'
 import { runCommand, type Say } from '#platform/command'
 
-/** Every command by its name. */
 export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['status', status],
   ['trace', trace],
@@ -41,7 +40,7 @@ const usage = (): string =>
     ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
   ].join('\n')
 
-/** Runs the command that its words name; returns the exit code. */
+/** Returns the exit code. */
 export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
   const verb = verbs.get(name)
   if (verb) return verb.run(words, say)

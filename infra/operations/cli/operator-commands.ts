@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { reading } from '#infra/operations/cli/command'
 
-/** A recorded command and its latest outcome. */
+/** With its latest outcome. */
 export type Noted = {
   at: Date
   by: string
@@ -26,7 +26,6 @@ export const deeds = reading({
   },
 })
 
-/** Reads recorded commands, newest first. */
 export const readDeeds = (sql: Sql, target?: string) => sql<Noted[]>`
   select d.asked_at as at, d.asked_by as by, d.verb, d.target, d.reason, o.outcome, o.said
   from ops.deeds d left join lateral (

@@ -12,19 +12,19 @@ import { readConfig } from '#platform/config'
 import { databaseUrl, natsServers } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
-/** Addresses and credentials of a command: the Postgres role and the NATS user `ops`. */
+/** Credentials of the Postgres role and the NATS user `ops`. */
 export type OperatorAccess = {
   readonly databaseUrl: string
   readonly nats: { readonly url: string; readonly password: string }
 }
 
-/** Connections of a command, opened on first use. */
+/** Connections open on first use. */
 export type Operator = AsyncDisposable & {
-  /** Postgres as `ops`: reads every schema, inserts into its own. */
+  /** As the role `ops`: reads every schema, inserts into its own. */
   readonly sql: Sql
-  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`. */
+  /** Throws `Unavailable`, `Overdue` or `Faulted`. */
   readonly ask: Ask
-  /** Connects to the bus. Throws `Unavailable` if it cannot be reached. */
+  /** Throws `Unavailable` if NATS cannot be reached. */
   readonly bus: () => Promise<Bus>
 }
 
@@ -38,7 +38,7 @@ const addresses = {
   NATS_URL: natsServers({ about: 'nats-server; empty: no bus', fallback: '' }),
 }
 
-/** Access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
+/** The running local stack, or the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
   if (!env.DATABASE_OPS_URL)
     return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
@@ -50,7 +50,7 @@ export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAc
   }
 }
 
-/** The value of `--by`, or the login name. A container may have no login name. */
+/** Falls back to the login name, which a container may not have. */
 export function operatorName(by: unknown): string {
   if (typeof by === 'string' && by.trim() !== '') return by.trim()
   try {
@@ -64,7 +64,7 @@ const user = 'ops'
 const inboxPrefix = `_INBOX_${user}`
 const connectMs = 3_000
 
-/** Opens an operator's connections, with short timeouts and without retries. */
+/** Short timeouts and no retries: an operator waits. */
 export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
   const sql = openSql(access.databaseUrl, 2)
   let opened: Promise<Bus> | undefined

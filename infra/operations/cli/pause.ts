@@ -6,7 +6,7 @@ import type { PauseQuestion } from '#shared/messages/deeds'
 import { TopupsPause } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
 
-// Activities that can be paused. Items in progress continue; services/README.md has the details.
+// Items in progress continue during a pause; services/README.md has the details.
 
 type Stoppable = { readonly schema: string; readonly question: PauseQuestion }
 const stoppable = new Map<string, Stoppable>([
@@ -16,10 +16,7 @@ const stoppable = new Map<string, Stoppable>([
 ])
 const names = [...stoppable.keys()].join('|')
 
-/**
- * Returns the revision of the pause that the operator sees, and the cause of the command: repeating
- * it before the opposite command is the same command.
- */
+/** Repeating a command before the opposite one is the same command, so it has the same cause. */
 async function seen(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running') {
   const [row] = await sql<{ revision: number; since: Date | null }[]>`
     select revision, since from ${sql(schema)}.pauses`

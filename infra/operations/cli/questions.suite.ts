@@ -10,7 +10,6 @@ import { operate, operateAsProcess } from '#test/support/stack'
 
 const listed = questions.map(({ question, words }) => [question, words] as const)
 
-/** Runs the verbs of the page one after the other, while services come and go. */
 describe('questions during an incident', () => {
   let stack: Stack
   let paymentId: string
@@ -33,7 +32,7 @@ describe('questions during an incident', () => {
     words.map((word) => (word === '<id>' ? paymentId : word))
   const ask = (words: readonly string[]) => operate(stack, ...withId(words))
 
-  /** Parts that could not be read in time, on a busy machine, are read again; so are alerts. */
+  /** Retries: on a busy machine a part may not be read in time. */
   const asked = (words: readonly string[], run = ask) =>
     waitUntil(
       `all of ${words.join(' ')}`,

@@ -23,7 +23,6 @@ const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]
 Compares rows and journals with chain and provider, starting from the last run, or from the beginning
 with --whole. Exits 0 if no break is past its grace period.`
 
-/** Compares, and reports each break with its age and its command. */
 export const reconcile: Verb = {
   does: 'compare rows, journals, chain and provider; explain a break',
   among: {
@@ -48,10 +47,8 @@ async function run(words: string[], say: Say): Promise<number> {
   return counts || found.unreadable !== undefined ? 1 : 0
 }
 
-/** Arguments of `reconcile explain`. */
 type Explained = { id: string; owner: string; reason: string; until: Date; by: string | undefined }
 
-/** Parses the arguments, or returns the fault. */
 function explainedIn(words: string[]): Explained | { wrong: string } {
   const word = { type: 'string' } as const
   const read = readWords(words, { owner: word, reason: word, until: word, by: word })
@@ -86,13 +83,11 @@ async function explain(words: string[], say: Say): Promise<number> {
   return 'done' in performed ? 0 : 1
 }
 
-/** Prints the usage and the fault. Returns 0 for help and 2 for wrong usage. */
 function helped(say: Say, wrong?: string): number {
   say(wrong === undefined ? usage : `${usage}\nerror: ${wrong}`)
   return wrong === undefined ? 0 : 2
 }
 
-/** Text of a reconciliation. */
 export function textOf(
   found: Reconciled,
   open: readonly OpenItem[],

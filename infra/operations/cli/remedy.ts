@@ -1,6 +1,5 @@
 import type { Break } from '#infra/operations/books/judge'
 
-/** Forms of item names. */
 const forms = {
   transfer: /^0x[0-9a-f]{64}:[0-9]+$/i,
   payment: /^pay_[\w-]{22}$/,
@@ -12,13 +11,12 @@ const formOf = (item: string) =>
 
 type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
 
-/** Returns the command for a break, or the command that shows the decision it needs. */
 export const commandFor = (one: Of): string =>
   `bun run ops ${verbFor({ ...one, id: shellWord(one.id) }, shellWord(one.item))}`
 
 /**
- * Returns a text as one word of a shell command; an item can be text from outside. Characters that a
- * terminal obeys when they are pasted, such as Ctrl-C or the end of a pasted text, are written as numbers.
+ * Quotes a text for a shell; an item can be text from outside. Characters that a terminal obeys
+ * when they are pasted, such as Ctrl-C, become octal numbers.
  */
 export function shellWord(text: string): string {
   if (/^[\w.:-]+$/.test(text)) return text

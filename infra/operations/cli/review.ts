@@ -5,12 +5,12 @@ import { counted } from '#infra/operations/words'
 import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
-// Payments that need manual review. services/payments/review defines and checks the decisions.
+// services/payments/review defines and checks the decisions.
 
 const resolutions = ['credit', 'refund', 'accept'] as const
 type Resolution = (typeof resolutions)[number]
 
-/** A payment in `review` or `refunding`. */
+/** In state `review` or `refunding`. */
 export type Waiting = {
   id: string
   kind: string
@@ -39,7 +39,7 @@ const fields = (sql: Sql) => sql`
   onchain_micro::text as "onchainMicro", channel, credited_at as "creditedAt",
   provider_payment_id as "providerPaymentId", updated_at as since`
 
-/** Lists payments in `review` or `refunding`, longest waiting first. */
+/** Longest waiting first. */
 export const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
   select ${fields(sql)} from payments.payments
   where state in ('review', 'refunding') order by updated_at`
@@ -60,7 +60,6 @@ type Order = {
 }
 type Second = { providerPaymentId: string; currency: string | null; minor: string | null }
 
-/** A payment with its decisions, refund orders and second payments. */
 export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
 
 /** Returns undefined if the payment does not exist. */
@@ -88,7 +87,6 @@ const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): s
   return `${since.toISOString()}  ${id}  ${kind} ${state}, ${reason}  ${asked}  ${wallet}`
 }
 
-/** Details of a payment, line by line. */
 export function textOf(payment: Reviewed): string {
   const { ausdMicro, onchainMicro, creditedAt, channel, decisions, orders, seconds } = payment
   const wentBack = moneyText(payment.refundedMinor, payment.currency)

@@ -6,7 +6,7 @@ import { readConfig } from '#platform/config'
 import { databaseUrl } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
-/** Secrets in the environment that must not be printed. */
+/** Values that must not be printed. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => env[name] ?? [])
 const secretNames = [
@@ -25,7 +25,7 @@ const secretNames = [
 
 const address = { DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner' }) }
 
-/** URL of Postgres as the owner: DATABASE_ADMIN_URL, or of the running local stack. */
+/** Postgres as the owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
   if (!env.DATABASE_ADMIN_URL)
     return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
@@ -34,7 +34,7 @@ export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): strin
   return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword })
 }
 
-/** Opens a command's connection pool, which connects on first use. The caller closes it. */
+/** Connects on first use. The caller closes it. */
 export const openSql = (url: string, max: number): Sql =>
   postgres(url, {
     max,
@@ -43,7 +43,6 @@ export const openSql = (url: string, max: number): Sql =>
     connection: { application_name: 'operator', statement_timeout: 10_000 },
   })
 
-/** Runs a command on one connection and closes it, so that the process can exit. */
 export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = openSql(url, 1)
   try {

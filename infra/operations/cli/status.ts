@@ -13,10 +13,9 @@ import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attentio
 import type { Asked, ProviderAccess } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
-/** Addresses of external systems, and minimum balances. */
 type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
 
-/** Access to the running local stack, or to the deployment in the environment. */
+/** The running local stack, or the deployment in the environment. */
 function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
     BigInt(env[name] || fallback)
@@ -42,7 +41,7 @@ function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
   return { url: sandbox, secretKey: provider.ID.secretKey }
 }
 
-/** Reports problems. Exit code 0 only if there are none. */
+/** Exit code 0 only if there are no problems. */
 export const status = reading({
   does: 'show items in progress, uncommitted balances and problems',
   usage: 'status [--copies N] [--json]',
@@ -124,7 +123,6 @@ function asText(facts: SystemFacts, lines: readonly string[]): string {
   ].join('\n')
 }
 
-/** Number of open breaks, and of those that need no attention. */
 export function breaksText(breaks: SystemFacts['breaks']): string {
   const ofStanding = (wanted: string) => breaks.filter(({ standing }) => standing === wanted).length
   const [young, rests] = [ofStanding('young'), ofStanding('rests')]
@@ -140,7 +138,6 @@ const needsText = (lines: readonly string[]): string[] =>
     ? ['nothing needs attention']
     : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
-/** Rates, backlogs and instances. */
 export function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]
   const { copies, lags, rates } = bus.known

@@ -24,23 +24,20 @@ import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
 
-// AUSD in the treasury that matches no row, as found by the books. It belongs to its sender: an
-// operator requests its return, and chain-relayer decides and pays once. A transfer of our own is
-// capital.
+// AUSD in the treasury that matches no row belongs to its sender: an operator requests its return,
+// and chain-relayer decides and pays once. A transfer of our own is capital.
 
-/** State of a return request; null if there is none. */
+/** Null: no return was requested. */
 type Request = {
   state: 'asked' | 'ordered' | 'refused' | null
   askedBy: string | null
   reason: string | null
   refusal: string | null
-  /** State of the operation that returns it. */
   operation: string | null
   operationReason: string | null
   backTxHash: string | null
 }
 
-/** A transfer to the treasury that matches no row. */
 export type Unexplained = Request & {
   /** `<transaction>:<log>`, as in the books and in chain-relayer. */
   name: string
@@ -53,9 +50,7 @@ const requestFields = (sql: Sql) => sql`
   r.state, r.asked_by as "askedBy", r.reason, r.refusal,
   o.state as operation, o.reason as "operationReason", o.tx_hash as "backTxHash"`
 
-/**
- * Lists unexplained transfers to the treasury, oldest first, without returned and accepted ones.
- */
+/** Oldest first, without returned and accepted ones. */
 export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexplained[]>`
   select m.name, m.wallet, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
     ${requestFields(sql)}
@@ -67,16 +62,14 @@ export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexpla
   left join chain_relayer.operation o on o.id = r.operation_id
   order by m.moved_at`
 
-/** A transfer's name, split. */
 type Transfer = { txHash: `0x${string}`; logIndex: number }
 
-/** Finds the return requests of a transfer in order. All but the last were refused. */
+/** In order. All but the last were refused. */
 export const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
   select ${requestFields(sql)} from chain_relayer.giveback_request r
   left join chain_relayer.operation o on o.id = r.operation_id
   where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id`
 
-/** Text about a return request. */
 function wordsOf(request: Request): string {
   const { state, askedBy, reason, refusal, operation, operationReason, backTxHash } = request
   if (state === null) return 'no return requested'
@@ -110,7 +103,7 @@ const lookMs = 250
 const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
-/** Outcome of a request, or `awaited` until chain-relayer has decided. */
+/** `awaited` until chain-relayer has decided. */
 export function outcomeOf(request: Request | undefined): CommandOutcome | Awaited {
   if (!request) return { awaited: 'no request recorded: run the same command again' }
   const words = wordsOf(request)
@@ -121,8 +114,8 @@ export function outcomeOf(request: Request | undefined): CommandOutcome | Awaite
 const verb = 'unexplained return'
 
 /**
- * Number of this request for the transfer. After a refusal, the next request is another command,
- * unless the refusal has not been reported yet: then it is still the same.
+ * After a refusal, the next request is another command, unless the refusal has not been reported
+ * yet: then it is still the same.
  */
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
@@ -135,8 +128,8 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
 }
 
 /**
- * Requests the return of a transfer and waits for its outcome, which is recorded once it is known.
- * Repeating the command until then requests nothing twice.
+ * Waits for the outcome, which is recorded once it is known. Repeating the command until then
+ * requests nothing twice.
  */
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,
@@ -185,10 +178,8 @@ const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why>
 Books your own deposit or withdrawal as capital. <item> is a treasury transfer, <transaction>:<log>, or
 a provider transaction, txn_…, as \`reconcile\` prints them.`
 
-/** Arguments of `unexplained accept`. */
 type Said = { item: string; askedBy: string; reason: string }
 
-/** Parses the arguments, or returns the fault. */
 function saidIn(words: string[]): Said | { wrong: string } {
   const word = { type: 'string' } as const
   const read = readWords(words, { reason: word, by: word })
@@ -200,7 +191,7 @@ function saidIn(words: string[]): Said | { wrong: string } {
   return { item, askedBy: operatorName(read.options.by), reason }
 }
 
-/** Books an item as capital, in the role of the books. Repeating it changes nothing. */
+/** Books an item in the role of the books. Repeating it changes nothing. */
 const accept: Verb = {
   does: 'book your own transfer as capital',
   run: async (words, say) => {

@@ -4,10 +4,9 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
-/** A wallet that was frozen after a reversal. */
 export type FrozenWallet = {
   wallet: string
-  /** Outstanding loss, in 10⁻⁶ AUSD. */
+  /** In 10⁻⁶ AUSD. */
   missingMicro: string
   since: Date
   /** The freeze is final on chain. */
@@ -15,7 +14,7 @@ export type FrozenWallet = {
   payments: string[]
 }
 
-/** Lists frozen wallets, longest frozen first. */
+/** Longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
   select w.wallet, w.updated_at as since, w.retry_at is null as "onChain",
     coalesce(sum(r.lost_micro - r.made_good_micro), 0)::text as "missingMicro",
@@ -34,10 +33,10 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
     ...payments,
   ].join('  ')
 
-/** What a wallet repaid (10⁻⁶ AUSD) for a loss that was undone, and has not been given back. */
+/** Repaid (10⁻⁶ AUSD) for a loss that was undone later, and not given back yet. */
 export type NeedlessRepayment = { wallet: string; paymentId: string; micro: string }
 
-/** Lists needless repayments, oldest first; with `paymentId`, only that of this payment. */
+/** Oldest first; with `paymentId`, only that of this payment. */
 export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
   sql<NeedlessRepayment[]>`
     select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro
@@ -63,10 +62,7 @@ const list = reading({
   },
 })
 
-/**
- * Returns the revision of the freeze that the operator sees, and the cause of the command: a later
- * freeze or another loss makes it another command.
- */
+/** A later freeze or another loss makes it another command. */
 async function freezeOf(sql: Sql, wallet: string, missing: string) {
   const [row] = await sql<{ frozen: boolean; revision: string }[]>`
     select frozen, revision::text from payments.wallets where wallet = ${wallet}`
@@ -78,7 +74,6 @@ async function freezeOf(sql: Sql, wallet: string, missing: string) {
   return { revision, cause }
 }
 
-/** Outcome, with the payments that may still need a decision. */
 export const clearedText = (done: string, payments: readonly string[] = []): string =>
   [
     done,

@@ -11,10 +11,7 @@ import { ok } from '#shared/refusals'
 import type { LiveFeed } from './feed'
 import type { Items } from './items'
 
-/**
- * Answers the questions of the console's page, which the gateway passes on with the operator's token.
- * Only reads: nothing here changes anything.
- */
+/** The gateway passes on the page's questions with the operator's token. Answers only read. */
 export function consoleAnswers(options: {
   readonly token: string
   readonly items: Pick<Items, 'read' | 'attention'>

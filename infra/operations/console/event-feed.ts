@@ -2,17 +2,15 @@ import { topics } from '#shared/messages/catalogue'
 import { IdentityErased } from '#shared/messages/identity'
 import type { Topic } from '#shared/messages/topic'
 
-/** Direction of money, or topic of a message; the page filters by it. */
+/** The page filters by it. */
 export type Flow = 'in' | 'out' | 'chain' | 'users' | 'webhook'
 
-/** One message as the console shows it. Amounts are strings of digits in the smallest unit. */
+/** Amounts are strings of digits in the smallest unit. */
 export type Motion = {
   readonly flow: Flow
-  /** Subject of the event, order or delivery. */
   readonly subject: string
-  /** Short description. */
   readonly says: string
-  /** True if it may need attention. */
+  /** It may need attention. */
   readonly odd: boolean
   /** Id that the search finds. */
   readonly item?: string
@@ -24,8 +22,8 @@ export type Motion = {
 }
 
 /**
- * Reads a message of a stream. Only the fields named here are shown, because a message can contain a
- * signature, and a delivery the user's name and bank account.
+ * Shows only the fields named here, because a message can contain a signature, and a delivery the
+ * user's name and bank account.
  */
 export function motionOf(subject: string, payload: unknown): Motion | undefined {
   const topic = topics.find((one) => covers(one, subject))
@@ -63,7 +61,7 @@ const amountIn = (fields: Fields, name: string): string | undefined => {
 const given = (facts: Fields): Fields =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 
-/** Strips suffixes: `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
+/** `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
 const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
 
 const orders: Readonly<Record<string, string>> = {
@@ -138,7 +136,7 @@ function deliveryOf(subject: string, delivery: Fields): Motion {
   }
 }
 
-/** Reference that we gave the provider: the id of a payment or a cash-out. */
+/** The id of a payment or a cash-out. */
 const ourReference = /^(pay_[A-Za-z0-9_-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 
 const fieldsIn = (value: unknown): Fields =>

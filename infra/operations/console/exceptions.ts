@@ -1,6 +1,5 @@
 import type { Sql } from 'postgres'
 
-/** An item that needs attention, in any service. */
 export type Exception = {
   readonly kind: 'review' | 'frozen' | 'anomaly' | 'break' | 'lane'
   /** Id that the search finds. */
@@ -9,7 +8,7 @@ export type Exception = {
   readonly since: Date
 }
 
-/** Dead letters of one service with the same error. */
+/** With the same error in one service. */
 export type DeadGroup = {
   readonly service: string
   readonly consumer: string
@@ -18,14 +17,13 @@ export type DeadGroup = {
   readonly count: number
   readonly firstAt: Date
   readonly lastAt: Date
-  /** Id of one of them. */
   readonly sample: string
 }
 
-/** Maximum number of rows per kind, the oldest first. */
+/** Per kind. */
 export const namedMax = 100
 
-/** Reads everything that needs attention, oldest first. */
+/** Oldest first. */
 export async function readAttention(sql: Sql) {
   const [exceptions, dead] = await Promise.all([
     Promise.all([reviews(sql), frozen(sql), anomalies(sql), breaks(sql), lanes(sql)]),
@@ -46,7 +44,7 @@ const frozen = (sql: Sql) => sql<Exception[]>`
   select 'frozen' as kind, wallet as id, 'wallet frozen' as says, updated_at as since
   from payments.wallets where frozen order by updated_at limit ${namedMax}`
 
-/** How long anomalies are listed; their rows are kept, because they prevent duplicates. */
+/** Their rows are kept longer, because they prevent duplicates. */
 const anomaliesFor = '30 days'
 
 const anomalies = (sql: Sql) => sql<Exception[]>`
@@ -74,7 +72,7 @@ const lanes = (sql: Sql) => sql<Exception[]>`
 
 const withDeadLetters = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** Groups by error with ids and numbers masked, so that equal errors share a group. */
+/** Masks ids and numbers, so that equal errors share a group. */
 const deadGroups = (sql: Sql, schema: (typeof withDeadLetters)[number]) => sql<DeadGroup[]>`
   select ${schema.replaceAll('_', '-')} as service, consumer, subject, min(reason) as reason,
     count(*)::int as count, min(died_at) as "firstAt", max(died_at) as "lastAt",

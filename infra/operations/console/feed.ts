@@ -3,16 +3,15 @@ import { type FeedEvent, feedLeaseMs, type Recent } from '#shared/messages/opera
 import type { Live } from './live'
 import type { Overview } from './overview'
 
-/** The live feed: everything that open pages show without a question of their own. */
 export type LiveFeed = Disposable & {
   /** Publishes for another `feedLeaseMs`. Returns the earlier events, if `recent`. */
   readonly renew: (recent: boolean) => Promise<Recent>
 }
 
-/** Deadline for the subscriptions of a feed that begins. */
+/** For the subscriptions of a feed that begins. */
 const beginMs = 3_000
 
-/** Opens the feed. While no gateway renews its lease, it listens to nothing and reads nothing. */
+/** While no gateway renews its lease, the feed listens to nothing and reads nothing. */
 export function openFeed(options: {
   readonly live: Live
   readonly overview: Overview

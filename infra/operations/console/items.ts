@@ -6,32 +6,29 @@ import { joined } from '#platform/reads'
 import { withWaits } from '../timeline/waits'
 import { readAttention } from './exceptions'
 
-/** Reads items by any of their ids, and the lists of what needs attention. */
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
-  /** Reads everything that needs attention. */
   readonly attention: () => Promise<unknown>
   /** The connections, for other reads. */
   readonly sql: Sql
 }
 
-/** Minimum pause between two reads of one item; all pages that show it share each read. */
+/** All pages that show an item share each read. */
 const gatherMs = 1_000
-/** The same for the lists, which are longer and change slowly. */
+/** The lists are longer and change slowly. */
 const gatherListsMs = 5_000
 const connectionsMax = 3
-/** Closes the connections of pages that are no longer open. */
 const idleSeconds = 20
 const statementTimeoutMs = 5_000
 
 export type ItemsOptions = {
-  /** Postgres URL of a read-only role. */
+  /** In a read-only role. */
   databaseUrl: string
   bus: () => Promise<Bus>
   clock: Clock
 }
 
-/** Opens the reader; it connects on first use. */
+/** Connects on first use. */
 export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
   const sql = postgres(databaseUrl, {
     max: connectionsMax,

@@ -6,12 +6,12 @@ import type { Log } from '#platform/log'
 import { topics } from '#shared/messages/catalogue'
 import { type Motion, motionOf } from './event-feed'
 
-/** A message with its sequence number in this process and its time of arrival. */
+/** `number` counts in this process; `at` is the time of arrival. */
 export type Heard = Motion & { readonly number: number; readonly at: string }
 
 export type PageWatcher = (heard: Heard) => void
 
-/** Live messages from the bus, received only while a page watches. */
+/** Receives only while a page watches. */
 export type Live = AsyncDisposable & {
   /**
    * Passes messages to `watcher` until `end`; `lately` returns the recent ones, oldest first.
@@ -24,7 +24,7 @@ export type Live = AsyncDisposable & {
   }
 }
 
-/** Number of recent messages sent to a newly opened page. */
+/** Sent to a newly opened page. */
 const latelyMax = 500
 
 /** Keeps the connection open across a page reload or a short pause. */
@@ -41,8 +41,8 @@ export type LiveOptions = {
 }
 
 /**
- * Subscribes to the subjects of all streams, without consumers, rows or requests, so that watching does
- * not affect the services. Without a watcher there is no connection.
+ * Subscribes without consumers, rows or requests, so that watching does not affect the services.
+ * Without a watcher there is no connection.
  */
 export function openLive(options: LiveOptions): Live {
   const watchers = new Set<PageWatcher>()
@@ -86,7 +86,7 @@ export function openLive(options: LiveOptions): Live {
     },
     [Symbol.asyncDispose]: async () => {
       clearTimeout(leaving)
-      // The deadline lets the process exit even if the bus never responds.
+      // The process must exit even if the bus never responds.
       await within(leave(), leaveDeadlineMs, 'the bus').catch(() => {})
     },
   }
@@ -113,7 +113,7 @@ async function listen(
   }
 }
 
-/** Reads a message; skips one that does not match its schema. */
+/** Skips a message that does not match its schema. */
 function read(message: Msg): Motion | undefined {
   try {
     return motionOf(message.subject, message.json())

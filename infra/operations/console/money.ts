@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** A payment, cash-out or send as a row of the console. Amounts are strings in the smallest unit. */
+/** Amounts are strings in the smallest unit. */
 export type MoneyRow = {
   readonly kind: string
   readonly id: string
@@ -9,13 +9,12 @@ export type MoneyRow = {
   readonly reason: string | null
   readonly fiat: { readonly minor: string; readonly currency: string } | null
   readonly ausdMicro: string
-  /** Start of the item. */
   readonly createdAt: Date
   /** Start of its state. */
   readonly since: Date
 }
 
-/** Money in flight, the oldest first, and the items that changed last, the newest first. */
+/** Oldest first in flight; latest first otherwise. */
 export type MoneyInFlight = {
   readonly inFlight: readonly MoneyRow[]
   readonly latest: readonly MoneyRow[]
@@ -23,13 +22,12 @@ export type MoneyInFlight = {
 
 const shownMax = 20
 
-/** States with money in flight. An open checkout has none until its payer pays. */
+/** An open checkout has no money in flight until its payer pays. */
 const inFlight = {
   payments: ['paid', 'held', 'revoking', 'review', 'refunding'],
   payouts: ['taking', 'taken', 'paying', 'returning'],
 }
 
-/** Reads the money in flight and the latest items from the rows. */
 export async function readMoney(sql: Sql): Promise<MoneyInFlight> {
   const payments = paymentsFrom(sql)
   const payouts = payoutsFrom(sql)

@@ -7,17 +7,16 @@ import type { Lag, ServiceFigures } from '../health/bus'
 import type { SystemFacts, Unread } from '../health/facts'
 import type { MoneyInFlight } from './money'
 
-/** A service as the console shows it; `copies` is null if the bus could not be asked. */
+/** `copies` is null if the bus could not be asked. */
 export type Told = {
   readonly name: string
   readonly copies: number | null
   readonly figures: ServiceFigures
 }
 
-/** State of the whole system at one moment. */
 export type Seen = {
   readonly asOf: string
-  /** What needs an operator, as in `bun run ops status`, and what could not be checked. */
+  /** As in `bun run ops status`; `unread`: what could not be checked. */
   readonly needs: readonly string[]
   readonly unread: readonly string[]
   readonly services: readonly Told[]
@@ -26,15 +25,15 @@ export type Seen = {
   readonly money: MoneyInFlight | undefined
 }
 
-/** Shared periodic reading of the system's state, active only while a page watches. */
+/** Active only while a page watches. */
 export type Overview = AsyncDisposable & {
   readonly watch: (watcher: (seen: Seen) => void) => () => void
   readonly last: () => Seen | undefined
 }
 
-/** Interval between readings; each costs every service a few database queries. */
+/** Each reading costs every service a few database queries. */
 const everyMs = 10_000
-/** Minimum pause after a reading, as a multiple of the time its rows took: large tables are read less often. */
+/** Minimum pause, as a multiple of the time the rows took: large tables are read less often. */
 const restShare = 20
 
 export type OverviewOptions = {
@@ -45,7 +44,7 @@ export type OverviewOptions = {
   readonly log: Log
 }
 
-/** Opens the overview. Without a watcher it reads nothing; a new watcher gets the last reading at once. */
+/** A new watcher gets the last reading at once. */
 export function openOverview(options: OverviewOptions): Overview {
   const { clock, log } = options
   const watchers = new Set<(seen: Seen) => void>()

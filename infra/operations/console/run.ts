@@ -15,13 +15,12 @@ import { openLive } from './live'
 import { readMoney } from './money'
 import { openOverview } from './overview'
 
-/** Connections, addresses and limits of the console's readers. */
 export type ConsoleOptions = {
   /** The process's own connection, which answers and publishes the feed. */
   readonly bus: Bus
-  /** The NATS user `console`, which hears every message and can say nothing. */
+  /** The NATS user `console`, which hears every message and can publish nothing. */
   readonly listener: { readonly url: string; readonly password: string }
-  /** Postgres URL in the role `auditor`. */
+  /** In the role `auditor`. */
   readonly databaseUrl: string
   readonly place: Place
   readonly provider: ProviderAccess | undefined
@@ -31,7 +30,7 @@ export type ConsoleOptions = {
   readonly log: Log
 }
 
-/** Opens the readers of the console; all connect on first use. Returns the answers to its questions. */
+/** All readers connect on first use. */
 export function openConsole(
   options: ConsoleOptions,
 ): AsyncDisposable & { readonly answers: readonly Handler[] } {

@@ -17,7 +17,7 @@ import type { InState } from './rows'
 /** Minimum balances and instances. */
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
-/** Maximum time in a state, as the services declare it; the relayer's by default. */
+/** Longest time in a state, as the services declare it. */
 const limits: Readonly<Record<InState['what'], Limits<string>>> = {
   payment: paymentLimits,
   payout: cashoutLimits,
@@ -45,7 +45,6 @@ export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | unde
 /** `needs`: what needs an operator. `unread`: what could not be checked, with the reason. */
 export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
 
-/** Judges the facts, for `bun run ops status` and the console. Pure. */
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
   const bus = busNeeds(facts.bus, floors)
   const unread = 'unknown' in facts.bus ? [`cannot read the bus: ${facts.bus.unknown}`] : []
@@ -79,13 +78,13 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
   }
 }
 
-/** One line per problem, and per part that could not be checked; empty if nothing needs attention. */
+/** Empty if nothing needs attention. */
 export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
   const judged = attention(facts, floors)
   return [...judged.unread, ...judged.needs]
 }
 
-/** Command prefix on a local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
+/** On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
 
 function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
@@ -132,7 +131,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
   ]
 }
 
-/** Problems seen on the bus. If it is down, the state of the services is unknown. */
+/** If the bus is down, the state of the services is unknown. */
 function busNeeds(bus: Asked<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
   const { copies, down, lags, rates } = bus.known
@@ -166,7 +165,6 @@ function coverNeeds(facts: SystemFacts, { lowMicro, lowMinor }: Floors): string[
   return lines
 }
 
-/** Balances that could not be read. */
 const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
   ...('unknown' in treasury ? [`cannot read the treasury: ${treasury.unknown}`] : []),
   ...('unknown' in rupiah ? [`cannot read the provider's balance: ${rupiah.unknown}`] : []),
@@ -190,7 +188,7 @@ function laneNeeds(
 /** A row only stays in an outbox this long if publishing fails. */
 const outboxMaxMs = 60_000
 
-/** Maximum age of a comparison of the books, which runs every minute. */
+/** The books are compared every minute. */
 const comparedMaxMs = 600_000
 
 /** Larger than the backlog that a restart leaves. */
@@ -220,6 +218,6 @@ const unpricedNeeds = (rates: readonly RateReading[]): string[] =>
     unavailable ? [`no rate for ${pair}: ${unavailable}`] : [],
   )
 
-/** Returns the alert for a lane that assigns no nonces. */
+/** A blocked lane assigns no nonces. */
 const blockedNeeds = (address: string, fault: string | null): string[] =>
   fault ? [`lane ${address} is blocked: ${fault}`] : []

@@ -3,19 +3,16 @@ import { askEverybody, type DownCopy, type Roster } from '#platform/bus/instance
 import type { Bus } from '#platform/bus/open'
 import { processNames, serviceNames } from '#shared/messages/topic'
 
-/** Backlog of a consumer. */
 export type Lag = {
   readonly reader: string
   readonly stream: string
-  /** Messages not delivered yet. */
   readonly waiting: number
-  /** Messages delivered and not acknowledged. */
   readonly underWay: number
   /** Messages in progress that were delivered more than once. */
   readonly redelivered: number
 }
 
-/** Pricing's rate of a pair, or the reason it has none. */
+/** Has a rate, or the reason that there is none. */
 export type RateReading = {
   readonly pair: string
   readonly rate?: string
@@ -24,22 +21,19 @@ export type RateReading = {
   readonly unavailable?: string
 }
 
-/** Figures that a service reports about itself. */
 export type ServiceFigures = Readonly<Record<string, unknown>>
 
-/** State read from the bus: instances, backlogs, rates and figures. */
 export type OnBus = {
-  /** Responding instances by service. */
   readonly copies: Readonly<Record<string, number>>
-  /** Instances that were up, did not shut down, and do not respond; only a lasting process knows them. */
+  /** Were up, did not shut down, and do not respond; only a lasting process knows them. */
   readonly down: readonly DownCopy[]
   readonly lags: readonly Lag[]
   readonly rates: readonly RateReading[]
-  /** Figures of one instance of each service. */
+  /** Of one instance of each service. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
 }
 
-/** Reads the state of the bus. Throws if NATS cannot be reached. */
+/** Throws if NATS cannot be reached. */
 export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promise<OnBus> {
   const bus = await open()
   const [stats, lags, attendance] = await Promise.all([
@@ -82,10 +76,7 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
   return Promise.all(readers)
 }
 
-/**
- * Rates from one pricing instance: they are the same at every endpoint and nearly so at every
- * instance.
- */
+/** One pricing instance is enough: rates are nearly the same at every instance. */
 function ratesIn(stats: readonly Stats[]): RateReading[] {
   const pricing = figuresIn(stats.find(({ name }) => name === 'pricing'))
   return Object.entries(pricing as Record<string, Omit<RateReading, 'pair'>>)

@@ -3,14 +3,12 @@ import type { Place } from '#infra/operations/place'
 import { openNode } from '#infra/operations/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 
-/** A value read from an external system, or the reason it could not be read. */
+/** Or the reason why it could not be read. */
 export type Asked<T> = { known: T } | { unknown: string }
 
 export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
 
-/**
- * Reads the treasury's balance at the latest final block, and the part the credit line may draw.
- */
+/** At the latest final block. `drawableMicro`: what the credit line may draw. */
 export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
   asked(async () => {
     const node = openNode(place.rpcUrl)
@@ -24,14 +22,14 @@ export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
     return { balanceMicro, drawableMicro: isLess ? allowanceMicro : balanceMicro }
   })
 
-/** Reads the native coin of an address, in wei. */
+/** In wei. */
 export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 
-/** API and key of the Indonesian account at the provider. */
+/** Of the Indonesian account. */
 export type ProviderAccess = { url: string; secretKey: string }
 
-/** Reads its rupiah balance, rounded down. */
+/** Rounded down. */
 export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bigint>> =>
   asked(async () => {
     if (!access) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
@@ -45,7 +43,6 @@ export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bi
     return minus ? 0n : BigInt(whole)
   })
 
-/** Runs a read and turns an error into its reason. */
 export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { known: await work() }

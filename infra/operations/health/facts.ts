@@ -15,19 +15,18 @@ import {
 } from './external'
 import { type Rows, readRows } from './rows'
 
-/** State of the whole system at one moment. Amounts in smallest units. */
+/** Amounts in smallest units. */
 export type SystemFacts = Rows & {
   readonly treasury: Asked<TreasuryHolds>
   readonly rupiah: Asked<bigint>
-  /** Native coin of each lane, in wei. */
+  /** In wei, by lane. */
   readonly coin: ReadonlyMap<string, Asked<bigint>>
   readonly bus: Asked<OnBus>
 }
 
-/** Facts without the rows, and why they could not be read. */
+/** The rows could not be read. */
 export type Unread = { readonly unread: string; readonly bus: Asked<OnBus> }
 
-/** Where the facts are read. */
 export type Sources = {
   readonly sql: Sql
   readonly bus: () => Promise<Bus>
@@ -37,10 +36,10 @@ export type Sources = {
   readonly provider: ProviderAccess | undefined
 }
 
-/** Deadline of each part; a part that is late is reported as unread. */
+/** A part that is late is reported as unread. */
 const partMs = 10_000
 
-/** Reads rows, bus, chain and provider. Never throws: an unreadable part has its reason. */
+/** Never throws: an unreadable part has its reason. */
 export async function readFacts(sources: Sources): Promise<SystemFacts | Unread> {
   const { sql, bus, roster, place, provider } = sources
   const part = <T>(what: string, read: () => Promise<T>) =>

@@ -1,6 +1,5 @@
 import type { Sql } from 'postgres'
 
-/** An active pause: operation, operator and reason. */
 export type Paused = {
   readonly what: string
   readonly since: Date
@@ -10,7 +9,7 @@ export type Paused = {
 
 const schemas = ['payments', 'payouts', 'chain_relayer'] as const
 
-/** Returns the active pauses, oldest first. */
+/** Oldest first. */
 export async function listPaused(sql: Sql): Promise<Paused[]> {
   const found = await Promise.all(
     schemas.map(
@@ -21,6 +20,5 @@ export async function listPaused(sql: Sql): Promise<Paused[]> {
   return found.flat().toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-/** Formats a pause as one line. */
 export const pausedText = ({ what, since, by, reason }: Paused): string =>
   `${what} paused since ${since.toISOString()}, by ${by}: ${reason}`

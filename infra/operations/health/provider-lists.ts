@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** A provider transaction list: its consecutive failed reads, and the age of the last one; null: never read. */
+/** `failures`: consecutive failed reads. `ageMs`: since the last good one; null: never read. */
 export type ListAge = {
   readonly service: string
   readonly account: string
@@ -9,7 +9,6 @@ export type ListAge = {
   readonly ageMs: number | null
 }
 
-/** Returns the reads of the provider's transaction lists by payments and payouts. */
 export async function listsRead(sql: Sql): Promise<ListAge[]> {
   const found = await Promise.all(
     (['payments', 'payouts'] as const).map(

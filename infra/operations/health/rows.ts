@@ -22,7 +22,7 @@ import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
 import { sumUnexplained, type Unexplained } from './unexplained'
 
-/** Count, oldest age and sums (smallest units, by asset) of a state. */
+/** Sums in smallest units, by asset. */
 export type InState = {
   what: 'payment' | 'payout' | 'operation'
   state: string
@@ -31,7 +31,7 @@ export type InState = {
   sums: Record<string, string>
 }
 
-/** State read from the services' tables. Amounts in smallest units. */
+/** Amounts in smallest units. */
 export type Rows = {
   states: InState[]
   /** AUSD committed to payments, AUSD owed to cash-outs, and rupiah not paid out yet. */
@@ -41,17 +41,14 @@ export type Rows = {
   outboxes: { service: string; waiting: number; oldestMs: number }[]
   deadLetters: { service: string; count: number }[]
   lanes: { address: `0x${string}`; fault: string | null }[]
-  /** Activities paused by an operator. */
   paused: Paused[]
   frozenWallets: number
   /** Wallets whose person has another one, without an operator's decision. */
   secondWallets: number
   books: { endedAt: Date; open: number } | undefined
-  /** Open breaks. Only those with standing `counts` need attention. */
+  /** Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
-  /** AUSD in the treasury that matches no operation. */
   unexplained: Unexplained
-  /** Age and failures of reading the provider list. */
   lists: readonly ListAge[]
 }
 
@@ -63,7 +60,7 @@ const ageMs = (sql: Sql, since: Fragment) =>
 type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 
 const dialect = new PgDialect()
-/** Returns a condition or a value of a service's table for a query of that table without an alias. */
+/** For a query of that table without an alias. */
 const textOf = (sql: Sql, part: SQL) => sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
 
 /** Reads everything in one snapshot. */

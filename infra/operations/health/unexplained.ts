@@ -1,9 +1,8 @@
 import type { Sql } from 'postgres'
 
 /**
- * Returns a subquery of unexplained AUSD deposits in the treasury, as found by the books job:
- * without those returned to their sender or accepted as capital. Columns: those of
- * `books.chain_moves`, and `name` (`<transaction>:<log>`).
+ * Unexplained AUSD deposits in the treasury, without those returned to their sender or accepted as
+ * capital. Columns of `books.chain_moves`, and `name` (`<transaction>:<log>`).
  */
 export const unexplainedMoves = (sql: Sql) => sql`
   select m.*, m.tx_hash || ':' || m.log_index as name from books.chain_moves m
@@ -14,23 +13,22 @@ export const unexplainedMoves = (sql: Sql) => sql`
       where r.tx_hash = lower(m.tx_hash) and r.log_index = m.log_index)
     and not exists (${capitalOf(sql, sql`m.tx_hash || ':' || m.log_index`)})`
 
-/** Returns a subquery with one row if the books' journal has this name as capital that was not reversed. */
+/** Returns one row if the journal has this name as capital that was not reversed. */
 
 export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`
 
-/** AUSD in the treasury that matches no operation. */
 export type Unexplained = {
   readonly count: number
   readonly ausdMicro: string
   readonly oldestMs: number
 }
 
-/** How long the row that explains a transfer may be delayed. */
+/** The row that explains a transfer may be this late. */
 const namedWithin = '2 minutes'
 
-/** Sums unexplained transfers older than that, except those an operator has muted. */
+/** Without those an operator has muted. */
 export async function sumUnexplained(sql: Sql): Promise<Unexplained> {
   const [found] = await sql<Unexplained[]>`
     select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",

@@ -2,7 +2,7 @@ import { DiscardPolicy } from 'nats'
 import { type StreamPlan, streams } from '#infra/nats/topology'
 import { rules } from './rules'
 
-/** Row counts that follow traffic. A statement that scans such a table gets slower every day. */
+/** A statement that scans such a table gets slower every day. */
 const traffic = [
   'payments',
   'quotes used',
@@ -13,7 +13,6 @@ const traffic = [
   'webhooks',
   'orders and events',
 ] as const
-/** Row counts that stay small. */
 type Few =
   | 'constant'
   | 'time'
@@ -26,9 +25,7 @@ type Few =
   | 'operator requests'
   | 'currency pairs and sources'
 
-/**
- * Why a table or stream keeps its contents. Its retention period follows from rules and streams.
- */
+/** The retention period itself follows from rules and streams. */
 export type KeptEntry = {
   readonly names: readonly string[]
   readonly growsWith: (typeof traffic)[number] | Few
@@ -225,7 +222,6 @@ export const entries: readonly KeptEntry[] = [
   },
 ]
 
-/** Tables whose row counts follow traffic. */
 export const growingTables: readonly string[] = entries
   .filter(({ growsWith }) => (traffic as readonly string[]).includes(growsWith))
   .flatMap(({ names }) => names)
@@ -237,7 +233,6 @@ const gibibyte = 1024 * mebibyte
 const sizeText = (bytes: number) =>
   bytes >= gibibyte ? `${bytes / gibibyte} GiB` : `${bytes / mebibyte} MiB`
 
-/** Limits of a stream: age or versions, and size. */
 function streamPeriod(plan: StreamPlan): string {
   const { max_age: age = 0, max_bytes: bytes = 0, max_msgs_per_subject: versions = 0 } = plan
   const time = age > 0 ? `${age / dayNanos} days` : `${versions} versions per key`
@@ -245,10 +240,8 @@ function streamPeriod(plan: StreamPlan): string {
   return `${time}, at most ${sizeText(bytes)}${whenFull}`
 }
 
-/** Retention period of a table that is never pruned. */
 export const permanently = 'permanently'
 
-/** Retention period of one table or stream, as rules and streams define it. */
 export function periodOf(name: string, period?: string): string {
   const stream = streams.find((plan) => plan.name === name)
   if (stream) return streamPeriod(stream)

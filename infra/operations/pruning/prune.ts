@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 import { batchText, nameOf, type RetentionRule } from './rule'
 import { bankDetails, rules } from './rules'
 
-/** Result of a round: removed and spared rows, and errors, by rule. */
+/** Counts and errors by rule. */
 export type Pruned = {
   readonly removed: Readonly<Record<string, number>>
   readonly spared: Readonly<Record<string, number>>
@@ -13,7 +13,6 @@ export type Pruned = {
 export type PruneSettings = {
   /** Days after the end of a cash-out until its bank details are emptied. */
   readonly bankDetailsDays?: number
-  /** Rows per transaction. */
   readonly rowsMax?: number
   /** Ends a round between two transactions. */
   readonly signal?: AbortSignal
@@ -22,13 +21,12 @@ export type PruneSettings = {
 const rowsUsually = 1_000
 /** Half a year: banks may ask about a transfer for that long. */
 export const bankDetailsDays = 180
-/** Arbitrary number, the same for every instance. */
+/** Arbitrary, the same for every instance. */
 const pruningLock = 7_262_116
 
 /**
- * Removes prunable rows of every table, oldest first, one batch per transaction. Stops if another
- * instance is pruning; returns undefined if nothing was pruned because of that. A table that fails
- * does not stop the others. Throws if Postgres is down.
+ * Removes rows oldest first, one batch per transaction. Returns undefined if another instance is
+ * pruning. A table that fails does not stop the others. Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
@@ -79,9 +77,9 @@ async function pruneTable(
 }
 
 /**
- * Prunes one batch after the row `last`. Returns undefined if another instance is pruning. Lock and
- * settings end with the transaction, because a session may be lost between two batches (postgres.js
- * 3.4.9 keeps handing out a lost reserved session).
+ * Returns undefined if another instance is pruning. Lock and settings end with the transaction,
+ * because a session may be lost between two batches (postgres.js 3.4.9 keeps handing out a lost
+ * reserved session).
  */
 async function pruneBatch(
   sql: Sql,

@@ -2,10 +2,9 @@ import postgres, { type Sql } from 'postgres'
 import type { Log } from '#platform/log'
 import { type PruneSettings, prune } from './prune'
 
-/** Consecutive failed rounds of a rule before an alarm. */
+/** Of one rule, before an alarm. */
 const failuresMax = 3
 
-/** Returns a function that prunes once and logs the result. */
 export function openRounds(
   sql: Sql,
   log: Log,
@@ -29,7 +28,7 @@ export function openRounds(
   }
 }
 
-/** Opens the connections of the pruning loop, in the role `pruning`. */
+/** The URL is in the role `pruning`. */
 export function openPruner(
   databaseUrl: string,
   log: Log,

@@ -1,18 +1,15 @@
-/** Rows of a table that may be removed. SQL refers to the table as `t`. */
+/** SQL refers to the table as `t`. */
 export type RetentionRule = {
-  /** `schema.table`. */
   readonly table: string
-  /** Name of this rule's rows, if the table has several rules. */
+  /** Set if the table has several rules. */
   readonly of?: string
   /** Key columns and their types. */
   readonly key: Readonly<Record<string, string>>
   /** Indexed time column from which age counts. Without it, rows are read in key order. */
   readonly since?: string
-  /** Minimum age in days. */
   readonly keptDays: number
-  /** Condition that selects rows. */
   readonly which?: string
-  /** Columns to empty instead of deleting the row, with their new values. */
+  /** New values of columns to empty instead of deleting the row. */
   readonly empties?: Readonly<Record<string, string>>
   /** Condition that keeps an old row. */
   readonly spared?: string
@@ -20,17 +17,13 @@ export type RetentionRule = {
   readonly reads?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Name of a rule in log lines. */
 export const nameOf = ({ table, of }: RetentionRule): string => (of ? `${table} of ${of}` : table)
 
-/** Condition for old rows, by the database clock. */
+/** By the database clock. */
 const agedOf = ({ since, keptDays, which }: RetentionRule): string =>
   [which, since && `t.${since} < now() - interval '${keptDays} days'`].filter(Boolean).join(' and ')
 
-/**
- * Statement that reads the next rows after the last one and deletes or empties those that no condition
- * keeps. It checks the age again, because a row may have changed since it was read.
- */
+/** Checks the age again at the deletion, because a row may have changed since it was read. */
 export function batchText(rule: RetentionRule, rowsMax: number, goesOn: boolean): string {
   const { table, key, since, spared, empties } = rule
   const walk = { ...(since && { [since]: 'timestamptz' }), ...key }

@@ -6,7 +6,7 @@ import { endedStates, subjectEnded } from './subjects'
 // A row is removed once nothing can refer to it. services/README.md lists the guards that replace
 // it.
 
-/** Schemas with inbox and outbox, each with the consumer of its service. */
+/** The consumer by the schema of its inbox and outbox. */
 export const movers = {
   gateway: 'gateway',
   payments: 'payments',
@@ -16,13 +16,12 @@ export const movers = {
 export type Mover = keyof typeof movers
 
 const dayNanos = 86_400_000_000_000
-/** Extra time for a stream that delivers late because it was full or an operator stopped it. */
+/** For a stream that delivers late because it was full or an operator stopped it. */
 const marginDays = 7
 
 const maxAgeDays = (stream: string): number =>
   (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
 
-/** Longest retention of the consumer's streams, plus a week. */
 export const inboxDays = (consumer: ServiceName): number =>
   marginDays +
   Math.max(
@@ -31,7 +30,7 @@ export const inboxDays = (consumer: ServiceName): number =>
       .map(([stream]) => maxAgeDays(stream)),
   )
 
-/** Retention of the streams: until then a lost store can be refilled from the outboxes. */
+/** Until then a lost store can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
 /** Longest window in which the provider list is read (PROVIDER_LIST_WHOLE_MS), plus three weeks. */
@@ -49,10 +48,10 @@ const inbox = (schema: Mover): RetentionRule => ({
   reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
 })
 
-/** Received rows of the provider list. Rows of other consumers, such as `books`, are permanent. */
+/** Rows of other consumers, such as `books`, are permanent. */
 const list: RetentionRule = inboxOf('payouts', 'payouts-list', listDays)
 
-/** Dead letters that were closed. Open ones are permanent. */
+/** Open ones are permanent. */
 const deadLetter = (schema: Mover): RetentionRule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
@@ -66,7 +65,7 @@ const outbox = (schema: Mover): RetentionRule => ({
   reads: subjectEnded[schema].reads,
 })
 
-/** Rows of a retired generation of the public record. Its cursor stays. */
+/** A retired generation of the public record; its cursor stays. */
 const generation = (table: string, place: RetentionRule['key']): RetentionRule => ({
   ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
   which: `t.generation = any(array(select generation from indexer_reader.cursors
@@ -74,7 +73,6 @@ const generation = (table: string, place: RetentionRule['key']): RetentionRule =
   reads: { 'indexer_reader.cursors': ['generation', 'state', 'moved_at'] },
 })
 
-/** Every rule. */
 export const rules: readonly RetentionRule[] = [
   ...(Object.keys(movers) as Mover[]).flatMap((schema) => [
     inbox(schema),
@@ -107,12 +105,11 @@ export const rules: readonly RetentionRule[] = [
   },
 ]
 
-/** Key id of bank details that were emptied. */
 const emptied = 'erased'
 
 /**
- * Bank details of cash-outs, a number of days after their end. Those that are open, watched for a
- * reversal, or have a newer anomaly for manual review keep them.
+ * Emptied a number of days after the cash-out's end, unless it is watched for a reversal or has a
+ * newer anomaly for manual review.
  */
 export const bankDetails = (keptDays: number): RetentionRule => ({
   ...{ table: 'payouts.payouts', of: 'bank details', key: { id: 'text' }, since: 'updated_at' },

@@ -1,15 +1,14 @@
-// Conditions under which the item of an outbox message is final: nothing will repeat the message. A
-// message without a matching row is not final.
+// An item is final if nothing will repeat its outbox message. A message without a matching row is
+// not final.
 
 type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]>> }
 
-/** States of a payment that only an operator can end. A settlement is final after its hold. */
+/** A settlement in `repaid` is final after its hold. */
 export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
-/** States of a cash-out in which nothing is pending, although checks may continue for a while. */
+/** Nothing is pending, although checks may continue for a while. */
 export const endedCashouts = ['expired', 'paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
-/** The same states as a list in SQL. */
 export const endedStates = listed(endedCashouts)
 
 export const subjectEnded: Readonly<

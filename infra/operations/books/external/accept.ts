@@ -8,7 +8,7 @@ import { booksOfMove, ownMoveOf } from './positions'
 import { findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
-/** The item cannot be accepted; the message is for the operator. */
+/** The message is for the operator. */
 export class NotAcceptable extends Error {
   override name = 'NotAcceptable'
 }
@@ -16,9 +16,9 @@ export class NotAcceptable extends Error {
 type Accepting = Pick<BooksContext, 'database' | 'place'>
 
 /**
- * Books unexplained money as capital that the operator added or withdrew. `item` is, as in the
- * breaks, a transfer with the treasury (`<tx hash>:<log index>`) or a row of the provider's list
- * (`txn_…`). Repeating it changes nothing. Throws `NotAcceptable`.
+ * Books unexplained money as capital that the operator added or withdrew. `item` is a treasury
+ * transfer (`<tx hash>:<log index>`) or a row of the provider's list (`txn_…`). Repeating it
+ * changes nothing. Throws `NotAcceptable`.
  */
 export async function acceptAsCapital(
   context: Accepting,

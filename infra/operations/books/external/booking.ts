@@ -4,13 +4,12 @@ import { difference, type Position } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 import { type Booked, bookedOn, standingPostings } from './journal.store'
 
-/** Wanted position of an item in the books' own journal, with the event to book. */
 export type WantedBooking = { readonly event: string; readonly lines: Position }
 
 /**
- * Books the difference between each item's position and the wanted one. If the wanted position is
- * empty, reverses the item's postings one by one. Must run within `withJournal`, so that a second
- * instance, or a repeat after a kill, books nothing twice.
+ * Books the difference from each item's position to the wanted one. An empty one reverses the
+ * item's postings. Run within `withJournal`, so that a second instance, or a repeat after a kill,
+ * books nothing twice.
  */
 export async function bookItems(
   tx: Tx,

@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { noteBalance } from './balance.store'
 
-/** Native coin of a lane in wei, and the number of transactions it had sent by a block. */
+/** At the end of `block`; `nonce` is the number of transactions sent by then. */
 export type LaneReading = {
   readonly lane: Address
   readonly block: bigint
@@ -14,8 +14,8 @@ export type LaneReading = {
 }
 
 /**
- * Stores the AUSD of the treasury and of the credit line at a final block. Returns the coin of each
- * lane at the same block, which is stored only once the relayer has booked that far.
+ * Stores the AUSD of the treasury and of the credit line at a final block. Returns the lanes' coin,
+ * which is stored only once the relayer has booked that far.
  */
 export async function readChainBalances(
   { sql, database, place, clock }: BooksContext,

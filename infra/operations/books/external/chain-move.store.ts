@@ -5,10 +5,10 @@ import { chainMoves } from '../schema.store'
 export type ChainMove = typeof chainMoves.$inferSelect
 type NewChainMove = typeof chainMoves.$inferInsert
 
-/** Rows per statement, below the limit on parameters. */
+/** Below Postgres's limit on parameters. */
 const rowsMax = 1_000
 
-/** Inserts movements; existing ones stay, because a log never changes. */
+/** Existing rows stay, because a log never changes. */
 export async function insertMoves(tx: Tx, moves: readonly NewChainMove[]): Promise<void> {
   for (let start = 0; start < moves.length; start += rowsMax)
     await tx
@@ -22,10 +22,8 @@ export const newestMove = async (db: Db): Promise<ChainMove | undefined> =>
 
 const withTreasury = inArray(chainMoves.kind, ['mint', 'burn', 'in', 'out'])
 
-/** Position of a log, unique within its block. */
 export type LogPlace = { readonly block: bigint; readonly logIndex: number }
 
-/** Returns the next treasury movements after a log, in chain order, up to a block. */
 export const movesBehind = (
   tx: Tx,
   behind: LogPlace,
@@ -45,7 +43,6 @@ export const movesBehind = (
     .orderBy(asc(chainMoves.block), asc(chainMoves.logIndex))
     .limit(limit)
 
-/** Returns the treasury movements with any of these keys. */
 export const movesOfKeys = async (tx: Tx, keys: readonly string[]): Promise<ChainMove[]> =>
   keys.length === 0
     ? []

@@ -13,14 +13,13 @@ import { advance, findCheckpoint } from './checkpoint.store'
 import { type AusdMove, lineTopics, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
-/** Number of ranges of `logsRangeMax` blocks that are committed together with the checkpoint. */
+/** Ranges of `logsRangeMax` blocks per commit. */
 const rangesKept = 40n
 const receiptsAtOnce = 8
 
 /**
- * Reads the movements on the chain since the checkpoint, up to `finalized`; returns the last block
- * read. Rows and checkpoint are committed together, so a kill or a second instance neither skips
- * nor repeats a movement.
+ * Reads from the checkpoint up to `finalized`; returns the last block read. Rows and checkpoint are
+ * committed together, so a kill or a second instance neither skips nor repeats a movement.
  */
 export async function readChain({ database, place }: BooksContext): Promise<bigint> {
   const node = openNode(place.rpcUrl)
@@ -33,7 +32,7 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
     if (from > head) return read ?? head
     const last = from + rangesKept * place.logsRangeMax - 1n
     const to = last < head ? last : head
-    // Read the block first: it fails on a lagging node, which would return no logs for a missing
+    // Read the block first: a lagging node fails here, but would return no logs for a missing
     // range.
     const readTo = await timeOf(node, to)
     const rows = await readMoves(node, place, { from, to })
@@ -43,7 +42,7 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
   }
 }
 
-/** Throws if the chain was reset or replaced; otherwise reading would continue unnoticed. */
+/** Throws if the chain was reset or replaced. */
 async function refuseOtherChain(
   database: BooksContext['database'],
   node: LogNode,
@@ -73,7 +72,6 @@ const timeOf = async (node: LogNode, blockNumber: bigint): Promise<Date> => {
   return new Date(Number(timestamp) * 1_000)
 }
 
-/** Reads all movements of a range of blocks, each with its time. */
 async function readMoves(node: LogNode, place: Place, span: BlockRange) {
   const { ausd, creditLine, treasury, logsRangeMax } = place
   const read = (address: typeof ausd, topics: (Hex | Hex[] | null)[]) =>
@@ -92,7 +90,7 @@ async function readMoves(node: LogNode, place: Place, span: BlockRange) {
   return rows
 }
 
-/** Adds the key of a transfer, which only the preceding log in its receipt contains. */
+/** Only the preceding log in its receipt contains the key of a transfer. */
 async function explained(node: LogNode, place: Place, move: AusdMove): Promise<AusdMove> {
   if (move.kind !== 'in' && move.kind !== 'out') return move
   const hash = move.txHash as Hex
@@ -101,7 +99,7 @@ async function explained(node: LogNode, place: Place, move: AusdMove): Promise<A
   return named(move, receipt.logs as unknown as RpcLog[], place)
 }
 
-/** Returns the times of the movements' blocks, from the logs if the node includes them. */
+/** Uses the logs' times if the node includes them. */
 async function timesOf(
   node: LogNode,
   logs: readonly RpcLog[],

@@ -8,8 +8,8 @@ export const findCheckpoint = async (db: Db, source: string): Promise<Checkpoint
   (await db.select().from(checkpoints).where(eq(checkpoints.source, source)))[0]
 
 /**
- * Advances a checkpoint from the block at which it was found (undefined: there was none). Returns
- * false if another instance advanced it first; the tables then already contain the data.
+ * `from`: the block found (undefined: no checkpoint). Returns false if another instance advanced it
+ * first; the tables then already contain the data.
  */
 export async function advance(
   tx: Tx,
@@ -32,7 +32,7 @@ export async function advance(
   return moved.length === 1
 }
 
-/** Advances a checkpoint to a block, never back. */
+/** Never moves back. */
 export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
   tx
     .insert(checkpoints)
@@ -43,7 +43,7 @@ export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =
       setWhere: sql`checkpoints.block < excluded.block`,
     })
 
-/** Advances a checkpoint to a time, never back. */
+/** Never moves back. */
 export const noteRead = (tx: Tx, source: string, readTo: Date) =>
   tx
     .insert(checkpoints)

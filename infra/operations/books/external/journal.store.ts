@@ -5,8 +5,8 @@ import type { Line } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 
 /**
- * Runs a transaction that books here. A lock taken in its first statement runs such transactions
- * one at a time across instances, so each reads everything that earlier ones wrote.
+ * Runs such transactions one at a time across instances. The lock is the first statement, so each
+ * transaction reads everything that earlier ones wrote.
  */
 export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
@@ -14,10 +14,8 @@ export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>)
     return work(tx)
   })
 
-/** Booked lines of an item, and whether an operator accepted it. */
 export type Booked = { readonly lines: Line[]; readonly isAccepted: boolean }
 
-/** Prefix of the journal event of an accepted item. */
 export const acceptedEvent = 'accepted as capital'
 
 export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, Booked>> {
@@ -47,7 +45,7 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
   )
 }
 
-/** Returns the postings of an item that have not been reversed, each with its lines. */
+/** Returns the postings that have not been reversed, each with its lines. */
 export async function standingPostings(tx: Tx, item: string): Promise<Map<string, Line[]>> {
   const rows = await tx.select().from(journal).where(eq(journal.item, item))
   const reversed = new Set(rows.map(({ reverses }) => reverses))

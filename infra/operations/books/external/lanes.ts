@@ -9,14 +9,13 @@ import { findBalance, noteBalance } from './balance.store'
 import type { LaneReading } from './chain-balances'
 import { withJournal } from './journal.store'
 
-/** Retries, because the relayer concludes a transaction shortly after its block is final. */
+/** The relayer concludes a transaction shortly after its block is final. */
 const triesMax = 5
 const betweenMs = 1_000
 
 /**
- * Stores the coin of each lane, as far as the relayer has booked the lane's costs. Books surplus
- * coin as capital, because only the operator funds lanes; books missing coin to suspense, for
- * manual review.
+ * Stores the coin of each lane whose costs the relayer has booked. Surplus coin is capital, because
+ * only the operator funds lanes; missing coin goes to suspense, for manual review.
  */
 export async function bookLanes(
   { database }: BooksContext,
@@ -32,7 +31,7 @@ export async function bookLanes(
   }
 }
 
-/** Books one lane; returns false while the relayer has not booked up to the reading. */
+/** Returns false while the relayer has not booked up to the reading. */
 async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
   const { lane, block, wei, nonce, readAt } = reading
   const place = `lane:${lane}`
@@ -55,9 +54,8 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
 }
 
 /**
- * Returns the costs that the relayer booked for the nonces from `from` up to, but not including,
- * `to`, in wei. Undefined until all of them are concluded, or if the lane sent unknown
- * transactions.
+ * Booked costs in wei of the nonces in [from, to). Undefined until all are concluded, or if the
+ * lane sent unknown transactions.
  */
 async function spentBy(
   tx: Tx,

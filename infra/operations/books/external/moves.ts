@@ -3,7 +3,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { chainMoveKinds } from '../schema.store'
 
-/** Movement of our AUSD, parsed from a log. Addresses and hashes are in lower case. */
+/** Addresses and hashes are in lower case. */
 export type AusdMove = {
   readonly txHash: string
   readonly logIndex: number
@@ -34,19 +34,19 @@ const kinds = {
   RepaymentRevoked: 'revoke',
 } as const
 const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
-/** Topics of the credit line's events that move AUSD of the treasury. */
+/** The events that move AUSD of the treasury. */
 export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) =>
   topicOf(creditLineAbi, name),
 )
-/** Topics of user actions that send AUSD from the credit line to an address the user chose. */
+/** User actions that send AUSD from the credit line to an address the user chose. */
 const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(creditLineAbi, name))
 
 const placeIn = (log: RpcLog) => Number(log.logIndex)
 
 /**
  * Returns the credit line's events with a ref and the treasury's transfers. A transfer between the
- * two that equals the sum of the events before it carries them out and is omitted. Any other is a
- * movement of its own, such as the treasury key funding the pool.
+ * two that equals the sum of the events before it only carries them out and is omitted. Any other,
+ * such as the treasury key funding the pool, is a movement of its own.
  */
 export function movementsOf(
   lineLogs: readonly RpcLog[],
@@ -96,7 +96,7 @@ const commonOf = (log: RpcLog) => ({
   block: BigInt(log.blockNumber!),
 })
 
-/** Parses an event with a ref; repayments by the account itself have none and are ignored. */
+/** Repayments by the account itself have no ref and are ignored. */
 function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefined {
   const [event] = parseEventLogs({
     abi: creditLineAbi,
@@ -117,7 +117,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefine
   }
 }
 
-/** Parses a transfer; undefined if its amount is 0 or both sides are the treasury. */
+/** Returns undefined if the amount is 0 or both sides are the treasury. */
 function transferMoveOf(log: RpcLog, { treasury }: Places): AusdMove | undefined {
   const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
   const ausdMicro = BigInt(log.data)
@@ -130,15 +130,15 @@ function transferMoveOf(log: RpcLog, { treasury }: Places): AusdMove | undefined
 }
 
 /**
- * Returns the key of a signed transfer, in lower case. It has the amount in 10⁻⁶ AUSD, because a nonce
- * may move another amount than was agreed: its owner can sign it twice.
+ * Includes the amount in 10⁻⁶ AUSD: the owner can sign a nonce twice, with another amount than was
+ * agreed.
  */
 export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint | string) =>
   `${authorizer}:${nonce}:${ausdMicro}`.toLowerCase()
 
 /**
- * Adds to a transfer the data of the log right before it: its key, if it was signed, or the user who
- * sent AUSD from the credit line to the treasury.
+ * Adds data of the log right before a transfer: the key of a signed one, or the user who sent AUSD
+ * from the credit line to the treasury.
  */
 export function named(
   move: AusdMove,

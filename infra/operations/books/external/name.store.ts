@@ -6,7 +6,7 @@ export type Name = typeof names.$inferInsert
 
 const rowsMax = 1_000
 
-/** Stores names; the last one of a key wins, because a key may be named before its row exists. */
+/** The last name of a key wins, because a key may be named before its row exists. */
 export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
   const unique = [...new Map(rows.map((row) => [row.key, row])).values()]
   for (let start = 0; start < unique.length; start += rowsMax)
@@ -25,7 +25,6 @@ export async function noteNames(tx: Tx, rows: readonly Name[]): Promise<void> {
       })
 }
 
-/** Returns those of the keys that have a name. */
 export async function namedAmong(tx: Tx, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   const rows = await tx

@@ -8,19 +8,18 @@ import { transferKey } from './moves'
 import { type Name, noteNames } from './name.store'
 import { bookMoves } from './treasury'
 
-/** Overlap between reads, because a row's `changed_at` is set before its transaction commits. */
+/** A row's `changed_at` is set before its transaction commits. */
 const overlapMs = 120_000
 const rowsMax = 500
 
 type Row = { readonly id: string; readonly at: string }
 type Source<R extends Row> = {
   readonly name: string
-  /** Returns the next rows after a time and an id, in that order. */
+  /** In the order of time and id. */
   readonly next: (at: string, id: string) => Promise<R[]>
   readonly namesOf: (row: R) => Name[]
 }
 
-/** Stores the keys of rows that changed since the checkpoint. */
 export async function readNames(context: BooksContext): Promise<void> {
   const { sql, place } = context
   await readSource(context, {
@@ -40,10 +39,10 @@ export async function readNames(context: BooksContext): Promise<void> {
   })
 }
 
-/** Selects the time as text, because the driver's dates lose microseconds. */
+/** As text, because the driver's dates lose microseconds. */
 const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
 
-/** Reads one source, committing names and checkpoint; reverses unexplained transfers now named. */
+/** Also reverses unexplained transfers that now have a name. */
 async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
   const { sql, database } = context
   const noted = await database.read((db) => findCheckpoint(db, source.name))
@@ -77,7 +76,7 @@ type CashoutRow = Row & {
   readonly ausd: string
 }
 
-/** Returns the refs of a payment: one for itself, and one for each time it was applied again. */
+/** One ref for the payment, and one for each time it was applied again. */
 const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
   Array.from({ length: last + 1 }, (_, refSequence) => ({
     ...{
@@ -88,9 +87,7 @@ const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
     },
   }))
 
-/**
- * Returns the keys of a cash-out: the user's signature for its take, the treasury's for its return.
- */
+/** The user's signature for the take, the treasury's for the return. */
 const namesOfCashout = (
   { id: item, authorizer, nonce, ausd }: CashoutRow,
   treasury: string,

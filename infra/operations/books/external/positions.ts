@@ -6,42 +6,36 @@ import type { ProviderAccount } from '#shared/money/pair'
 import type { ChainMove } from './chain-move.store'
 import type { ProviderMove } from './provider-move.store'
 
-/** Facts about a movement that its log does not contain. */
 export type MoveFacts = {
-  /** A service's row names it, so that service books it. */
   readonly isNamed: boolean
-  /** An operator accepted it as capital. */
   readonly isAccepted: boolean
-  /** It is old enough that its row would exist. */
+  /** Old enough that its row would exist. */
   readonly isRipe: boolean
 }
 
 export const itemOf = ({ txHash, logIndex }: Pick<ChainMove, 'txHash' | 'logIndex'>): string =>
   `${txHash}:${logIndex}`
 
-/** Returns two lines of one asset that sum to 0. */
 const pair = (asset: Asset, account: AccountName, other: AccountName, amount: bigint): Position =>
   position([
     { account, asset, amount },
     { account: other, asset, amount: -amount },
   ])
 
-/** Returns the books' account for a provider account, and its currency. */
 export const accountOf = (account: ProviderAccount): { place: AccountName; asset: Fiat } => ({
   place: providerOf[account],
   asset: countryBy('account', account).currency,
 })
 
-/** Returns the opening balance of a provider account, booked as the operator's capital. */
+/** Booked as the operator's capital. */
 export function openingOf(account: ProviderAccount, minor: bigint): Position {
   const { place, asset } = accountOf(account)
   return pair(asset, place, 'capital', minor)
 }
 
 /**
- * Returns the position to book for a treasury movement: empty if a service books it, undefined if
- * nothing is booked yet. Unexplained outgoing transfers are never booked, so that they stay a
- * break.
+ * Returns an empty position if a service books the movement, undefined if nothing is booked yet.
+ * Unexplained outgoing transfers are never booked, so that they stay a break.
  */
 export function booksOfMove(
   move: Pick<ChainMove, 'kind' | 'wallet' | 'key' | 'ausdMicro'>,
@@ -67,8 +61,8 @@ export function booksOfMove(
 }
 
 /**
- * Returns the position of a top-up or withdrawal that an operator accepted: empty if it did not
- * take place, undefined if the list has no exact amount.
+ * A top-up or withdrawal that an operator accepted: empty if it did not take place, undefined if
+ * the list has no exact amount.
  */
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
@@ -81,8 +75,8 @@ export function ownMoveOf(
 }
 
 /**
- * Returns the position of the provider's fee: undefined while it is not reported, empty if it is
- * not in the account's currency.
+ * The provider's fee: undefined while it is not reported, empty if it is not in the account's
+ * currency.
  */
 export function feeOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>,

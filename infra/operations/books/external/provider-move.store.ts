@@ -18,9 +18,8 @@ const saysOther = sql.raw(
 )
 
 /**
- * Stores rows of the list and returns those that changed; `read_at` is the time of the first read
- * of their current content. Of concurrent instances the row that changed later wins. Takes at most
- * 1,000 distinct rows.
+ * Returns the rows that changed; `read_at` is when their current content was first read. Of
+ * concurrent instances the row that changed later wins. Takes at most 1,000 distinct rows.
  */
 export async function noteMoves(tx: Tx, rows: readonly NewProviderMove[]): Promise<ProviderMove[]> {
   if (rows.length === 0) return []
@@ -44,7 +43,6 @@ export const findProviderMove = async (
     await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt))
   )[0]
 
-/** Returns true if a service's row or journal contains this movement. */
 export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
   const { transactionId, productId, reference } = move
   const ids = [transactionId, productId, reference, `chargeback:${transactionId}`]

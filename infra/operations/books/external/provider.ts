@@ -14,18 +14,16 @@ import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { noteMoves, type ProviderMove } from './provider-move.store'
 
-/** How long after its change a row may appear. */
+/** How long after its change a row may appear in the list. */
 const lateMs = 2 * 3_600_000
-/** Overlap between reads. */
 const overlapMs = clockMs + lateMs
-/** Interval and overlap of deep reads: a fee may appear without a new change time. */
+/** A fee may appear without a new change time. */
 const deepEveryMs = 86_400_000
 const deepMs = 7 * 86_400_000
-/** Step of a read, each committed: the provider's rate limit may interrupt a first read. */
+/** Each step is committed: the provider's rate limit may interrupt a first read. */
 const stepMs = 86_400_000
 const rowsMax = 500
 
-/** Reads the changes at the provider since the checkpoint, for both accounts and every type. */
 export async function readProvider(context: BooksContext): Promise<void> {
   for (const account of providerAccounts) await readAccount(context, account)
 }
@@ -63,8 +61,8 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
 }
 
 /**
- * Returns the start of an account's books: a day before our first row. The balance at that time is
- * booked once, in the transaction that stores the start; earlier movements are ignored.
+ * The books of an account start a day before our first row, with the balance at that time as
+ * capital. Earlier movements are ignored.
  */
 async function beginning(context: BooksContext, client: ProviderClient): Promise<Date> {
   const { database } = context
@@ -95,7 +93,7 @@ const openAccount = (
     log: openLog('operator', 'silent'),
   })
 
-/** Stores the rows of a window, and its checkpoint together with the last of them. */
+/** Stores the checkpoint together with the last rows of the window. */
 async function keep(
   { database, clock }: BooksContext,
   account: ProviderAccount,
@@ -116,7 +114,7 @@ async function keep(
   }
 }
 
-/** Books the provider's fees, which no service books. */
+/** No service books the provider's fees. */
 async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   const byItem = new Map(moves.map((move) => [`${move.account}:${move.transactionId}`, move]))
   await bookItems(tx, [...byItem.keys()], (item) => {
@@ -149,8 +147,8 @@ const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
 })
 
 /**
- * Returns the payment id in a reference: the provider appends `_` and the attempt, and our refunds
- * have the prefix `ordered-`. Other references are returned unchanged.
+ * Returns the payment id: the provider appends `_` and the attempt, and our refunds have the prefix
+ * `ordered-`. Other references are returned unchanged.
  */
 export function ownReference(reference: string | null): string | null {
   const [, id] = /^(?:ordered-)?(pay_[A-Za-z0-9_-]{22})(?:_.*)?$/s.exec(reference ?? '') ?? []

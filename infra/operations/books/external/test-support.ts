@@ -4,7 +4,6 @@ import { typedTransfer } from '#shared/chain/erc3009'
 import { actors } from '#test/support/contracts'
 import type { BooksFixture } from '../test-support'
 
-/** A row of the payments service, as far as a name needs it. */
 export const insertPayment = (admin: Sql, id: string, change: { account?: 'ID' | 'MY' } = {}) => {
   const { account = 'ID' } = change
   const currency = account === 'ID' ? 'IDR' : 'MYR'
@@ -16,7 +15,6 @@ export const insertPayment = (admin: Sql, id: string, change: { account?: 'ID' |
     })}`
 }
 
-/** A row of the payouts service whose take this authorization names. */
 export const insertCashout = (
   admin: Sql,
   id: string,
@@ -41,7 +39,6 @@ export const insertCashout = (
 
 export const nonceOf = (word: string): Hex => keccak256(stringToHex(word))
 
-/** Moves AUSD by a transfer that its owner signed and another account submits. */
 export async function moveSigned(
   { chain, place }: BooksFixture,
   from: 'ana' | 'treasury',
@@ -65,7 +62,6 @@ export async function moveSigned(
   await chain.send('budi', 'ausd', 'transferWithAuthorization', args as never)
 }
 
-/** Returns the postings of the books' own journal, in the order in which they were booked. */
 export async function journalOf(admin: Sql, items?: readonly string[]) {
   const rows = await admin<
     {

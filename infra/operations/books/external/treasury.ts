@@ -15,8 +15,8 @@ export const graceMs = 600_000
 const movesMax = 500
 
 /**
- * Books treasury movements that no service books: minted AUSD and unexplained deposits. The
- * checkpoint stays before the first movement whose row may still appear.
+ * Books movements that no service books: minted AUSD and unexplained deposits. The checkpoint stays
+ * before the first movement whose row may still appear.
  */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
@@ -41,12 +41,11 @@ export async function bookTreasury(context: BooksContext, toBlock: bigint): Prom
   }
 }
 
-/** Position after every log of a block. */
 const maxLogIndex = 2 ** 31 - 1
 
 /**
- * Books movements as far as they are decided; returns the first that is not. Must run within
- * `withJournal`, so that a name stored later finds the postings made here.
+ * Returns the first movement that is not decided yet. Run within `withJournal`, so that a name
+ * stored later finds the postings made here.
  */
 export async function bookMoves(
   tx: Tx,
@@ -73,7 +72,7 @@ export async function bookMoves(
   return unnamed.find((move) => !isRipe(move))
 }
 
-/** Returns the key of the transfer that would return this movement to its sender. */
+/** The key that a transfer back to the sender would have. */
 export function givebackOf(move: ChainMove, treasury: string) {
   const item = itemOf(move)
   const key = transferKey(treasury, refOf(`giveback:${item}`), move.ausdMicro)

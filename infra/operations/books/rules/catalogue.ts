@@ -5,7 +5,6 @@ import type { BookRule } from './rule'
 import { treasuryRules } from './treasury'
 import { waitingRules } from './waiting'
 
-/** All invariants of the books. */
 export const rules: readonly BookRule[] = [
   ...journalRules,
   ...paymentRules,

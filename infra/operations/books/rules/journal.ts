@@ -3,9 +3,8 @@ import { moment } from '../span'
 import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, wentBack } from './rule'
 
 /**
- * Returns the accounts whose balance must be on one of these sides of 0. `exchange` and income may
- * be on both sides. So may `suspense`, whose items are checked one by one, and `capital`: user
- * payments are withdrawn at the provider, and AUSD is added in return.
+ * `exchange` and income may be on both sides of 0. So may `suspense`, whose items are checked one
+ * by one, and `capital`: user payments are withdrawn at the provider, and AUSD is added in return.
  */
 const onSides = (...sides: Side[]) =>
   `(${accountNames
@@ -15,18 +14,17 @@ const onSides = (...sides: Side[]) =>
 const above = onSides('owned', 'spent')
 const below = onSides('owed')
 
-/** Returns SQL that is true once the opening balance of an account that holds money is booked. */
+/** True once the opening balance of an account that holds money is booked. */
 const hasBegun = (account: string, asset: string) => `case
   when ${account} in ('treasury', 'lanes') then exists (
     select from standing c where c.account = 'capital' and c.asset = ${asset})
   when ${account} in ('provider_id', 'provider_my') then ${accountHasBegun(account)}
   else true end`
 
-/** Id patterns of rows; other items of these journals come from the provider and have no row. */
+/** Other items of these journals come from the provider and have no row. */
 const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
 const isCashout = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
-/** Rules on the journals, and on rows against their journal. */
 export const journalRules: readonly BookRule[] = [
   {
     name: 'posting_balances',

@@ -1,8 +1,7 @@
 import { type BookRule, chainGraceMs, listGraceMs, sureMs } from './rule'
 
 /**
- * Effects under each ref of a payment: a settlement repays the debt and credits the excess; a refund
- * revokes a part, and a further one more of it.
+ * Effects per ref: a settlement repays the debt and credits the excess; each refund revokes a part.
  */
 const effects = `(
   select item, ref_sequence,
@@ -11,7 +10,6 @@ const effects = `(
     coalesce(sum(ausd_micro) filter (where kind = 'revoke'), 0) as revoked
   from moves where named = 'ref' group by item, ref_sequence)`
 
-/** Rules on payments: effects on the chain, and money at the provider. */
 export const paymentRules: readonly BookRule[] = [
   {
     name: 'payment_effect',

@@ -1,9 +1,8 @@
 import { type BookRule, chainGraceMs, listGraceMs } from './rule'
 
-/** Statuses of transfers that have reached the bank or still may. */
+/** Transfers that have reached the bank or still may. */
 const alive = "('pending', 'succeeded', 'unknown')"
 
-/** Rules on cash-outs: taken once, paid at most once, and returned if not paid. */
 export const payoutRules: readonly BookRule[] = [
   {
     name: 'payout_once',

@@ -1,38 +1,32 @@
 import type { BookSpan } from '../span'
 
-/** Invariant of the books, with the query that finds its violations. */
 export type BookRule = {
   readonly name: string
   readonly says: string
-  /** Grace period: a younger break may be an item in progress, so it is shown without an alert. */
+  /** A younger break may be an item in progress, so it is shown without an alert. */
   readonly graceMs: number
   /**
    * Source that must have been read since the row last changed; until then the rule skips the row,
    * and its open breaks stay open.
    */
   readonly after?: 'chain' | 'provider'
-  /** Short advice for an operator; the runbook has the details. */
   readonly remedy: string
-  /**
-   * Returns a query for item, asset, amount and about; its result is empty if there are no breaks.
-   */
+  /** Returns a query for item, asset, amount and about; no rows: no breaks. */
   readonly sql: (span: BookSpan) => string
 }
 
 const minuteMs = 60_000
-/** For row against journal: they commit together and are read in one snapshot. */
+/** Row and journal commit together and are read in one snapshot. */
 export const atOnceMs = 0
-/** For breaks that must be found by two runs, because one may fall into the middle of a read. */
+/** Two runs must find such a break, because one may fall into the middle of a read. */
 export const sureMs = 10_000
 /**
- * Returns SQL that is true if the item was returned to its sender within the last 30 minutes: the
- * return is booked at once, the arrival only after the time in which its row may still appear.
+ * True if the item was returned to its sender in the last 30 minutes: the return is booked at once,
+ * the arrival only after the time in which its row may still appear.
  */
 export const wentBack = (item: string) => `exists (select from moves g
   where g.item = ${item} and g.named = 'giveback' and g.moved_at > now() - interval '30 minutes')`
-/**
- * Returns SQL that is true once the opening balance of an account such as `provider_id` is booked.
- */
+/** True once the opening balance of an account such as `provider_id` is booked. */
 export const accountHasBegun = (place: string) => `exists (select from books.checkpoints c
   where c.source = 'opening:' || upper(substr(${place}, length('provider_') + 1)))`
 /** Services learn of final transactions within seconds. */

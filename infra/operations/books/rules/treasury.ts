@@ -1,12 +1,11 @@
 import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, wentBack } from './rule'
 
-/** Returns SQL for the amount by which a place is ahead of the journal, summed over items. */
+/** Amount by which a place is ahead of the journal. */
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
 const standing = (account: string, source = "<> 'chain'") =>
   `coalesce((select sum(amount) from standing where account = ${account} and source ${source}), 0)`
 
-/** Rules on totals: balances of treasury, lanes and provider against the books. */
 export const treasuryRules: readonly BookRule[] = [
   {
     name: 'treasury_moved',

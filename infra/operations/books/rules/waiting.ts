@@ -1,8 +1,6 @@
 import { atOnceMs, type BookRule } from './rule'
 
-/**
- * Maximum duration of each state in minutes. Deliberately independent of the services' own limits.
- */
+/** Longest time in each state. Deliberately independent of the services' own limits. */
 const payments: readonly [state: string, minutes: number, from: string, only?: string][] = [
   ['opening', 45, 'created_at'],
   ['awaiting_payment', 90, 'coalesce(expires_at, created_at)'],
@@ -13,8 +11,7 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ['repaid', 9 * 1_440, 'updated_at', 'held and hold_ended_at is null'],
   ['revoking', 15, 'updated_at'],
   ['refunding', 1_500, 'updated_at'],
-  // A manual review has no time limit of its own, but AUSD that is still promised is owed to the
-  // user.
+  // A manual review has no limit of its own, but AUSD that is still promised is owed to the user.
   [
     'review',
     1_440,
@@ -38,7 +35,6 @@ const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 const everySender = (one: (schema: (typeof senders)[number]) => string) =>
   senders.map(one).join(' union all ')
 
-/** Rules on items that are overdue and messages that are stuck. */
 export const waitingRules: readonly BookRule[] = [
   {
     name: 'overdue',

@@ -32,7 +32,6 @@ const groupText = ({ id, service, subject, error, count, firstAt, lastAt, sample
     `          first ${firstAt.toISOString()}, last ${lastAt.toISOString()}, e.g. ${sample}`,
   ].join('\n')
 
-/** Number of dead letters shown in full. */
 const shownMax = 20
 
 const show = reading({
@@ -97,7 +96,6 @@ export const deadLetters = among('dead letters: list, show, redrive, dismiss', {
 
 type Decided = { letter: DeadLetterSummary; performed: Performed }
 
-/** Sends the decision to the service of each selected message, one at a time. */
 async function decide(
   decision: 'redrive' | 'dismiss',
   { words, reason, by }: CommandWords,
@@ -123,7 +121,6 @@ async function decide(
   return decided
 }
 
-/** Waits for the outcome of a redrive. */
 async function awaited(
   { sql }: Operator,
   letter: DeadLetterSummary,

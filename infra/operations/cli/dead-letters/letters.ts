@@ -2,21 +2,21 @@ import type { Sql } from 'postgres'
 import { fieldRemover } from '#platform/redaction'
 import { deadLetterDecisions, type LetterReader } from '#shared/messages/dead-letters'
 
-/** A dead-lettered message, without its payload, which may contain personal data. */
+/** Without the payload, which may contain personal data. */
 export type DeadLetterSummary = {
   service: LetterReader
   messageId: string
   subject: string
   reason: string
   diedAt: Date
-  /** First failure. Each redrive is a recorded command. */
+  /** First failure; each redrive is a recorded command with the time of the failure before it. */
   firstDiedAt: Date
   redriveRequestedAt: Date | null
 }
 
 /** Dead letters of one service with the same error. */
 export type Group = {
-  /** Stable id, derived from service, subject and error. */
+  /** Derived from service, subject and error, so that it stays the same. */
   id: string
   service: LetterReader
   subject: string
@@ -30,7 +30,7 @@ export type Group = {
 
 const readers = Object.keys(deadLetterDecisions) as LetterReader[]
 
-/** Lists open dead letters, oldest first. */
+/** Open ones, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   const found = await Promise.all(
     readers.map(
@@ -59,7 +59,7 @@ export const lettersNamed = (
     (letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word,
   )
 
-/** Groups dead letters, largest group first. */
+/** Largest group first. */
 export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
   const groups = [...Map.groupBy(letters, groupIdOf)].map(([id, same]): Group => {
     const [oldest] = same
@@ -86,10 +86,10 @@ export const groupIdOf = ({ service, subject, reason }: DeadLetterSummary): stri
     .digest('hex')
     .slice(0, 8)
 
-/** The subject without the delivery id. */
+/** Without the delivery id. */
 const kindOf = (subject: string): string => subject.replace(/^(webhooks\.\w+\.\w+)\..*$/, '$1')
 
-/** The error without ids, hashes and numbers. */
+/** Without ids, hashes and numbers. */
 const sameIn = (reason: string): string =>
   reason
     .replace(/0x[0-9a-fA-F]{6,}/g, '…')
@@ -97,7 +97,7 @@ const sameIn = (reason: string): string =>
     .replace(/\b[a-z]{2,4}[_-][\w-]{16,}/g, '…')
     .replace(/[0-9]+/g, '#')
 
-/** Reads attempts and payload, without personal and provider data. */
+/** Omits personal and provider data. */
 export async function readLetter(sql: Sql, { service, messageId }: DeadLetterSummary) {
   const [row] = await sql<{ payload: unknown; attempts: number | null }[]>`
     select d.payload, i.attempts from ${sql(schemaOf(service))}.dead_letter d
@@ -109,7 +109,7 @@ export async function readLetter(sql: Sql, { service, messageId }: DeadLetterSum
 
 const withoutPrivate = fieldRemover(new Set(['body', 'authorization', 'signature', 'bank']))
 
-/** Reads the state of a dead letter since `diedAt`: closed, dead-lettered again, or pending. */
+/** State since `diedAt`: closed, dead-lettered again, or pending. */
 export async function outcomeOf(sql: Sql, { service, messageId, diedAt }: DeadLetterSummary) {
   const [row] = await sql<{ ended: boolean; again: boolean; reason: string }[]>`
     select redriven_at is not null as ended, died_at <> ${diedAt} as again, reason

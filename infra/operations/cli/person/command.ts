@@ -18,7 +18,6 @@ const exported = reading({
   },
 })
 
-/** How many rows of a table hold which kinds of personal data, and since when. */
 export const exposureOf = ({ table, rows }: Stored) => {
   const times = rows.flatMap(({ created_at: at }) => (typeof at === 'string' ? at : [])).sort()
   const columns = Object.keys(rows[0] ?? {}).map((column) => `${table}.${column}`)
@@ -45,7 +44,6 @@ const exposure = reading({
   },
 })
 
-/** `ops persons`: second wallets of a person, and stored personal data. */
 export const persons = among(
   'second wallets of a person: list, link, allow; what is stored: export, exposure, erase, erased',
   { ...{ list, link, allow }, ...{ export: exported, exposure, erase, erased } },

@@ -22,7 +22,7 @@ export type Duplicate = {
   ruling: 'allowed' | 'linked' | null
 }
 
-/** Lists these wallets, those that wait first. */
+/** Those without a decision first. */
 export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[]>`
   select i.wallet, coalesce(p.linked_to, i.same_as) as "sameAs", i.decided_at as since, p.ruling
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet
@@ -36,7 +36,6 @@ const lineOf = ({ wallet, sameAs, since, ruling }: Duplicate): string =>
     ruling ?? 'waits for a decision',
   ].join('  ')
 
-/** `ops persons list`. */
 export const list = reading({
   does: 'list wallets whose person is verified with another wallet, those without a decision first',
   usage: 'persons list [--json]',
@@ -49,7 +48,10 @@ export const list = reading({
 
 type Known = { linkedTo: string | null; deed: string; replaced: string | null }
 
-/** The decision that the operator sees makes the cause: the same one after another decision is a new command. */
+/**
+ * The decision that the operator sees is the cause: the same one after another decision is a new
+ * command.
+ */
 async function decide(operator: Operator, { words, reason, by }: CommandWords, verb: string) {
   const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as Wallet[]
   const [known] = await operator.sql<Known[]>`
@@ -62,7 +64,6 @@ async function decide(operator: Operator, { words, reason, by }: CommandWords, v
   return [await perform(operator, { verb, target: wallet!, cause, reason, by }, ask)]
 }
 
-/** `ops persons allow`. */
 export const allow = changing({
   does: 'let a wallet be verified although its person has another wallet',
   usage: 'persons allow <wallet> --reason <why> [--by <who>]',
@@ -71,7 +72,6 @@ export const allow = changing({
   change: (asked, operator) => decide(operator, asked, 'persons allow'),
 })
 
-/** `ops persons link`. */
 export const link = changing({
   does: 'confirm that the person of a wallet has their record with another one; the first is not verified',
   usage: 'persons link <wallet> <wallet with the record> --reason <why> [--by <who>]',

@@ -15,7 +15,7 @@ const verb = 'persons erase'
 type Wallet = `0x${string}`
 type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
-/** Asks every service, one after the other. Stops at the first refusal, unless it only checks. */
+/** Stops at the first refusal, unless it only checks. */
 async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<CommandOutcome> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
@@ -26,10 +26,7 @@ async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<Co
   return refusals.length > 0 ? { refused: refusals.join('; ') } : { done: 'personal data erased' }
 }
 
-/**
- * Returns the cause of an erasure: repeating the command is the same one until the wallet has new personal
- * data.
- */
+/** Repeating the command is the same one until the wallet has new personal data. */
 async function causeOf(sql: Sql, wallet: string): Promise<string> {
   const [row] = await sql<{ done: number; isNew: boolean }[]>`
     with earlier as (
@@ -49,7 +46,7 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
 
 type Asking = { wallet: Wallet; reason: string; by: string; apply: boolean }
 
-/** Erases a wallet in every service, once. Without `apply` it only checks. */
+/** Without `apply` it only checks. */
 export async function eraseWallet(
   operator: Pick<Operator, 'ask' | 'sql'>,
   { wallet, reason, by, apply }: Asking,
@@ -68,7 +65,6 @@ export async function eraseWallet(
   })
 }
 
-/** `ops persons erase`. */
 export const erase = changing({
   does: 'erase the personal data of a wallet; records of money stay without it',
   usage: 'persons erase <wallet> --reason <why> [--by <who>] [--apply]',
@@ -81,13 +77,12 @@ export const erase = changing({
   },
 })
 
-/** Wallets whose data was erased, with the times. */
 export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
   select d.target as wallet, max(o.told_at) as at from ops.deeds d
   join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
   where d.verb = ${verb} group by d.target order by 2`
 
-/** `ops persons erased`: kept beside each backup, so that a restore without the bus erases them again. */
+/** Kept beside each backup, so that a restore without the bus erases them again. */
 export const erased = reading({
   ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
   usage: 'persons erased [--json]',

@@ -4,12 +4,11 @@ import { databaseRoles } from '#infra/migrations/databases'
 import { findPersonTables, type Run, walkPerson } from '#platform/db/person'
 import type { PersonRow } from '#shared/messages/person'
 
-/** The rows of one table about a user. */
 export type Stored = { readonly table: string; readonly rows: readonly PersonRow['values'][] }
 
 const dialect = new PgDialect()
 
-/** Reads every row about a wallet from all schemas, as `GET /me/export` does, with operators' notes. */
+/** Reads all schemas, as `GET /me/export` does, with operators' notes. */
 export async function readPerson(sql: Sql, wallet: string): Promise<Stored[]> {
   const run: Run = (statement) => {
     const { sql: text, params } = dialect.sqlToQuery(statement)

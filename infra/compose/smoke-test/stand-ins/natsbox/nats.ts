@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
 
-// Replaces the NATS CLI with the services' client, for the commands the runbook uses.
+// Stand-in for the NATS CLI, with the commands the runbook uses.
 
 const words = process.argv.slice(2)
 const [what = '', verb = '', name = ''] = words
