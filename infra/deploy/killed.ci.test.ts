@@ -17,7 +17,7 @@ import {
 
 const local = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 
-/** In the order in which a deployment passes them: each run goes on where the last one died. */
+/** In order: each run continues where the last one died. */
 const killPoints = [
   'signed:deploy_ausd',
   'recorded:deploy_ausd',
@@ -37,7 +37,7 @@ const killPoints = [
 const bookOf = (fixture: DeployFixture) =>
   JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
 
-/** One run that dies at this point; fails if it passed it. */
+/** Fails if the run passes the point. */
 async function killedAt(fixture: DeployFixture, point: string) {
   const FAILPOINT_FILE = join(fixture.dir, 'failpoint')
   writeFileSync(FAILPOINT_FILE, `deploy:${point}`)

@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 const hexOf = (text: string) => Buffer.from(text).toString('hex')
 
-/** Starts a service as its supervisor does; `enough` ends the wait and the service. */
+/** `enough` ends the wait and the service. */
 async function start(name: string, more: Env, enough: (text: string) => boolean = () => false) {
   const child = Bun.spawn([process.execPath, join('services', name, 'main.ts')], {
     cwd: repositoryDir,
@@ -125,7 +125,6 @@ describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
     })
     away.stop(true)
     expect(asked).toBeGreaterThan(atFirst)
-    // It retried, and logged the outage once.
     expect(text.split(waits)).toHaveLength(2)
     expect(fatal).toEqual([])
   })

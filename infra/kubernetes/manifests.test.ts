@@ -11,7 +11,6 @@ import { readConfig } from '#platform/config'
 // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read field by field
 type Manifest = any
 
-/** The objects of a file, or of every file of a folder that its kustomization names. */
 const objectsIn = (path: string): Manifest[] =>
   [Bun.YAML.parse(readFileSync(join(import.meta.dir, path), 'utf8'))].flat()
 const named = (folder: string): string[] => objectsIn(`${folder}/kustomization.yaml`)[0].resources
@@ -44,7 +43,6 @@ const secretsOf = (name: string): string[] =>
 const fieldsOf = (name: string) => processes[name]!
 const deployed = Object.keys(processes).filter((name) => name !== 'deploy')
 
-/** Valid examples of secrets that must have a certain form. */
 const samples: Readonly<Record<string, string>> = {
   TREASURY_KEY: devKey('one'),
   LANE_KEYS: [1, 2, 3, 4].map((lane) => devKey(`somebody ${lane}`)).join(','),
@@ -105,7 +103,6 @@ describe('workloads', () => {
   })
 })
 
-/** Destinations of a process, from its configuration. */
 const places: Readonly<Record<string, readonly string[]>> = {
   nats: ['NATS_URL'],
   postgres: ['DATABASE_URL', 'DATABASE_ADMIN_URL'],
@@ -254,7 +251,7 @@ describe('several instances', () => {
     const scaler = byName('ScaledObject', name) ?? byName('HorizontalPodAutoscaler', name)
     const least = scaler?.spec.minReplicaCount ?? scaler?.spec.minReplicas
     expect(least ?? byName('Deployment', name).spec.replicas).toBe(2)
-    // Where a scaler decides, applying the manifests again is to change nothing.
+    // Where a scaler decides, applying the manifests again must change nothing.
     if (scaler) expect(byName('Deployment', name).spec.replicas).toBeUndefined()
   })
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await startScratchPostgres('empty')
   const options = { adminUrl: server.adminUrl, passwords: server.passwords }
   await migrateAll(options)
-  await migrateAll(options) // The guards are put there again each time.
+  await migrateAll(options) // Each run creates the guards again.
   const open = (url: string) => postgres(url, { max: 1, onnotice: () => {} })
   payments = open(server.urlAs('payments', server.passwords.payments))
   owner = open(server.adminUrl)
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Line = [account: string, asset: string, amount: string]
 let postings = 0
-/** Writes the lines of a posting by one statement, as services do: its id. */
+/** One statement, as in the services. */
 async function insert(lines: readonly (Line | [...Line, string | null])[], reverses?: string) {
   const posting = `test/${++postings}`
   const rows = lines.map(([account, asset, amount, other = reverses ?? null], line) => ({
@@ -33,7 +33,7 @@ async function insert(lines: readonly (Line | [...Line, string | null])[], rever
 }
 const post = (...lines: Line[]) => insert(lines)
 
-/** Posts `lines` as what takes `reverses` back; a line may name another than that, or nothing. */
+/** A line may name another posting than `reverses`, or none. */
 const postReversal = (reverses: string, lines: (Line | [...Line, string | null])[]) =>
   insert(lines, reverses)
 const credit: Line[] = [

@@ -20,14 +20,14 @@ let server: ScratchPostgres
 const migrate = () => migrateAll({ adminUrl: server.adminUrl, passwords: server.passwords })
 beforeAll(async () => {
   server = await startScratchPostgres('empty')
-  await Promise.all([migrate(), migrate(), migrate()]) // Several at once: each must succeed.
+  await Promise.all([migrate(), migrate(), migrate()])
 })
 afterAll(async () => {
   await Promise.all([...sessions.values()].map((sql) => sql.end({ timeout: 1 })))
   await server[Symbol.asyncDispose]()
 })
 
-/** One connection per role for the whole suite: to open one costs more than all it is used for. */
+/** Opening a connection costs more than using it. */
 const sessions = new Map<string, Sql>()
 function sessionOf(login: string, password: string, role?: string): Sql {
   const key = `${login} ${password} ${role}`
@@ -38,7 +38,6 @@ function sessionOf(login: string, password: string, role?: string): Sql {
   sessions.set(key, sql)
   return sql
 }
-/** Runs a statement as a role that logs in, or as `operations` in a role that does not. */
 const run = (role: (typeof databaseRoles)[number] | AssumedRole, statement: string) =>
   isAssumed(role)
     ? sessionOf('operations', server.passwords.operations, role).unsafe(statement)
@@ -108,8 +107,8 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
 })
 
 test('a descending index begins where a list read newest first begins: `desc` sorts nulls first', async () => {
-  // pg_index.indoption, a word for each column: bit 0 is `desc`, bit 1 `nulls first`. One that is `desc nulls
-  // last`, as drizzle-kit makes it of `.desc()`, is no order that any `order by … desc` can be read in.
+  // pg_index.indoption: bit 0 is `desc`, bit 1 `nulls first`. No `order by … desc` can use `desc
+  // nulls last`, which drizzle-kit makes of `.desc()`.
   const wrong = await admin()`select indexrelid::regclass::text as name from pg_index
     where indrelid::regclass::text !~ '^(pg_|information_schema)'
       and exists (select 1 from unnest(indoption::int[]) as word where word & 3 = 1)`

@@ -3,8 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import { assumedRoles, databaseRoles, loginRoles } from '#infra/migrations/databases'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
-// Compares the rights of every role on every table, as Postgres reports them, with a list that is not
-// taken from the code that grants them.
+// The expected rights are listed independently of the code that grants them.
 
 let server: ScratchPostgres
 let sql: Sql
@@ -21,12 +20,12 @@ const verbs = ['select', 'insert', 'update', 'delete', 'truncate', 'references',
 const readers = ['auditor', 'books', 'ops']
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
 const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
-/** Insert-only tables: journals, taken quotes, operator commands. */
+/** Insert-only tables. */
 const isWrittenOnce = (schema: string, table: string) =>
   schema === 'ops' ||
   table === 'pricing.quotes_taken' ||
   keepers.some((keeper) => table === `${keeper}.journal`)
-/** Rows that nothing can refer to once they are old enough: the pruning job deletes them. */
+/** The pruning job deletes old rows of these. */
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   ...[

@@ -2,15 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
-// What Postgres itself refuses, whatever the services do: a second row of what there is one of. Where a
-// service takes a lock before, or a trigger looks as well, that is left out here.
+// Indexes that Postgres enforces whatever the services do; locks and triggers are tested elsewhere.
 
 let server: ScratchPostgres
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
-  await sql`set session_replication_role = replica` // No triggers, and no row that must be there first.
+  await sql`set session_replication_role = replica` // Disables triggers and foreign keys.
 })
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
@@ -33,7 +32,6 @@ for (const schema of ['payments', 'payouts', 'chain_relayer', 'books'])
   fitting[`${schema}.journal`] = () => ({ account: 'treasury', asset: 'AUSD' })
 
 let counted = 0
-/** A value of a type that no other row has. */
 function freshOf(type: string): unknown {
   counted += 1
   if (type === 'uuid') return crypto.randomUUID()
@@ -43,7 +41,6 @@ function freshOf(type: string): unknown {
   return type === 'text' ? `${counted}-${crypto.randomUUID()}` : counted
 }
 
-/** A row of its own: a value in each column that needs one, and in these. */
 async function rowOf(table: string, columns: readonly string[]): Promise<Row> {
   const [schema, name] = table.split('.') as [string, string]
   const wanted = await sql<{ column: string; type: string }[]>`
@@ -56,7 +53,6 @@ async function rowOf(table: string, columns: readonly string[]): Promise<Row> {
 
 const insert = (table: string, row: Row) => sql`insert into ${sql(table)} ${sql(row)}`
 
-/** The index that refuses a second row with the same in these columns, and all else different. */
 async function refusing(table: string, columns: readonly string[]): Promise<string | undefined> {
   const [first, second] = [await rowOf(table, columns), await rowOf(table, columns)]
   await insert(table, first)

@@ -6,7 +6,6 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 
 const secret = 'text-of-a-stored-message'
 
-/** Returns whether any file of the store contains the message as text. */
 const isReadable = (dir: string): boolean =>
   readdirSync(dir, { recursive: true })
     .map((name) => join(dir, String(name)))

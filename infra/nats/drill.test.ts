@@ -100,7 +100,7 @@ describe('after JetStream lost its whole store', () => {
     await nats.start()
     await provision()
     await orderAll('after')
-    // As an operator would, who publishes everything there is from Postgres again.
+    // As an operator would, who publishes everything from Postgres again.
     await payments.database.read((db) =>
       db
         .update(ordering.outbox)

@@ -29,7 +29,7 @@ const passwords = Object.fromEntries(natsUsers.map((user) => [user, `of-${user}`
 let nats: { child: Child; port: number; routePort: number }
 let database: ScratchPostgres
 
-/** A node of a cluster, with the production configuration and a certificate for 127.0.0.1. */
+/** Production configuration, and a certificate for 127.0.0.1. */
 async function startNode(): Promise<typeof nats> {
   const [port, monitorPort, routePort] = [await freePort(), await freePort(), await freePort()]
   const { certificate, key } = authority.issue({ ip: '127.0.0.1' })
@@ -47,7 +47,6 @@ async function startNode(): Promise<typeof nats> {
   return { child, port, routePort }
 }
 
-/** Switches TLS on in a running Postgres, with a certificate for 127.0.0.1. */
 async function encrypt({ adminUrl }: ScratchPostgres): Promise<void> {
   const sql = postgres(adminUrl, { max: 1 })
   const [row] = await sql<[{ home: string }]>`select current_setting('data_directory') as home`
@@ -81,7 +80,7 @@ const bus = (host = '127.0.0.1') => `tls://${host}:${nats.port}`
 const rows = (host = '127.0.0.1') =>
   `${database.adminUrl.replace('127.0.0.1', host)}?sslmode=verify-full`
 
-/** Returns the output of a service that trusts an authority, until NATS is connected or refused. */
+/** Output until NATS is connected or refused. */
 async function dial(authorityFile: string, at: { rows?: string; bus?: string }): Promise<string> {
   const program = join(repositoryDir, 'test/support/engines/dial.ts')
   const { PATH = '', HOME = '/' } = process.env

@@ -18,7 +18,6 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** An order that a compromised service would like the relayer to handle. */
 const forged = JSON.stringify({
   refId: 'p',
   wallet: `0x${'1'.repeat(40)}`,

@@ -13,18 +13,18 @@ type Right = {
   readonly users: readonly BusUser[]
 }
 
-/** A subject as it is tried: wildcards of the catalogue made concrete. */
+/** Makes wildcards of the catalogue concrete. */
 const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
 
 const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
 
-/** A request to one instance of its owner, outside the queue group. */
+/** Outside the queue group. */
 const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
   repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
 )
-/** Users that discover the instances of a service: itself, and the callers that may retry elsewhere. */
+/** Itself, and the callers that may retry elsewhere. */
 const seekersOf = (service: BusUser): BusUser[] => [
   service,
   ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
@@ -34,10 +34,7 @@ const srvVerbs = ['PING', 'INFO', 'STATS']
 const to = (users: readonly BusUser[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
-/**
- * Publish permissions, from the catalogue and the topology alone: nothing here comes from
- * rights.ts, so that a slip there fails here.
- */
+/** From the catalogue and the topology alone, so that a mistake in rights.ts fails here. */
 const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
@@ -76,7 +73,6 @@ const publishable: readonly Right[] = [
   ),
 ]
 
-/** What no service may say. */
 const unpublishable: readonly string[] = [
   ...streams.flatMap(({ name }) => [
     ...['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE'].map(
@@ -98,7 +94,7 @@ const unpublishable: readonly string[] = [
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
 
-/** Subscribe permissions; a request only in the queue group that its instances share. */
+/** A request only in the queue group that its instances share. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
@@ -116,7 +112,6 @@ const subscribable: readonly Right[] = [
   ),
 ]
 
-/** What no service may hear. */
 const unsubscribable: readonly string[] = [
   ...[
     '>',
@@ -129,7 +124,7 @@ const unsubscribable: readonly string[] = [
     '$SYS.>',
     '$JS.EVENT.ADVISORY.>',
   ],
-  ...questions.map(({ subject }) => subject), // Outside the queue group, to listen along.
+  ...questions.map(({ subject }) => subject), // Outside the queue group.
 ]
 
 const publishes: Right[] = [
@@ -153,7 +148,6 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Publishes and subscribes to everything as one user and collects the server's refusals. */
 async function tryEverything(user: BusUser) {
   const nc = await server.connectAs(user)
   const refused = { publish: new Set<string>(), subscription: new Set<string>() }
@@ -171,7 +165,9 @@ async function tryEverything(user: BusUser) {
 /** The client's types omit the queue that the client provides. */
 type Refusal = { operation: string; subject: string; queue?: string }
 
-/** Refused to every user: the server answers in order, so all earlier refusals are known by then. */
+/**
+ * Refused to every user: the server answers in order, so all earlier refusals are known by then.
+ */
 const lastOfAll = 'nothing.follows'
 
 async function gather(
@@ -186,7 +182,7 @@ async function gather(
   }
 }
 
-/** Subjects that a user must be refused, sorted: a difference names the subject. */
+/** Sorted, so that a difference names the subject. */
 const refusedTo = (user: BusUser, tries: readonly Right[]): string[] =>
   [...new Set(tries.filter(({ users }) => !users.includes(user)).map(nameOf))].sort()
 
@@ -214,7 +210,7 @@ describe('security: users.gen.conf grants only the permissions tried above', () 
   })
 })
 
-/** `*` stands for one word, `>` for the rest; a queue group stands behind a blank. */
+/** `*` is one word, `>` the rest; a queue group follows a blank. */
 function covers(right: string, { subject, queue }: Right): boolean {
   const [pattern = '', group] = right.split(' ')
   const words = pattern.replace(/[$.]/g, '\\$&').replaceAll('*', '[^.]+').replace('>', '.+')

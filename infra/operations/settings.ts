@@ -4,11 +4,10 @@ import { runCommand } from '#platform/command'
 import { type Environment, type Fields, Misconfigured, readConfig } from '#platform/config'
 import { text } from '#platform/config-fields'
 
-/** Not started with the other processes: an operator runs it with a key from the shell. */
+/** An operator runs it with a key from the shell. */
 const byHand: ReadonlySet<string> = new Set(['deploy'])
 
 const password = (about: string) => text({ about, secret: true })
-/** Variables of nats-server and Postgres. */
 export const backbone: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
   NATS_STORE_KEY: password('key that encrypts the streams of NATS on disk'),
@@ -20,7 +19,7 @@ export const backbone: Fields = {
   ),
 }
 
-/** Variables that compose.yaml derives for a process from other variables. */
+/** compose.yaml derives these from other variables. */
 const composed = {
   UNENCRYPTED_HOSTS: 'nats,postgres',
   NATS_URL: 'nats://nats:4222',
@@ -31,10 +30,7 @@ const composed = {
   DATABASE_ADMIN_PASSWORD: '',
 }
 
-/**
- * Faults in a deployment's variables: missing, malformed, or a public secret. Empty if it may
- * start.
- */
+/** Missing, malformed or public variables. Empty if the deployment may start. */
 export function faultsOf(env: Environment): string[] {
   const started = Object.entries({ backbone, ...processes }).filter(([name]) => !byHand.has(name))
   const faults = started.flatMap(([name, fields]) => {

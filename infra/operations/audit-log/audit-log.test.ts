@@ -24,7 +24,6 @@ const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
   ...{ verb: 'wallets clear', target, cause: 'revision 3', reason: 'ticket 12', by: 'sari' },
   ...more,
 })
-/** A service with a fixed response, and the requests it received. */
 function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
   const asked: string[] = []
   const ask = async (id: string) => {

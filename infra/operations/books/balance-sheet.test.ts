@@ -8,7 +8,6 @@ beforeAll(async () => {
 })
 afterAll(() => database?.[Symbol.asyncDispose]())
 
-/** Books a loss (10⁻⁶ AUSD) on `clawback`, and the other side on `other`. */
 const book = (item: string, other: string, micro: number) =>
   database.admin.unsafe(`
     insert into payments.journal (posting, line, event, item, account, asset, amount)

@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => database?.[Symbol.asyncDispose]())
 
 const run = (text: string) => database.admin.unsafe(text)
-/** The rules that found something in this suite. */
 const fired = new Set<string>()
 async function found(whole = false) {
   await noteRead(database.admin)
@@ -45,7 +44,6 @@ const cashout = (set: string, item = 'out_1') =>
 const move = (kind: string, key: string, more = '') => `
   insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
   values ('0xaa', 7, 5000, now(), '${kind}', ${key}, '0x01', 7)${more}`
-/** A revocation under the ref of the first payment. */
 const revocation = (micro: number, item = 'pay_1') => `
   insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
   select '0xaa', 7, 5000, now(), 'revoke', key, wallet, ${micro} from books.chain_moves

@@ -35,7 +35,6 @@ const once = { checksMax: 1, betweenMs: 0 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, once)
 const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 
-/** Waits until a reconciliation prints a match, and returns its output. */
 const named = (words: RegExp) =>
   waitUntil(
     `${words}`,
@@ -184,7 +183,6 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
   })
 })
 
-/** A plain transfer of AUSD, signed and sent by a key itself. */
 async function transfer(account: LocalAccount, to: Hex, micro: bigint): Promise<Hex> {
   const { rpcUrl, chainId, ausd } = stack.info.chain
   const transport = http(rpcUrl)

@@ -30,7 +30,6 @@ afterAll(async () => {
   await sandbox[Symbol.asyncDispose]()
 })
 
-/** Something of everything the job reads. */
 async function live() {
   await insertPayment(fixture.admin, 'pay_1')
   const nonce = nonceOf('take')
@@ -52,10 +51,9 @@ async function live() {
   fixture.now.aheadMs = Number(timestamp) * 1_000 - Date.now() + graceMs
 }
 
-/** The same place through an endpoint that counts. */
 const place = () => ({ ...fixture.place, rpcUrl: `${counting.url}/chain`, logsRangeMax: 1n })
 
-/** Everything the job wrote, without its moments. */
+/** Without times. */
 const written = async () => {
   const tables = await Promise.all([
     fixture.admin`select tx_hash, log_index, kind, key, wallet, ausd_micro, held, moved_at
@@ -70,7 +68,7 @@ const written = async () => {
   ])
   return tables.map((rows) => rows.map((row) => ({ ...row })))
 }
-/** As if the job had never run; its journal cannot be emptied otherwise. */
+/** The journal cannot be emptied with its triggers. */
 const forget = async () => {
   await fixture.admin`truncate books.chain_moves, books.provider_moves, books.names,
     books.balances, books.checkpoints`
@@ -132,7 +130,6 @@ test('a reading without new data needs only a few calls', async () => {
   expect(counting.calls).toEqual({ chain: 6, provider: 5 })
 })
 
-/** A proxy of the chain and the provider that counts calls. */
 function openCounting() {
   const endpoint = {
     ...{ url: '', close: () => {}, targets: { chain: '', provider: '' } },

@@ -3,8 +3,6 @@ import { explainBreak } from './explain'
 import { judge } from './judge'
 import { type BooksDatabase, noteRead, openBooksDatabase, plantTopups } from './test-support-rows'
 
-// Successive and concurrent reconciliations.
-
 let database: BooksDatabase
 beforeAll(async () => {
   database = await openBooksDatabase()

@@ -31,7 +31,8 @@ test('column titles do not overlap', () => {
 })
 
 describe('the disk is full', () => {
-  // A day makes 2,000,000 bytes of the journal, which stays, and 1,000,000 of the inbox, until it holds 97 of them.
+  // A day adds 2,000,000 bytes to the journal, which stays, and 1,000,000 to the inbox, which keeps
+  // 97 days.
   const grown = growthOf([...sizes, { ...sizes[0]!, of: 'bus', name: 'EVENTS' }], 2_000, 1_000)
   test.each([
     ['while all of it grows', 30_000_000, 10],

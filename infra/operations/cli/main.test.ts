@@ -21,7 +21,7 @@ test.each([
   expect(printed).toMatch(/^usage: bun run ops <command>\n {2}status /)
 })
 
-/** Runs a command that fails before it needs a stack; returns its output and exit code. */
+/** For commands that fail before they need a stack. */
 async function saidBy(name: string, ...words: string[]) {
   const lines: string[] = []
   const code = await verbs.get(name)!.run(words, (text) => lines.push(text))

@@ -100,7 +100,6 @@ describe('ops unexplained return', () => {
   const transfer = (digit: string) => ({ txHash: `0x${digit.repeat(64)}` as const, logIndex: 3 })
   const name = (digit: string) => `0x${digit.repeat(64)}:3`
   const said = { reason: 'ticket 12', by: 'sari' }
-  /** chain-relayer, which takes a request down and decides it later, or at once. */
   const relayer = (digit: string, refusal: string | null = null) => {
     const asked: string[] = []
     const ask = (async (_: unknown, { deed }: { deed: string }) => {

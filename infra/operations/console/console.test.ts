@@ -15,7 +15,7 @@ import { openFeed } from './feed'
 import { openLive } from './live'
 import { openOverview } from './overview'
 
-// The seam between the gateway and `operations`, on a real nats-server with the permissions of both.
+// On a real nats-server with the permissions of both processes.
 
 const token = 'token-of-this-start-0001'
 const log = pino({ level: 'silent' })
@@ -25,7 +25,7 @@ const renewMs = 50
 let server: ScratchServer
 const open = new AsyncDisposableStack()
 let gateway: Bus
-/** Read by `operations`; undefined: the rows cannot be read. */
+/** Undefined: the rows cannot be read. */
 let attention: object | undefined = { exceptions: [] }
 const busAs = async (user: BusUser) => {
   const { url, passwords } = server
@@ -33,7 +33,6 @@ const busAs = async (user: BusUser) => {
   return open.use(await openBus({ url, ...one, log, onFatal: () => {} }))
 }
 
-/** Starts the answering side, as the process does; returns a function that ends it. */
 async function startOperations(ownToken = token) {
   const ends = new AsyncDisposableStack()
   const bus = await busAs('operations')
@@ -75,7 +74,6 @@ const call = (path: string) => {
   return consoleOf()(new Request(`http://127.0.0.1${path}`, { headers }), '127.0.0.1')
 }
 
-/** Reads the server-sent events of a page, until the page is closed. */
 function pageOf(answer: Response) {
   const heard: { event: string; data: Record<string, unknown> }[] = []
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()

@@ -14,8 +14,8 @@ export type PageWatcher = (heard: Heard) => void
 /** Receives only while a page watches. */
 export type Live = AsyncDisposable & {
   /**
-   * Passes messages to `watcher` until `end`; `lately` returns the recent ones, oldest first.
-   * `listening` resolves once the subscriptions are active.
+   * `lately` returns the recent messages, oldest first. `listening` resolves once the subscriptions
+   * are active.
    */
   readonly watch: (watcher: PageWatcher) => {
     lately: () => readonly Heard[]

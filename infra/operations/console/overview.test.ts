@@ -13,7 +13,6 @@ const onBus: OnBus = {
   figures: { pricing: { 'USD/IDR': { rate: '16250' } } },
 }
 
-/** Opens an overview of these facts; `count` is the number of reads. */
 function overviewOf(facts: SystemFacts | Unread) {
   const count = { read: 0 }
   const overview = openOverview({
@@ -63,7 +62,7 @@ test('the overview reads once for all viewers, and never without a viewer', asyn
     })
   await Promise.all([told(), told(), told()])
   for (const end of ends) end()
-  await told() // A viewer that opens right away gets the cached reading.
+  await told() // Cached.
   expect(count.read).toBe(1)
   await overview[Symbol.asyncDispose]()
 })

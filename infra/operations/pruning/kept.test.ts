@@ -8,7 +8,7 @@ import { topics } from '#shared/messages/catalogue'
 import { entries, periodOf } from './kept'
 import { inboxDays, listDays, type Mover, movers, rules } from './rules'
 
-/** Every table, as the newest snapshot of its schema's migrations has it. */
+/** From the newest snapshot of each schema's migrations. */
 const tables = databaseRoles.flatMap((role) => {
   const meta = join(migrationsDir(role), 'meta')
   const newest = readdirSync(meta)

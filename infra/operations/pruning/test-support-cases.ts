@@ -1,8 +1,4 @@
-// Rows that pruning removes and rows that it leaves.
-
-/** SQL for a time this long ago. */
 export const days = (count: number) => `now() - interval '${count} days'`
-/** A message that a consumer has done. */
 export const done = (schema: string, consumer: string, id: string, doneAt: string) =>
   `insert into ${schema}.inbox (consumer, message_id, done_at) values ('${consumer}', '${id}', ${doneAt})`
 const dead = (schema: string, consumer: string, id: string, redrivenAt: string) =>
@@ -50,7 +46,6 @@ const wallets = (retryAt: string) =>
   `insert into payments.wallets (wallet, frozen, revision, retry_at) values ('0x1', true, 1, ${retryAt})`
 
 type Row = readonly [what: string, table: string, stays: boolean, ...statements: string[]]
-/** Each: description, table, whether it stays, and the statements that insert it. */
 export const cases: readonly Row[] = [
   [
     'a done message of longer ago than its stream keeps one',

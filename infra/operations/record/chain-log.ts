@@ -9,7 +9,7 @@ const timeoutMs = 10_000
 const spansAtOnce = 8
 const triesMax = 5
 
-/** Opens a node without the services' client. */
+/** Independent of the services' client. */
 export const openNode = (rpcUrl: string) =>
   createPublicClient({
     transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMs }),
@@ -18,8 +18,8 @@ export const openNode = (rpcUrl: string) =>
 export type LogNode = ReturnType<typeof openNode>
 
 /**
- * Reads every log of the filter from `from` to `to`, in chain order. Ranges begin with `rangeMax`
- * blocks and halve when the endpoint refuses one. Throws if a log cannot be read.
+ * In chain order. Ranges begin with `rangeMax` blocks and halve when the endpoint refuses one.
+ * Throws if a log cannot be read.
  */
 export async function readLogs(
   node: LogNode,
@@ -46,7 +46,7 @@ export async function readLogs(
 }
 
 /**
- * Retries a failed range in halves, and a single block several times: the range may be too wide.
+ * Retries a failed range in halves, because it may be too wide, and a single block several times.
  */
 async function readSpan(
   node: LogNode,
@@ -76,7 +76,6 @@ async function readSpan(
   }
 }
 
-/** Reads the latest finalized block. */
 export async function finalizedBlock(node: LogNode): Promise<bigint> {
   const { number } = await node.getBlock({ blockTag: 'finalized' })
   if (number === null) throw new Error('the node returned no finalized block')

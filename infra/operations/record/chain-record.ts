@@ -16,7 +16,6 @@ import {
 import { ratioFromEvents } from '#infra/operations/record/ratio'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Where the contract's events are read. */
 export type RecordPlace = {
   readonly rpcUrl: string
   readonly creditLine: Address
@@ -27,8 +26,8 @@ export type RecordPlace = {
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
 /**
- * Computes the public record of a wallet from the finalized chain: figures from `accountOf`,
- * history from events.
+ * Computes a wallet's public record from the finalized chain: figures from `accountOf`, history
+ * from events.
  */
 export async function recordFromChain(place: RecordPlace, wallet: Address) {
   const node = openNode(place.rpcUrl)
@@ -56,7 +55,7 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       defaulted: account.defaulted,
       history,
     },
-    /** Figures of `accountOf`, and the same as they follow from the events up to that block. */
+    /** The figures of `accountOf`, and the same as they follow from the events up to that block. */
     fromContract: {
       events: Number(account.events),
       verified: account.verified,
@@ -88,14 +87,14 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
 }
 export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
 
-/** Reads the events of all accounts, because only together their sequence has no gap. */
+/** Of all accounts, because only together their sequence has no gap. */
 async function eventsOf(node: LogNode, place: RecordPlace, to: bigint): Promise<Event[]> {
   const { creditLine: address, deployBlock: from, logsRangeMax } = place
   const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
   return parseEvents(logs)
 }
 
-/** Returns one line for each gap in the sequence, and for events missing at its end. */
+/** One line per gap, including the end. */
 function missingIn(all: readonly Event[], sequence: bigint): string[] {
   const numbers = all.flatMap(({ args }) => ('sequence' in args ? args.sequence : []))
   return [...numbers, sequence + 1n].flatMap((number, index) => {
@@ -110,7 +109,7 @@ function missingIn(all: readonly Event[], sequence: bigint): string[] {
   })
 }
 
-/** Reads the times that the logs themselves do not have. */
+/** The logs themselves may have no time. */
 async function timesOf(node: LogNode, events: readonly Event[]): Promise<(event: Event) => string> {
   const times = new Map<string, string>()
   for (const event of events) {
@@ -123,7 +122,7 @@ async function timesOf(node: LogNode, events: readonly Event[]): Promise<(event:
   return (event) => times.get(String(event.blockNumber))!
 }
 
-/** Returns the due date of a cycle that was dated by an event: each pause moves it until `end`. */
+/** Each pause moves the due date until `end`. */
 function dueAtOf(
   all: readonly Event[],
   dated: EventNamed<'CycleOpened' | 'CycleRedated'>,
@@ -157,7 +156,7 @@ function historyOf(
   }
 }
 
-/** Number of held repayments that were revoked whole, at once or part by part. */
+/** Held repayments that were revoked whole, at once or in parts. */
 function revokedRefs(events: readonly Event[]): number {
   const left = new Map<Hex, bigint>()
   for (const { eventName, args } of events) {
@@ -168,7 +167,7 @@ function revokedRefs(events: readonly Event[]): number {
   return [...left.values()].filter((amount) => amount === 0n).length
 }
 
-/** A cycle without repayments that were revoked later. */
+/** Leaves out repayments that were revoked later. */
 function cycleOf(
   open: EventNamed<'CycleOpened'>,
   all: readonly Event[],
@@ -207,7 +206,6 @@ function cycleOf(
 const sumOf = (events: readonly EventNamed<'Repaid' | 'RepaymentRevoked'>[]) =>
   events.reduce((sum, { args }) => sum + args.amount, 0n)
 
-/** Highest debt of an open cycle. */
 const peakOf = (events: readonly Event[]): bigint =>
   [...named(events, 'Drawn'), ...named(events, 'RepaymentRevoked')]
     .map(({ args }) => args.drawnAfter)

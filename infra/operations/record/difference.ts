@@ -1,10 +1,10 @@
 import { pause } from '#platform/deadline'
 
-/** Number of repeated checks. A difference may only be in progress. */
+/** A difference may only be in progress, so checks are repeated. */
 export type Repeats = { checksMax: number; betweenMs: number }
 export const repeats: Repeats = { checksMax: 6, betweenMs: 1_000 }
 
-/** Repeats a check while it finds differences. Returns those found by every check. */
+/** Returns the differences found by every check. */
 export async function lasting(
   check: () => Promise<string[]>,
   { checksMax, betweenMs }: Repeats = repeats,
@@ -18,7 +18,7 @@ export async function lasting(
   return found
 }
 
-/** Returns one line per leaf in which two JSON values differ. */
+/** One line per leaf in which two JSON values differ. */
 export function differencesIn(
   left: unknown,
   right: unknown,

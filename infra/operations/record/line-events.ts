@@ -1,7 +1,7 @@
 import { type AbiEvent, type Hex, parseEventLogs, type RpcLog, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** First topics of the events that a record needs: every one that changes state has a `sequence`. */
+/** Every event that changes state has a `sequence`. */
 export const eventTopics: Hex[] = (creditLineAbi as readonly { type: string }[])
   .filter((item): item is AbiEvent => item.type === 'event')
   .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
@@ -9,7 +9,6 @@ export const eventTopics: Hex[] = (creditLineAbi as readonly { type: string }[])
 
 export const parseEvents = (logs: RpcLog[]) =>
   parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })
-/** An event of the credit line. */
 export type Event = ReturnType<typeof parseEvents>[number]
 export type EventNamed<N extends Event['eventName']> = Extract<Event, { eventName: N }>
 

@@ -1,9 +1,9 @@
 import type { Event } from '#infra/operations/record/line-events'
 
-/** Constants of `Cycles.sol`: the reward of a cycle, and the highest ratio, in basis points. */
+/** From `Cycles.sol`, in basis points: the reward of a cycle, and the highest ratio. */
 const rewardBps = 250n
 const capBps = 9_000n
-/** Number of places for the ends of holds, from `Buckets.sol`. */
+/** From `Buckets.sol`: places for the ends of holds. */
 const places = 16n
 
 type Terms = {
@@ -14,9 +14,9 @@ type Terms = {
 }
 
 /**
- * Returns the ratio of an account from its events, in basis points. `CycleClosed` reports it without
- * the rewards that wait for a hold. Those are credited when the account's freed holds are folded,
- * or when another hold needs their place; the views count them once their hold has ended.
+ * In basis points. `CycleClosed` reports the ratio without the rewards that wait for a hold. Those
+ * are credited when the account's freed holds are folded, or when another hold needs their place;
+ * the views count them once their hold has ended.
  */
 export function ratioFromEvents(
   events: readonly Event[],

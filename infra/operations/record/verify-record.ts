@@ -26,10 +26,9 @@ Exits with 0 if no event is missing and everything agrees, 1 if not, 2 for wrong
 record could not be checked.`
 
 const deadlineMs = 5_000
-/** Blocks of the first request for logs; it halves as long as the endpoint refuses. */
+/** First range; it halves as long as the endpoint refuses. */
 const rangeMax = 10_000n
 
-/** Wallet, endpoint and contract, from the command line. */
 type Order = {
   readonly wallet: Address
   readonly rpcUrl: string
@@ -38,10 +37,7 @@ type Order = {
   readonly gateway: string | undefined
 }
 
-/**
- * Returns the lasting differences between the record from `/verify`, the one computed from the
- * chain, and `accountOf`.
- */
+/** Lasting differences between `/verify`, the events of the chain, and `accountOf`. */
 export const checkRecord = (
   place: RecordPlace & { gateway: string },
   wallet: Address,
@@ -53,7 +49,6 @@ export const checkRecord = (
     return [...differencesInside(truth), ...differencesServed(truth, served)]
   }, repeats)
 
-/** Compares a record with itself: its events with their sequence, and its figures with the contract. */
 const differencesInside = ({ missing, fromContract, fromEvents }: ChainRecord): string[] => [
   ...missing,
   ...differencesIn(fromContract, fromEvents, 'the contract', 'the events'),
@@ -112,7 +107,6 @@ function parsed(words: readonly string[]) {
   }
 }
 
-/** Returns the chain of the running local stack, if there is one. */
 function localChain(env: NodeJS.ProcessEnv) {
   try {
     return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).chain
@@ -122,8 +116,8 @@ function localChain(env: NodeJS.ProcessEnv) {
 }
 
 /**
- * Finds the first block in which the contract has code. Returns 0 if the endpoint does not keep old
- * state, as full nodes of Monad do not. Throws if there is no contract.
+ * Searches for the first block with code. Returns 0 if the endpoint does not keep old state, as
+ * full nodes of Monad do not. Throws if there is no contract.
  */
 async function findDeployBlock({ rpcUrl, creditLine }: Order): Promise<bigint> {
   const node = openNode(rpcUrl)

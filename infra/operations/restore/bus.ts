@@ -17,27 +17,26 @@ import type { ProviderAccount } from '#shared/money/pair'
 
 type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 
-/** Messages since the backup that JetStream still has. */
 export type RetainedMessages = {
   /** Start of its messages; later than the backup if the store was lost. */
   readonly since: Date
-  /** Checkouts named by webhooks, by our payment id. */
+  /** Named by webhooks; by our payment id. */
   readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
-  /** Orders to credit or repay, by ref id. */
+  /** By ref id. */
   readonly orders: Map<string, Order & { kind: 'credit' | 'repay' }>
-  /** Signed transfers, by payout id. */
+  /** By payout id. */
   readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
   readonly takenMinor: Map<string, bigint>
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
   readonly freezes: Static<typeof FreezeOrdered.schema>[]
   readonly drips: Set<string>
-  /** Erased wallets, with the time of the latest erasure. */
+  /** With the time of the latest erasure. */
   readonly erased: Map<string, Date>
 }
 
 export type BusPlace = { url: string; password: string }
 
-/** Reads COMMANDS, EVENTS and WEBHOOKS since a time, as admin. */
+/** As the NATS user `admin`. */
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<RetainedMessages> {
   const nc = await connect({
     ...serversOf(url),
@@ -118,9 +117,7 @@ function note(bus: RetainedMessages, { subject, json }: Seen): void {
   if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) noteDelivery(bus, as())
 }
 
-/**
- * Records the checkout of a webhook. Only webhooks about a checkout name it, with our reference.
- */
+/** Only webhooks about a checkout name it, with our reference. */
 function noteDelivery(
   bus: RetainedMessages,
   { account, body }: Static<typeof PaymentsWebhook.schema>,

@@ -12,7 +12,7 @@ import { openProvider, type ProviderPlace } from './provider'
 import type { PutBack } from './put-back'
 import type { FoundPayments, LostPayout, LostRows, World } from './world'
 
-/** Arguments: the time of the backup, and the operator's decisions. */
+/** The time of the backup, and the operator's decisions. */
 export type RestoreOptions = {
   since: Date
   accept: readonly string[]
@@ -22,7 +22,6 @@ export type RestoreOptions = {
 }
 export type RestoreSources = { chain: Place; bus: BusPlace; provider: ProviderPlace }
 
-/** Differences from the rows, their explanations, and open decisions. */
 export type RestoreDecision = {
   known: KnownRows
   /** chain-relayer is running: neither lanes nor cash-outs were read. */
@@ -43,11 +42,10 @@ const marginMs = 600_000
 export const readFrom = ({ since }: Pick<RestoreOptions, 'since'>) =>
   new Date(since.getTime() - marginMs)
 
-/** Fault while lanes may still send transactions. */
+/** Lanes may still send transactions. */
 export const mustStop =
   'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
-/** Reads chain, bus and provider since the backup, and compares them with the rows. */
 export async function decide(
   places: RestoreSources,
   known: KnownRows,
@@ -102,7 +100,6 @@ async function readLanes(place: Place, known: KnownRows, since: Date): Promise<L
   return all
 }
 
-/** Lines to print about a decision. */
 export function tell({
   known,
   busLostUntil,
@@ -136,7 +133,7 @@ export function tell({
   ]
 }
 
-/** Rows to write. An accepted transaction is counted, and explains nothing else. */
+/** An accepted transaction is counted, and explains nothing else. */
 export function changeOf(
   { payments, payouts, sent, names, treasury, erased }: RestoreDecision,
   since: Date,
@@ -161,7 +158,7 @@ export function changeOf(
   }
 }
 
-/** Wallets with a verdict since the backup and no scheduled recheck. */
+/** With a verdict since the backup and no scheduled recheck. */
 function peopleIn(sent: RestoreDecision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
     why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),

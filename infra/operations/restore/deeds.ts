@@ -12,7 +12,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
-/** An action in a lane's transaction, decoded from its calldata. Amounts in 10⁻⁶ AUSD. */
+/** Decoded from a lane's calldata. Amounts in 10⁻⁶ AUSD. */
 export type LaneAction =
   | {
       does: 'credit' | 'repay'
@@ -34,10 +34,7 @@ export type LaneAction =
 export type Words = { from: Address; to: Address; data: Hex; valueWei: bigint }
 type Contracts = { ausd: Address; creditLine: Address }
 
-/**
- * Decodes a transaction's actions, in order. Returns undefined if our relayer does not send such a
- * transaction.
- */
+/** In order. Returns undefined if our relayer does not send such a transaction. */
 export function deedsOf(words: Words, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
@@ -109,7 +106,7 @@ function transferDeeds(data: Hex): LaneAction[] | undefined {
   return [{ does: 'move', authorization }]
 }
 
-/** Decodes a multicall of token transfers that may fail independently. */
+/** A multicall of token transfers that may fail independently. */
 function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: multicall3Abi, data })
   if (call.functionName !== 'aggregate3') return undefined
@@ -123,9 +120,9 @@ function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
- * Returns for each action whether it took effect. Actions of a batch succeed or fail independently;
- * a ref applied before belongs to the earlier transaction. For a multicall, the token's events name
- * the used authorizations.
+ * Whether each action took effect. Actions of a batch succeed or fail independently; a ref applied
+ * before belongs to the earlier transaction. For a multicall, the token's events name the used
+ * authorizations.
  */
 export function doneIn(
   deeds: readonly LaneAction[],

@@ -5,12 +5,10 @@ import { erasure as gateway } from '../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../services/payments/review/erase'
 import { erasure as payouts } from '../../../services/payouts/person/erase'
 
-/** Wallets whose personal data was erased, with the time of the latest erasure. */
+/** With the time of the latest erasure. */
 export type Erased = ReadonlyMap<string, Date>
 
-/**
- * Reads `<wallet>@<time>` as `ops persons erased` prints it. Throws if a word is none.
- */
+/** Reads `<wallet>@<time>` as `ops persons erased` prints it. Throws on any other form. */
 export function readErased(words: readonly string[]): Erased {
   return new Map(
     words.map((word) => {
@@ -25,7 +23,7 @@ export function readErased(words: readonly string[]): Erased {
 
 const dialect = new PgDialect()
 
-/** Erases again what a backup from before an erasure has brought back, as the services erased it. */
+/** Erases what a backup from before an erasure has brought back, as the services erased it. */
 export async function eraseAgain(tx: TransactionSql, erased: Erased): Promise<void> {
   for (const [wallet, at] of erased)
     for (const { empty } of [chainRelayer, payouts, payments, gateway])

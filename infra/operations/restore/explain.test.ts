@@ -55,7 +55,7 @@ const op = (kind: number, id: string, account: Hex) => ({
 
 type Logs = Parameters<typeof doneIn>[1]['logs']
 
-/** Transfers in one transaction, each a call of the token unless stated otherwise. */
+/** Each is a call of the token unless stated otherwise. */
 const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Partial<Words> => ({
   to: multicall3,
   data: encodeFunctionData({
@@ -65,7 +65,6 @@ const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Part
   }),
 })
 
-/** Event of the token when it uses an authorization. */
 const usedLog = (authorizer: Hex, nonce: Hex) =>
   ({
     ...{ address: ausd, data: '0x', logIndex: 0, blockNumber: 1n, blockHash: used },
@@ -75,7 +74,6 @@ const usedLog = (authorizer: Hex, nonce: Hex) =>
     }),
   }) as unknown as Logs[number]
 
-/** A transaction of the lane as the chain has it. */
 function sent(words: Partial<Words>, reverted = false, logs: Logs = []): LaneTransaction {
   const whole: Words = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
   const deeds = deedsOf(whole, contracts)

@@ -5,13 +5,13 @@ import type { LaneTransaction } from './lane'
 import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 
-/** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
+/** Rows, bus, and rows about to be restored. */
 export type Names = Pick<
   KnownRows,
   'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'
 > & {
   bus: RetainedMessages
-  /** Wallets verified since the backup; each gets native coin. */
+  /** Verified since the backup; each gets native coin. */
   verified: ReadonlySet<string>
 }
 
@@ -40,10 +40,9 @@ export function namesWith(
   }
 }
 
-/** An action with its explanation. */
 export type Explained = { deed: LaneAction & { done: boolean }; told: string; unexplained: boolean }
 
-/** Explains each action of a transaction. A reverted transaction needs no explanation. */
+/** A reverted transaction needs no explanation. */
 export function explain(
   { deeds, reverted }: LaneTransaction,
   names: Names,

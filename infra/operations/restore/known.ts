@@ -2,7 +2,6 @@ import type { Sql } from 'postgres'
 import type { Address, Hex } from 'viem'
 import { refOf } from '#shared/chain/ref'
 
-/** The payment behind a ref on the chain. */
 export type RefPayment = { refId: string; wallet: string; kind: 'topup' | 'settlement' }
 export type LaneInRows = {
   address: Address
@@ -11,7 +10,7 @@ export type LaneInRows = {
   fault: string | null
 }
 
-/** An order to return an unexplained deposit; `name` is its `<transaction>:<log>`. */
+/** `name` is the deposit's `<transaction>:<log>`. */
 export type KnownGiveback = {
   name: string
   wallet: string
@@ -19,35 +18,34 @@ export type KnownGiveback = {
   payload: Readonly<Record<string, unknown>>
 }
 
-/** Rows that explain transactions of the lanes. Wallets in lower case. */
+/** Wallets in lower case. */
 export type KnownRows = {
   payments: Set<string>
   /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
   refs: Map<Hex, RefPayment>
-  /** Accepted cash-outs. */
   payouts: Set<string>
-  /** Cash-outs that were stored but not accepted, by `authorizer:nonce` of the take. */
+  /** Stored but not accepted, by `authorizer:nonce` of the take. */
   openings: Map<string, string>
-  /** Payouts, by `authorizer:nonce` of the take and by nonce of the return. */
+  /** By `authorizer:nonce` of the take, and by nonce of the return. */
   takes: Map<string, string>
   returns: Map<Hex, { payoutId: string; wallet: string; ausdMicro: bigint }>
   /** Ordered returns of unexplained deposits, by nonce. */
   givebacks: Map<Hex, KnownGiveback>
-  /** Wallets with a scheduled identity recheck. */
+  /** With a scheduled identity recheck. */
   asked: Set<string>
   frozen: Set<string>
   lanes: LaneInRows[]
-  /** Hashes of signed transactions that the relayer has not finalized; it finalizes them itself. */
+  /** Not finalized in the rows; the relayer finalizes them itself. */
   signed: Set<string>
   /** Lowest nonce per lane that is not finalized. */
   openFrom: Map<string, number>
   identityProvider: string | undefined
-  /** Rate of the latest cash-out, in rupiah per dollar. */
+  /** Of the latest cash-out, in rupiah per dollar. */
   rateMinorPerUsd: bigint | undefined
 }
 
-/** Maximum number of further refs of a payment since the backup. */
+/** Further refs of a payment since the backup. */
 const furtherMax = 4
 
 export const namesOf = (id: string, sequence: number, wallet: string, kind: RefPayment['kind']) =>
@@ -56,7 +54,7 @@ export const namesOf = (id: string, sequence: number, wallet: string, kind: RefP
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
-/** States of a payment before any credit or repayment. */
+/** Before any credit or repayment. */
 export const uncreditedStates = [
   ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
 ]
@@ -124,10 +122,10 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
     }
   })
 
-/** Authorization nonce of the return of a payout. */
+/** Authorization nonce. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** Authorization nonce of the return of an unexplained deposit. */
+/** Authorization nonce. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
 const givebackOf = (row: Omit<KnownGiveback, 'ausdMicro'>): KnownGiveback => ({

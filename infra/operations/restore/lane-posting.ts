@@ -3,12 +3,11 @@ import { type Line, position } from '#shared/ledger/position'
 import type { LaneTransaction } from './lane'
 import type { LostOperation } from './operations'
 
-// Postings of restored transactions: gas cost and returned AUSD. Computed from the chain,
-// independently of the relayer.
+// Computed from the chain, independently of the relayer.
 
 const event = 'put back'
 
-/** Books gas, native coin given to users, and coin that another user of the key sent. */
+/** Also books coin that another user of the key sent. */
 export function bookTransaction(tx: TransactionSql, transaction: LaneTransaction): Promise<void> {
   const { lane, nonce, to, valueWei, paidWei, reverted, deeds } = transaction
   const sentWei = reverted || to === lane ? 0n : valueWei
@@ -19,7 +18,6 @@ export function bookTransaction(tx: TransactionSql, transaction: LaneTransaction
   ])
 }
 
-/** Books the return of an unexplained deposit. */
 export function bookGiveback(tx: TransactionSql, { cause, payload }: LostOperation): Promise<void> {
   const ausdMicro = BigInt(payload.ausd as string)
   return post(tx, cause, [

@@ -3,7 +3,6 @@ import type { Place } from '#infra/operations/place'
 import type { LogNode } from '#infra/operations/record/chain-log'
 import { deedsOf, doneIn, type LaneAction } from './deeds'
 
-/** A final transaction of a lane, and its actions. */
 export type LaneTransaction = {
   lane: Address
   nonce: number
@@ -13,14 +12,14 @@ export type LaneTransaction = {
   to: Address
   data: Hex
   valueWei: bigint
-  /** Gas cost paid by the lane. */
+  /** Gas cost. */
   paidWei: bigint
   reverted: boolean
   /** Undefined if our relayer does not send such a transaction. */
   deeds: (LaneAction & { done: boolean })[] | undefined
 }
 
-/** Returns the last block at or before a time (unix seconds). */
+/** At or before `seconds` (Unix). */
 export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Promise<bigint> {
   let low = 0n
   let high = head
@@ -34,8 +33,8 @@ export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Pro
 }
 
 /**
- * Reads a lane's final transactions from a nonce on, in order. `since` is a block before that nonce
- * was used. Throws unless there is exactly one for each nonce up to the chain's count.
+ * In order of nonce. `since` is a block before `fromNonce` was used. Throws unless there is exactly
+ * one transaction for each nonce up to the chain's count.
  */
 export async function readLane(
   node: LogNode,
@@ -62,10 +61,7 @@ export async function readLane(
 
 type Counting = (blockNumber: bigint) => Promise<number>
 
-/**
- * Finds the blocks in which nonces were used by bisection; returns every block if the node keeps no
- * old state.
- */
+/** Blocks in which nonces were used, by bisection; every block if the node keeps no old state. */
 async function blocksWith(
   count: Counting,
   fromNonce: number,

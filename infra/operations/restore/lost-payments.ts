@@ -11,9 +11,7 @@ import {
   wordOf,
 } from './world'
 
-/**
- * Extracts our payment id from the provider's reference, which may end with `_` and the attempt.
- */
+/** The provider's reference may end with `_` and the attempt. */
 const paymentIdOf = (reference: string | null): string | undefined =>
   /^(pay_[A-Za-z0-9_-]{22})(_.*)?$/.exec(reference ?? '')?.[1]
 
@@ -50,7 +48,7 @@ function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.told.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
 }
 
-/** Finds the facts that a row lacks because it is older than its effect on the chain. */
+/** The row may be older than its effect on the chain. */
 async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
   const promisedMicro = world.known.uncredited.get(id)
   const effect = promisedMicro === undefined ? undefined : effectOf(world, id)
@@ -80,8 +78,7 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
 }
 
 /**
- * Reports a difference between committed and credited amount: late money, a partial refund, or a
- * recovered loss.
+ * Committed and credited amounts differ after late money, a partial refund, or a recovered loss.
  */
 function noteWorth(found: FoundPayments, id: string, promised: bigint, micro: bigint): void {
   if (promised === micro) return
@@ -121,7 +118,7 @@ async function fromCheckout(
 
 type Effect = { kind: 'credit' | 'repay'; wallet: string; micro: bigint; held: boolean }
 
-/** Effect on the chain under a payment's first ref. */
+/** Under the payment's first ref. */
 function effectOf({ lanes }: World, id: string): Effect | undefined {
   const ref = refOf(id)
   for (const one of lanes.flatMap(({ deeds }) => deeds ?? []))
@@ -130,13 +127,12 @@ function effectOf({ lanes }: World, id: string): Effect | undefined {
   return undefined
 }
 
-/** Pending order to the relayer. */
 function orderOf({ bus }: World, id: string): Effect | undefined {
   const order = bus.orders.get(id)
   return order && { ...order, micro: BigInt(order.ausd) }
 }
 
-/** Columns of a paid row, from the provider's payment. Its order is sent again, and recognised. */
+/** The order of the paid row is sent again, and recognised. */
 async function factsOf(
   { provider }: World,
   { account, productId, amountMinor }: ListedMoney,
@@ -153,7 +149,7 @@ async function factsOf(
   }
 }
 
-/** Rebuilds a row whose committed amount is known only from its effect. */
+/** The committed amount is known only from the effect. */
 const fromEffect = (
   id: string,
   { account, currency, created }: ListedMoney,

@@ -3,8 +3,9 @@ import { uuidFor } from '#shared/ids'
 import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
- * Finds cash-outs without a row, or with one from before they were accepted. One that was ordered at the provider continues; one that was taken
- * but not ordered goes back, because only the lost row had its bank account.
+ * Finds cash-outs without a row, or with one from before they were accepted. One that was ordered
+ * at the provider continues; one that was taken but not ordered goes back, because only the lost
+ * row had its bank account.
  */
 export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world
@@ -74,7 +75,7 @@ export const keyOf = ({ from, nonce }: Pick<GivenAuthorization, 'from' | 'nonce'
   `${from}:${nonce}`.toLowerCase()
 const rateFor = (fiatMinor: bigint, ausdMicro: bigint) => (fiatMinor * 1_000_000n) / ausdMicro || 1n
 
-/** Row of a cash-out that was not ordered: returned if it was taken, else failed. */
+/** Not ordered: returned if it was taken, else failed. */
 function rowOf(
   { known, bus }: World,
   id: string,

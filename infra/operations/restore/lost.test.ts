@@ -13,7 +13,7 @@ const nonce = `0x${'9'.repeat(64)}` as const
 const hash = `0x${'7'.repeat(64)}` as const
 const at = new Date('2026-11-22T01:30:00Z')
 
-/** Metadata stored at the provider with a checkout and with a payout. */
+/** Metadata at the provider, of a checkout and of a payout. */
 const words = {
   ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, request_fingerprint: 'somebody' },
   ...{ rate: '16250', ausd: '3076923' },
@@ -33,7 +33,6 @@ const authorization = {
 const laneWith = (...deeds: object[]) =>
   [{ hash, nonce: 7, deeds: deeds.map((deed) => ({ ...deed, done: true })) }] as never
 
-/** A world in which one payment and one payout were made that no row knows. */
 const worldOf = (
   given: {
     session?: ReturnType<typeof session>

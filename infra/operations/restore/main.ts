@@ -26,7 +26,6 @@ Lists payments, cash-outs and transactions since the backup that the restored ro
 them with --apply. Stop the services first: while chain-relayer runs, only payments are restored.
 Exits 0 if no decision is left.`
 
-/** Variables of a deployment, in addition to those of the chain. */
 const fields = {
   NATS_URL: natsServers({ about: 'URLs of nats-server' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
@@ -39,7 +38,7 @@ const fields = {
   }),
 }
 
-/** Bus and provider of the running local stack, or of the deployment if RPC_URL is set. */
+/** The running local stack, or the deployment if RPC_URL is set. */
 function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'provider'> {
   if (env.RPC_URL) {
     const config = readConfig('restore', fields)
@@ -56,7 +55,7 @@ function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'prov
   }
 }
 
-/** Prints the differences and restores them with `--apply`. Returns true if no decision is left. */
+/** Returns true if no decision is left. */
 async function restore(asked: RestoreOptions, apply: boolean): Promise<boolean> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)

@@ -5,12 +5,10 @@ import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 
-// Postings of restored rows. Computed from the row, independently of the services, so that a
-// comparison of both is meaningful.
+// Computed from the row, independently of the services, so that a comparison of both is meaningful.
 
 const event = 'put back'
 
-/** Money columns of a payment row. */
 type PaymentRow = {
   id: string
   state: string
@@ -20,11 +18,10 @@ type PaymentRow = {
   ausd_micro: string
   spread_bps: number
   paid_minor: string | null
-  /** Refunded amount, which a present row may already include. */
+  /** A present row may already include refunds. */
   refunded_minor: string
   provider_payment_id: string | null
 }
-/** Its columns. */
 export const paymentColumns = [
   ...['id', 'state', 'account', 'currency', 'fiat_minor', 'ausd_micro', 'spread_bps'],
   ...['paid_minor', 'refunded_minor', 'provider_payment_id'],
@@ -63,7 +60,7 @@ type PayoutRow = {
   spread_bps: number
 }
 
-/** Books taken AUSD against owed rupiah if the payout was ordered, else against its return. */
+/** Against owed rupiah if the payout was ordered, else against its return. */
 export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
   for (const { id, state, spread_bps, ...row } of rows) {
     if (state !== 'paying' && state !== 'returning') continue
@@ -83,7 +80,7 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
   }
 }
 
-/** Posts the difference between an item's journal and these lines. */
+/** Posts the difference to the item's journal. */
 async function bookAs(
   tx: TransactionSql,
   service: 'payments' | 'payouts',

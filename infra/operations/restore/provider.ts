@@ -50,7 +50,7 @@ const apiVersion = '2024-11-11'
 /** How wrong the provider's clock or ours may be. */
 export const clockMs = 2 * 3_600_000
 
-/** Opens a read-only client of the payment provider. */
+/** Read-only. */
 export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
   const log = openLog('operator', 'silent')
   const open = (account: ProviderAccount) =>
@@ -59,7 +59,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
     })
   const clients = { ID: open('ID'), MY: open('MY') }
   return {
-    /** Lists payments and payouts that changed since. Throws if a list is incomplete. */
+    /** Throws if a list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
       const order = { types, updatedFrom: new Date(since.getTime() - clockMs) }
       const lists = providerAccounts.map(async (account) =>
@@ -71,7 +71,7 @@ export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
       found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
     payment: async (account: ProviderAccount, id: string) =>
       found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
-    /** Finds payouts with our id. Throws if the provider refuses. */
+    /** Throws if the provider refuses. */
     payoutsOf: async (id: string) => {
       const query = new URLSearchParams({ reference_id: id, limit: '10' })
       const answer = await clients.ID.get(`/v2/payouts?${query}`, { schema: Payouts })

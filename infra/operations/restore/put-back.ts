@@ -7,21 +7,20 @@ import type { LostOperation } from './operations'
 import { bookPayments, bookPayouts, paymentColumns } from './posting'
 import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
-/** Rows to restore, decided before anything is written. */
 export type PutBack = {
   since: Date
   payments: readonly LostPayment[]
   /** Present rows, with newer facts from provider and chain. */
   paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
-  /** Wallets whose personal data was erased since the backup. */
+  /** Erased since the backup. */
   erased: Erased
-  /** Wallets whose identity must be rechecked. */
+  /** Their identity must be rechecked. */
   asked: readonly { wallet: string; provider: string }[]
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
 }
 
-/** Writes all rows and their postings in one transaction. Present rows stay unchanged. */
+/** One transaction. Present rows stay unchanged, except those older than an accepted effect. */
 export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
@@ -39,10 +38,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     await eraseAgain(tx, what.erased) // Last, because the rows above are of erased wallets too.
   })
 
-/**
- * Delay of a payment's first check, so that the provider list, with its refunds, is read before it
- * is credited.
- */
+/** The provider list, with its refunds, is read before a payment is credited. */
 const checkAfterMs = 5_000
 
 type Booked = Parameters<typeof bookPayments>[1][number][]
@@ -56,7 +52,7 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
     on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
-/** Sets the chain's amount. Refunds since then are applied once the payment is credited. */
+/** Refunds since then are applied once the payment is credited. */
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
   const { onchain_micro, paid_minor, ...rest } = facts
   const values = {
@@ -69,8 +65,8 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
 }
 
 /**
- * Inserts a cash-out without bank details, which only the provider has: nothing more is ordered for
- * it. A row from before it was accepted keeps its own terms and takes the state.
+ * Only the provider has the bank details: nothing more is ordered for it. A row from before it was
+ * accepted keeps its own terms and takes the state.
  */
 const insertPayout = (tx: TransactionSql, row: LostPayout) => {
   const { wallet, providerPayoutId, createdAt } = row
@@ -101,7 +97,6 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     returning id, state, fiat_minor, ausd_micro, spread_bps`
 }
 
-/** Inserts a transaction with its operations, and moves the next nonce of its lane. */
 async function insertTransaction(
   tx: TransactionSql,
   transaction: LaneTransaction,
@@ -134,8 +129,7 @@ async function insertTransaction(
 }
 
 /**
- * Inserts an operation as settled by this transaction, replacing a row of the same cause that was
- * never sent. One that settled before stays unchanged.
+ * Replaces a row of the same cause that was never sent. One that settled before stays unchanged.
  */
 const insertOperation = (
   tx: TransactionSql,
@@ -156,7 +150,6 @@ const insertOperation = (
     where operation.state <> 'settled'`
 }
 
-/** Makes the services read the provider lists again from before the backup. */
 async function readListsAgain(tx: TransactionSql, since: Date): Promise<void> {
   await tx`update payments.listings set due_at = now(), read_at = least(read_at, ${since})`
   await tx`update payouts.listings set due_at = now(), read_at = least(read_at, ${since})`

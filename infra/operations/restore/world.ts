@@ -6,7 +6,6 @@ import type { KnownRows } from './known'
 import type { LaneTransaction } from './lane'
 import type { ListedMoney, Provider } from './provider'
 
-/** A row of `payments.payments` to restore. */
 export type LostPayment = Record<string, string | bigint | boolean | Date | null> & {
   id: string
   kind: 'topup' | 'settlement'
@@ -23,7 +22,6 @@ export type PaidFacts = {
   channel: string
   paid_at: Date
 }
-/** A row of `payouts.payouts` to restore. */
 export type LostPayout = {
   id: string
   state: 'paying' | 'returning' | 'failed'
@@ -41,13 +39,11 @@ export type LostPayout = {
   takeTxHash: string | null
   createdAt: Date
 }
-/** Rows to restore, lines about them, and open decisions. */
 export type LostRows<Row> = { rows: Row[]; told: string[]; undecided: string[] }
 
-/** Lost payments, and present rows that are older than their effect on the chain. */
+/** `paid`: present rows that are older than their effect on the chain. */
 export type FoundPayments = LostRows<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
-/** Everything that the comparison reads. */
 export type World = {
   known: KnownRows
   bus: RetainedMessages
@@ -60,13 +56,13 @@ export type World = {
   giveBack: readonly string[]
 }
 
-/** Converts a provider amount to the currency's smallest unit. */
+/** In the currency's smallest unit. */
 export const minorOf = (amount: { decimal: string }, currency: string): bigint => {
   const exact = fromProviderAmount(amount, currency as Fiat)
   if (!exact) throw new Error(`${amount.decimal} ${currency} has too many decimals`)
   return exact.minor
 }
-/** Returns a metadata entry, or an empty string. */
+/** Empty if missing. */
 export const wordOf = (words: Record<string, unknown> | null | undefined, name: string): string => {
   const word = words?.[name]
   return typeof word === 'string' ? word : ''

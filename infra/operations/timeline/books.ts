@@ -5,7 +5,6 @@ import { moneyText } from '#shared/money/text'
 
 const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-/** Reads postings, observed movements on the chain and at the provider, and differences. */
 export async function readBooks(sql: Sql, roots: Roots): Promise<TimelinePart> {
   const items = [...roots.payments, ...roots.cashouts, ...roots.operations, ...roots.others]
   if (items.length === 0) return {}
@@ -46,7 +45,7 @@ const lineOf = ({ account, asset, amount }: Line) => {
   return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
 }
 
-/** Reads chain transfers, as the books job has recorded them. */
+/** As the books job has recorded them. */
 async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]
@@ -63,7 +62,7 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntr
   }))
 }
 
-/** Reads rows of the provider's transaction list, as last recorded. */
+/** As last recorded. */
 async function listedOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     {
@@ -97,7 +96,6 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEnt
   }))
 }
 
-/** Reads operator commands on these items. */
 async function deedsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]

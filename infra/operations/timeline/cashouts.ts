@@ -42,7 +42,6 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   from payouts.payouts p left join pricing.quotes_taken t on t.id::text = p.quote_id
   where p.id = any(${[...ids]})`
 
-/** Reads cash-outs. */
 export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)

@@ -27,14 +27,13 @@ type Operation = {
 }
 
 /**
- * Returns a condition on the causes of these items' orders: the id, optionally with the number of a
- * further ref, and a time or an amount.
+ * The cause of an order is the item's id, optionally with the number of a further ref, and a time
+ * or an amount.
  */
 const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
   kind = any(${[...relayKinds]}) and (cause = any(${[...payments, ...cashouts]})
     or cause ~ any(${payments.map((id) => `^${id}[.:]`)}))`
 
-/** Finds the relayer operations of these items only. */
 export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
   select id, kind, cause, wallet, payload ->> 'ausd' as ausd, state, lane, nonce, tries,
     tx_hash as "txHash", block_number::text as "blockNumber", reason,
@@ -42,7 +41,6 @@ export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
   from chain_relayer.operation
   where id = any(${[...roots.operations]}) or ${causes(sql, roots)} order by created_at`
 
-/** Reads relayer operations, their transactions, and every signed attempt. */
 export async function readOperations(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (isEmpty(roots)) return {}
   const operations = await findOperations(sql, roots)
@@ -95,7 +93,7 @@ function entriesOf(one: Operation): TimelineEntry[] {
   ]
 }
 
-/** Returns a subquery that pairs lanes and nonces by position. */
+/** Pairs lanes and nonces by position. */
 const placesOf = (sql: Sql, lanes: readonly string[], nonces: readonly number[]) => sql`
   select * from unnest(${[...lanes]}::text[], ${[...nonces]}::int[])`
 

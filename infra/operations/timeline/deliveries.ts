@@ -8,11 +8,10 @@ import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
 
-// A delivery only names a payment in its body, so the deliveries of the period in which an item was in
-// progress are searched. Only the event of a body is shown.
-
+// A delivery names a payment only in its body, so all deliveries while an item was in progress are
+// searched. Only the event of a body is shown.
 const stream = 'WEBHOOKS'
-/** Maximum deliveries searched. If there are more, the trace reports it. */
+/** If there are more, the trace reports it. */
 const lookedThroughMax = 3_000
 const atOnce = 32
 const deadlineMs = 5_000
@@ -25,7 +24,7 @@ export type OpenBus = () => Promise<Bus>
 const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
   (await bus()).nc.jetstreamManager({ timeout: deadlineMs, checkAPI: false })
 
-/** Returns the ids that a delivery names; none if there is no such delivery. */
+/** Ids that a delivery names; none if there is no such delivery. */
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
@@ -54,7 +53,6 @@ async function messageAt(
   }
 }
 
-/** Reads the deliveries that name one of these items, and how each consumer handled them. */
 export async function readDeliveries(sql: Sql, bus: OpenBus, roots: Roots): Promise<TimelinePart> {
   const spans = await spansOf(sql, roots)
   if (spans.length === 0) return {}
@@ -83,7 +81,7 @@ const entryOf = (
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
 })
 
-/** Searches the deliveries of a window for these names, from its start if there are too many. */
+/** From the start of the window if there are too many. */
 async function lookThrough(
   manager: JetStreamManager,
   { from, to }: Window,
@@ -108,7 +106,6 @@ async function lookThrough(
   return { found, isWhole: last === state.last_seq || reached > to.getTime() }
 }
 
-/** Returns the provider's name of the event. */
 function eventIn(body: string): string {
   const [, event] = /"event"\s*:\s*"([\w.]{1,80})"/.exec(body) ?? []
   const [, status] = /"status"\s*:\s*"([A-Z_]{1,40})"/.exec(body) ?? []
@@ -119,9 +116,8 @@ type Window = { from: Date; to: Date }
 type Span = Window & { names: string[] }
 
 /**
- * Returns the periods in which deliveries about these items may have arrived (while they were paid,
- * around the last change of their rows, and around refunds), and the ids by which a delivery names
- * them.
+ * Periods in which deliveries about these items may have arrived: while they were paid, around the
+ * last change of their rows, and around refunds. `names`: ids by which a delivery names them.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
   with known as (
@@ -139,7 +135,6 @@ const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sq
   union all select r.created_at - interval '10 minutes', r.updated_at + interval '10 minutes', names
   from known join payments.refunds r on r.provider_payment_id = known.provider_payment_id`
 
-/** Merges overlapping windows. */
 function merged(spans: readonly Window[]): Window[] {
   const windows: Window[] = []
   for (const { from, to } of spans.toSorted((left, right) => +left.from - +right.from)) {
@@ -150,7 +145,6 @@ function merged(spans: readonly Window[]): Window[] {
   return windows
 }
 
-/** Finds the first message at or after a time, by binary search. */
 async function firstSince(
   manager: JetStreamManager,
   first: number,

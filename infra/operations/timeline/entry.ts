@@ -1,4 +1,4 @@
-/** Source of an entry: a service's rows, the bus, or the chain or provider as last read. */
+/** Chain and provider as last read. */
 export type TimelineSource =
   | 'gateway'
   | 'pricing'
@@ -11,20 +11,20 @@ export type TimelineSource =
   | 'books'
   | 'operators'
 
-/** One event, past or expected. */
+/** Past or expected. */
 export type TimelineEntry = {
   /** Null: time not recorded. */
   readonly at: Date | null
   readonly where: TimelineSource
-  /** Kind of entry: `row`, `order`, `attempt`, `delivery`. */
+  /** Such as `row`, `order`, `attempt`, `delivery`. */
   readonly what: string
   readonly id: string
   readonly says: string
-  /** Whether it deserves a closer look. */
+  /** Deserves a closer look. */
   readonly isOdd?: boolean
 }
 
-/** A traced item or wallet in its current state. */
+/** An item or a wallet. */
 export type TracedItem = {
   readonly kind: string
   readonly id: string
@@ -32,11 +32,9 @@ export type TracedItem = {
   readonly state: string
   readonly reason: string | null
   readonly createdAt: Date | null
-  /** Further fields by name, as text. */
   readonly facts: Readonly<Record<string, string>>
 }
 
-/** Everything known about an id. */
 export type Trace = {
   readonly id: string
   readonly items: readonly TracedItem[]
@@ -46,7 +44,7 @@ export type Trace = {
   readonly unseen: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** Result of one reader. `unseen`: why it is incomplete. */
+/** `unseen`: why it is incomplete. */
 export type TimelinePart = {
   readonly items?: readonly TracedItem[]
   readonly entries?: readonly TimelineEntry[]
@@ -57,10 +55,10 @@ export type TimelinePart = {
 export type Roots = {
   readonly payments: readonly string[]
   readonly cashouts: readonly string[]
-  /** Relayer operations of neither: sends, verifications, drips, freezes, returned deposits. */
+  /** Of neither: sends, verifications, drips, freezes, returned deposits. */
   readonly operations: readonly string[]
   /** The wallet, if the id is one. */
   readonly wallets: readonly string[]
-  /** The id itself, and other names of it in the books and operator commands. */
+  /** The id itself, and its other names in the books and operator commands. */
   readonly others: readonly string[]
 }

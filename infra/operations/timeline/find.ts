@@ -8,13 +8,12 @@ const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
 
-/** Returns whether the id is `wallet:nonce` of a signed authorization. */
+/** `wallet:nonce` of a signed authorization. */
 const isSigned = (id: string) => /^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{64}$/.test(id)
 
 /**
- * Finds the rows for an id: of a payment, cash-out, quote, transaction, wallet, lane, provider
- * object, operation, message, delivery or signed authorization, or the number of a difference in
- * the books.
+ * Accepts the id of a payment, cash-out, quote, transaction, wallet, lane, provider object,
+ * operation, message, delivery or signed authorization, or the number of a break.
  */
 export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
   const [, number] = /^#?([0-9]{1,18})$/.exec(asked) ?? []
@@ -24,7 +23,7 @@ export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<
   return { ...roots, others: [...new Set([...roots.others, item, `break ${number}`])] }
 }
 
-/** Normalizes an id: hex in lower case and with 0x. */
+/** Hex in lower case and with 0x. */
 function idOf(asked: string): string {
   const id = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(asked) ? `0x${asked}` : asked
   return isHash(id) || isWallet(id) || isUuid(id) || isSigned(id) ? id.toLowerCase() : id
@@ -58,14 +57,14 @@ function rootsOf(found: readonly Found[], id: string): Roots {
   }
 }
 
-/** Finds a wallet by its id at the identity provider. Tried last, because there is no index. */
+/** The id at the identity provider. Tried last, because there is no index. */
 async function byApplicant(sql: Sql, id: string): Promise<string[]> {
   const found = await sql<{ wallet: string }[]>`
     select wallet from gateway.identities where provider_ref = ${id}`
   return found.map(({ wallet }) => wallet)
 }
 
-/** Finds rows by id. Each of these columns is indexed, or its table is small. */
+/** Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
   // A further ref is the payment id and a number; an extension adds a time, a revocation an amount.
   const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
@@ -87,19 +86,14 @@ const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
     where id = ${id} or kind in ('send', 'giveback') and cause = ${id}`
 }
 
-/**
- * Returns columns for the item of an operation: the payment or cash-out of its cause, or itself.
- */
+/** The payment or cash-out of an operation's cause, or the operation itself. */
 const ofOperation = (sql: Sql) => sql`
   case when o.cause ~ '^pay_' then 'payment' when o.kind in ('take', 'return') then 'cashout'
     else 'operation' end,
   case when o.cause ~ '^pay_' then substring(o.cause from '^pay_[A-Za-z0-9_-]{22}')
     when o.kind in ('take', 'return') then o.cause else o.id end`
 
-/**
- * Finds rows by the hash of a transaction that we signed or the books recorded, or by a contract
- * ref.
- */
+/** A transaction that we signed or the books recorded, or a contract ref. */
 const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>`
   select kind, id from (
     select ${ofOperation(sql)} from chain_relayer.attempt a
@@ -114,7 +108,6 @@ const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>
     where tx_hash = ${hash} and operation_id is not null
   ) found (kind, id)`
 
-/** Finds rows by `wallet:nonce` of an authorization. */
 async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
   const [wallet = '', nonce = ''] = id.split(':')
   return sql<Found[]>`
@@ -125,16 +118,13 @@ async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
     union select 'cashout', item from books.names where key = ${id}`
 }
 
-/**
- * Returns the names of a transaction's transfers in the books and in commands: `transaction:log`.
- */
+/** `transaction:log`, as transfers are named in the books and in commands. */
 async function logsOf(sql: Sql, hash: string): Promise<string[]> {
   const found = await sql<{ name: string }[]>`
     select tx_hash || ':' || log_index as name from books.chain_moves where tx_hash = ${hash}`
   return found.map(({ name }) => name)
 }
 
-/** Returns the item of a difference in the books. */
 async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined> {
   const [found] = await sql<{ item: string }[]>`
     select item from books.breaks where id = ${number}`
@@ -143,7 +133,6 @@ async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined
 
 const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 
-/** Returns the ids in the payload of a message. */
 async function idsInMessage(sql: Sql, id: string): Promise<string[]> {
   if (!id.startsWith('msg_')) return []
   const found = await Promise.all(

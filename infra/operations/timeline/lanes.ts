@@ -3,7 +3,7 @@ import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/
 import { counted, factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
-/** Maximum number of transactions shown, newest first. */
+/** Newest first. */
 const shownMax = 20
 
 type Row = {
@@ -15,7 +15,7 @@ type Row = {
   coinReadAt: Date | null
 }
 
-/** Reads a lane of the relayer, if the address is one, with its latest transactions. */
+/** Returns nothing if the address is no lane. */
 export async function readLane(sql: Sql, [address]: readonly string[]): Promise<TimelinePart> {
   if (!address) return {}
   const [lane] = await sql<Row[]>`

@@ -8,7 +8,7 @@ import { topics } from '#shared/messages/catalogue'
 import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 
-/** Maximum repeats of a message searched. Later ones only show in their operation. */
+/** Later repeats only show in their operation. */
 const repeatsMax = 40
 
 const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
@@ -16,8 +16,8 @@ const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as 
 const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 
 /**
- * Reads the messages about these items, and how each was handled. Message ids are derived from
- * causes, so they are computed and looked up: an outbox has no index on payloads.
+ * Message ids are derived from causes, so they are computed and looked up: an outbox has no index
+ * on payloads.
  */
 export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
@@ -48,10 +48,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
   }
 }
 
-/**
- * Derives the message ids of a cause: of the first, and of repeats by number, or by state and
- * check.
- */
+/** Ids of the first message, and of repeats by number, or by state and check. */
 function idsOf(topic: Topic, cause: string): string[] {
   const numbers = Array.from({ length: repeatsMax }, (_, number) => number)
   const ofChecks =
@@ -78,7 +75,7 @@ const sentBy = (sql: Sql, schema: (typeof senders)[number], ids: readonly string
 
 type Handled = { consumer: string; attempts: number; lastError: string | null; doneAt: Date | null }
 
-/** Returns how each consumer handled these messages, by message. Deliveries are messages too. */
+/** By message. Deliveries are messages too. */
 export async function handledAmong(sql: Sql, ids: readonly string[]) {
   const rows = await Promise.all(
     senders.map(
@@ -91,7 +88,6 @@ export async function handledAmong(sql: Sql, ids: readonly string[]) {
   return Map.groupBy(rows.flat(), ({ id }) => id)
 }
 
-/** Describes how the consumers of a message have handled it. */
 export const handlingIn = (handled: readonly Handled[]): string | false =>
   handled.length > 0 &&
   handled
@@ -117,19 +113,16 @@ const entryOf = (message: Message, handled: readonly Handled[]): TimelineEntry =
     (isAwaited(message, handled) && message.createdAt.getTime() < Date.now() - usualMs),
 })
 
-/**
- * Normal delay: a message is marked as published some seconds late, and most are handled before
- * that.
- */
+/** A message is marked as published some seconds late, and most are handled before that. */
 const usualMs = 60_000
 
-/** Kinds ordered by request instead of a message; the caller reads the operation. */
+/** Ordered by request instead of a message; the caller reads the operation. */
 const unordered: readonly RelayKind[] = ['send', 'giveback']
 const unread = new Set(
   unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]),
 )
 
-/** Subjects that one of our services consumes: orders and their outcomes. */
+/** Consumed by one of our services: orders and their outcomes. */
 export const readSubjects: ReadonlySet<string> = new Set(
   said
     .filter(
@@ -139,11 +132,10 @@ export const readSubjects: ReadonlySet<string> = new Set(
     .filter((subject) => !unread.has(subject)),
 )
 
-/** Returns whether a message is unpublished, or has a consumer and is not handled yet. */
+/** Unpublished, or with a consumer and not handled yet. */
 const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[]): boolean =>
   handled.length === 0 && (readSubjects.has(subject) || publishedAt === null)
 
-/** Reads the dead letters among these messages. */
 export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await Promise.all(
     senders.map(

@@ -37,7 +37,6 @@ type Row = {
   takenAt: Date | null
 }
 
-/** Reads payments with their quote. */
 const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   select p.id, p.kind, p.state, p.wallet, p.pair, p.currency, rate_minor_per_usd::text as rate,
     fiat_minor::text as fiat, ausd_micro::text as ausd, p.method,
@@ -51,7 +50,6 @@ const readRows = (sql: Sql, ids: readonly string[]) => sql<Row[]>`
   from payments.payments p left join pricing.quotes_taken t on t.id::text = p.quote_id
   where p.id = any(${[...ids]})`
 
-/** Reads payments with their refunds, losses and anomalies. */
 export async function readPayments(sql: Sql, ids: readonly string[]): Promise<TimelinePart> {
   if (ids.length === 0) return {}
   const rows = await readRows(sql, ids)
@@ -126,7 +124,6 @@ function entriesOf(row: Row): TimelineEntry[] {
   ]
 }
 
-/** Returns the entry for a taken quote. */
 export const takenOf = (id: string, at: Date, rate: string): TimelineEntry => ({
   ...{ at, where: 'pricing', what: 'quote', id, says: `taken at ${rate}` },
 })

@@ -11,7 +11,6 @@ type Asked = {
   paidAs: string | null
 }
 
-/** Reads the present state of these items from the provider. */
 async function readProvider(
   sql: Sql,
   place: Place['provider'],
@@ -54,13 +53,12 @@ async function readProvider(
   return { entries: (await Promise.all([...ofPayments, ...ofCashouts])).flat() }
 }
 
-/** Status and channel as the provider names them, without personal data. */
+/** As the provider names them, without personal data. */
 function saysOf(found: object): string {
   const { status, channel_code: channel } = found as { status?: unknown; channel_code?: unknown }
   return ['found', status, channel].filter((word) => typeof word === 'string').join(', ')
 }
 
-/** The provider as a source of a trace. */
 export const atProvider = (sql: Sql, place: Place['provider']) => ({
   what: 'the provider',
   read: (roots: Roots) => readProvider(sql, place, roots),

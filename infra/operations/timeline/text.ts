@@ -1,6 +1,5 @@
 import type { TimelineEntry, Trace, TracedItem } from '#infra/operations/timeline/entry'
 
-/** Text of a trace: items, events in order, and sources that could not be read. */
 export function traceText({ id, items, entries, unseen }: Trace): string {
   return [
     ...items.flatMap(itemLines),
@@ -24,7 +23,7 @@ function itemLines({ kind, id, wallet, state, reason, facts }: TracedItem): stri
   return [head, ...named.map(([name, value]) => `  ${name.padEnd(12)} ${value}`)]
 }
 
-/** One event. The date is printed when it changes; `!` marks events that need a look. */
+/** The date is printed when it changes; `!` marks events that need a look. */
 function entryLine(
   { at, where, what, id, says, isOdd }: TimelineEntry,
   before: TimelineEntry | undefined,

@@ -33,13 +33,13 @@ afterAll(() => operator?.[Symbol.asyncDispose]())
 
 const traceOf = (id: string) =>
   readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
-/** The same, once every part has responded in time. */
+/** Waits until every part has responded in time. */
 const wholeTraceOf = (id: string) =>
   waitUntil('a trace of which nothing is unseen', async () => {
     const trace = await traceOf(id)
     return trace.unseen.length === 0 && trace
   })
-/** The entries found, as `source event`. */
+/** As `source event`. */
 const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => `${where} ${what}`))
 
 describe('trace of a top-up', () => {

@@ -10,7 +10,6 @@ import { readMessages } from '#infra/operations/timeline/messages'
 import { readPayments } from '#infra/operations/timeline/payments'
 import { readWallet } from '#infra/operations/timeline/wallet'
 
-/** Sources of a trace: the database, the bus, and any others the caller has. */
 export type TraceSources = {
   readonly sql: Sql
   readonly bus: OpenBus
@@ -21,8 +20,8 @@ export type TraceSources = {
 }
 
 /**
- * Traces an item through every service, by any id it has anywhere. Needs no running service;
- * sources that could not be read are listed.
+ * Takes any id an item has anywhere. Needs no running service; sources that could not be read are
+ * listed.
  */
 export async function readTrace(
   { sql, bus, others = [] }: TraceSources,
@@ -50,7 +49,7 @@ export async function readTrace(
   }
 }
 
-/** Runs a reader and returns its result, or why it failed. */
+/** Returns the reason if a reader fails. */
 async function look(
   what: string,
   work: () => Promise<TimelinePart>,
@@ -67,7 +66,6 @@ const sorted = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
 
 const timeOf = ({ at }: TimelineEntry) => at?.getTime() ?? Number.MAX_SAFE_INTEGER
 
-/** Formats an error with its cause. */
 function wordsOf(error: unknown): string {
   const { message, cause, code } = error as Error & { code?: string }
   const why = message || code || String(error)

@@ -3,10 +3,9 @@ import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timel
 import { factsOf } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
-/** Number of transfers shown. */
 const shownMax = 20
 
-/** Reads the treasury's balance and latest transfers if the trace is about its address. */
+/** Returns nothing unless the trace is about the treasury's address. */
 async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Promise<TimelinePart> {
   const treasury = address.toLowerCase()
   if (!wallets.includes(treasury)) return {}
@@ -40,7 +39,6 @@ async function movesOf(sql: Sql): Promise<TimelineEntry[]> {
   }))
 }
 
-/** The treasury as a source of a trace. */
 export const ofTreasury = (sql: Sql, address: string) => ({
   what: 'the treasury',
   read: (roots: Roots) => readTreasury(sql, address, roots),

@@ -6,7 +6,6 @@ const entry = (second: number | null, where: string, what: string) => ({
   ...{ at: second === null ? null : at(second), where, what, says: `${where} ${what}` },
 })
 const payment = (state: string) => ({ kind: 'topup', id: 'pay_1', state })
-/** `payments row | 5 s payer | provider delivery`: a line of each entry and wait. */
 const told = (lines: ReturnType<typeof withWaits>) =>
   lines.map((line) =>
     'wait' in line

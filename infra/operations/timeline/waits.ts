@@ -1,4 +1,3 @@
-/** History of an item as read from the rows and the bus. */
 export type ToldWaits = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
   readonly entries: readonly Entry[]
@@ -11,7 +10,6 @@ type Entry = {
   readonly says: string
 }
 
-/** A time without events, and the reason for the wait. */
 export type Wait = {
   readonly from: Date
   /** Null while it lasts. */
@@ -41,10 +39,10 @@ const awaited: ReadonlyMap<string, string> = new Map([
   ['waiting', 'a lane'],
   ['assigned', 'the transaction to become final'],
 ])
-/** True for a paid cash-out: unlike a payment, it is done when `paid`. */
+/** Unlike a payment, a cash-out is done when `paid`. */
 const isOver = (kind: string, state: string) => kind === 'cashout' && state === 'paid'
 
-/** Reason for a wait, by the event that ended it. */
+/** By the event that ended the wait. */
 const endedBy: ReadonlyMap<string, string> = new Map([
   ['provider delivery', "the payer or the provider's webhook"],
   ['payments paid', "the payer or the provider's webhook"],
@@ -58,7 +56,7 @@ const endedBy: ReadonlyMap<string, string> = new Map([
   ['books booked', 'the books'],
 ])
 
-/** Inserts the waits between entries, and the one still in progress. */
+/** Includes the wait still in progress. */
 export function withWaits<E extends Entry>(
   { items, entries }: ToldWaits & { readonly entries: readonly E[] },
   now: Date,
@@ -82,7 +80,7 @@ export function withWaits<E extends Entry>(
   return lines.toSpliced(after, 0, { wait: { from: last, to: null, ms, reason } })
 }
 
-/** Returns the reason for a wait. A delivery for a cash-out is about the bank, not about a payer. */
+/** A delivery for a cash-out is about the bank, not about a payer. */
 function reasonOf({ where, what }: Entry, items: ToldWaits['items']): string {
   const isDelivery = where === 'provider' && what === 'delivery'
   if (isDelivery && items.some(({ kind }) => kind === 'cashout'))

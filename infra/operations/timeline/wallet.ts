@@ -3,10 +3,9 @@ import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/
 import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
-/** Maximum number of items shown per kind, newest first. */
+/** Per kind, newest first. */
 const itemsMax = 20
 
-/** Reads a wallet: user, verification, freeze, and a summary of its latest items. */
 export async function readWallet(sql: Sql, wallets: readonly string[]): Promise<TimelinePart> {
   const [wallet] = wallets
   if (!wallet) return {}
@@ -80,7 +79,7 @@ async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   }))
 }
 
-/** Reads relayer orders for the wallet itself. */
+/** Orders for the wallet itself. */
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]

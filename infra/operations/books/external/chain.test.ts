@@ -188,7 +188,7 @@ describe('reading the chain', () => {
   })
 })
 
-/** A proxy of the chain that fails after a given number of calls. */
+/** Fails after a given number of calls. */
 function openFailing(target: string) {
   const endpoint = { after: 0, url: '', close: () => {} }
   const server = Bun.serve({

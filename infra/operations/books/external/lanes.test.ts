@@ -17,14 +17,13 @@ afterAll(() => fixture.close())
 const coin = () => fixture.chain.client.getBalance({ address: lane })
 const nonceNow = () => fixture.chain.client.getTransactionCount({ address: lane })
 let refs = 0
-/** Lets the lane send, and answers the nonce it used and what that cost; wei. */
+/** Returns the nonce and its cost in wei. */
 async function send() {
   const [nonce, before] = [await nonceNow(), await coin()]
   const args = [refOf(++refs), actors.ana.address, 1_000n, false] as const
   await fixture.chain.send('relayer', 'creditLine', 'topUp', args)
   return { nonce, wei: before - (await coin()) }
 }
-/** Rows of the relayer for a nonce: assigned, and concluded with its cost. */
 const giveOut = (nonce: number) => fixture.admin`
   insert into chain_relayer.transaction (lane, nonce, purpose, operation_ids, "to", data, value_wei)
   values (${lane}, ${nonce}, 'op', '[]', ${lane}, '0x', 0)`

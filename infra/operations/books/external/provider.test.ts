@@ -84,7 +84,6 @@ describe('the balance of an account', () => {
     const references = (await rows()).map(({ reference }) => reference as string)
     expect(references.filter((one) => one.startsWith('before-the-books'))).toEqual([])
     expect(references.filter((one) => one.startsWith('of-nobody'))).toHaveLength(1)
-    // What moved before is listed neither now nor by a deeper reading.
     const [{ sum }] = (await fixture.admin`
       select sum(amount_minor) as sum from books.provider_moves where account = 'ID'`) as unknown as [
       { sum: string },

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** Reads with several instances, as if this much time had passed since the last block. */
+/** `afterMs`: since the last block. */
 async function read({ afterMs = 0, copies = 1 } = {}) {
   await fixture.finalize()
   const { timestamp } = await fixture.chain.client.getBlock()

@@ -66,7 +66,6 @@ describe('ops dead-letters', () => {
   })
   afterAll(() => sql?.end({ timeout: 1 }))
 
-  /** As a service leaves it when it gives up. */
   async function bury(service: string, id: string, subject: string, payload: object) {
     const schema = service.replaceAll('-', '_')
     await sql`
@@ -76,7 +75,7 @@ describe('ops dead-letters', () => {
       insert into ${sql(schema)}.dead_letter (consumer, message_id, subject, payload, reason)
       values (${service}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up')`
   }
-  /** Harmless when it is handled: it only logs. */
+  /** Harmless when handled: it only logs. */
   const failed = (id: string) =>
     bury('payments', id, 'relay.extend.failed', {
       ...{ operationId: `op-${id}`, cause: id, reason: 'reverted' },

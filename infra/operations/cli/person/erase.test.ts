@@ -112,7 +112,7 @@ const asked = { wallet, reason: 'request of 3 November', by: 'budi' }
 const run = (apply = true) => eraseWallet({ ask, sql }, { ...asked, apply })
 
 const personal = /Sari|applicant-|inquiry-|https:|country":"ID"|ID_BCA|in_review|sealed|"mark"/
-/** Everything stored about a wallet, with the dead letters about its items. */
+/** With the dead letters about its items. */
 const storedAbout = async (of: string) => {
   const dead = await owner`
     select payload::text from gateway.dead_letter where payload::text like ${`%-${mark(of)}%`}
