@@ -4,8 +4,8 @@ const reference =
   /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?])([^}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)/g
 
 /**
- * Interpolates variables as compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`,
- * `${A-d}`, `${A:-d}`, `${A?m}`, `${A:?m}`. Throws if a required variable is not set.
+ * As compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`, `${A-d}`, `${A:-d}`,
+ * `${A?m}`, `${A:?m}`. Throws if a required variable is not set.
  */
 export function interpolate(value: string, variables: Variables): string {
   return value.replaceAll(reference, (whole, braced, operator, word, bare) => {
@@ -22,7 +22,7 @@ export function interpolate(value: string, variables: Variables): string {
 export const referencesIn = (value: string): string[] =>
   [...value.matchAll(reference)].flatMap(([, braced, , , bare]) => braced ?? bare ?? [])
 
-/** Reads `NAME=value` lines without quotes; skips blank lines and lines that start with #. */
+/** Lines of `NAME=value`, without quotes. */
 export function readEnvFile(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   return Object.fromEntries(

@@ -13,11 +13,9 @@ const files = [
 const image =
   /^(\s*(?:image|imageName): |FROM )([a-z0-9][a-z0-9./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm
 
-/** Returns the images of a file that have no digest. */
 export const unpinnedIn = (text: string): string[] =>
   [...text.matchAll(image)].flatMap(([, , name, digest]) => (digest ? [] : [name!]))
 
-/** Replaces digests that the text already has. */
 export async function pinned(
   text: string,
   digestOf: (name: string) => Promise<string>,

@@ -43,8 +43,8 @@ type Run = {
 const answersWithinMs = 20_000
 
 /**
- * Runs the first step of the plan until it is final, and repeats until no step is left. Throws when
- * a step reverts or is not final in time; the next run continues from there.
+ * Runs the first step of the plan until it is final, until no step is left. Throws when a step
+ * reverts or is not final in time; the next run continues from there.
  */
 export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job

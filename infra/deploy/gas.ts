@@ -7,8 +7,8 @@ import type { DeployFacts } from './facts'
 import { type DeployNode, textOf } from './node'
 import type { Signers, WantedDeployment } from './wanted'
 
-// Fixed gas limits were measured on an anvil with a stand-in token. Before services rely on them,
-// they are compared with `eth_estimateGas` of the real chain. No transaction is sent.
+// Fixed gas limits were measured on an anvil with a stand-in token, so they are compared with
+// `eth_estimateGas` of the real chain. No transaction is sent.
 
 /** The other operations need debts and holds. */
 const estimable = [
@@ -26,7 +26,7 @@ export type GasLimits = Readonly<Record<Estimable, bigint>>
 /** Gas, or the node's error message. */
 export type Estimates = ReadonlyMap<Estimable, bigint | string>
 
-/** An account that the chain has never seen, which costs the most gas. */
+/** Unknown to the chain. */
 const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-40)}`
 /** The signed transfer pays our own lane, so submitting it does no harm. */
 const micro = 1n

@@ -37,7 +37,6 @@ const killPoints = [
 const bookOf = (fixture: DeployFixture) =>
   JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
 
-/** Fails if the run passes the point. */
 async function killedAt(fixture: DeployFixture, point: string) {
   const FAILPOINT_FILE = join(fixture.dir, 'failpoint')
   writeFileSync(FAILPOINT_FILE, `deploy:${point}`)

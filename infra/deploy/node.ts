@@ -14,7 +14,7 @@ export type DeployNode = {
   readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
 }
 
-/** Retries for up to `withinMs`, then throws the last error. */
+/** Retries for up to `withinMs`. */
 export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<DeployNode> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>

@@ -15,7 +15,6 @@ import { type DeployedTerms, termNames, type WantedDeployment } from './wanted'
 
 const zeroHash = `0x${'00'.repeat(32)}` as const
 
-/** Throws if no endpoint answers. */
 export async function observe(
   { chain, reader }: DeployNode,
   wanted: WantedDeployment,

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Roles that own a schema of the same name. `books` (reconciliation) and `ops` (operators) read
- * every schema.
+ * Each owns a schema of the same name. `books` (reconciliation) and `ops` (operators) read every
+ * schema.
  */
 export const databaseRoles = [
   'gateway',
@@ -17,7 +17,6 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
-/** Roles with a password. */
 export const loginRoles = [
   'gateway',
   'pricing',
@@ -31,8 +30,8 @@ export const loginRoles = [
 export type LoginRole = (typeof loginRoles)[number]
 
 /**
- * Roles without a login. The process `operations` has no rights of its own and takes one of these
- * per connection: `auditor` reads every schema, `pruning` deletes old rows.
+ * Without a login. The process `operations` has no rights of its own and takes one of these per
+ * connection.
  */
 export const assumedRoles = ['books', 'pruning', 'auditor'] as const
 export type AssumedRole = (typeof assumedRoles)[number]

@@ -2,8 +2,9 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
- * Creates the journals' triggers after each migration, because Drizzle's table definitions have
- * none. They run once per statement, which writes all lines of a posting.
+ * Creates the triggers of the journals, and those that set `changed_at`: Drizzle's table
+ * definitions have none. Journals are checked once per statement, which writes all lines of a
+ * posting.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
   // A `changed_at` without a default comes from a provider and keeps its value.

@@ -20,7 +20,6 @@ const verbs = ['select', 'insert', 'update', 'delete', 'truncate', 'references',
 const readers = ['auditor', 'books', 'ops']
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
 const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
-/** Insert-only tables. */
 const isWrittenOnce = (schema: string, table: string) =>
   schema === 'ops' ||
   table === 'pricing.quotes_taken' ||

@@ -19,7 +19,6 @@ afterAll(async () => {
 type Row = Record<string, unknown>
 const hex = () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
 
-/** Values that the check constraints of a table require. */
 const fitting: Record<string, () => Row> = {
   'payments.payments': () => ({
     ...{ kind: 'settlement', state: 'opening', account: 'ID', currency: 'IDR', pair: 'USD/IDR' },
@@ -66,7 +65,6 @@ async function refusing(table: string, columns: readonly string[]): Promise<stri
   }
 }
 
-/** The table, the columns that a second row shares, and the effect it would have. */
 describe('security: Postgres itself refuses a second row', () => {
   test.each([
     [

@@ -20,8 +20,8 @@ ${busUsers.map(userOf).join('')}]
 const replies = '{ max: 1, expires: "12s" }'
 
 /**
- * The console receives messages whose publishers wait for JetStream's acknowledgement, and must not
- * be able to send it. The integrator answers nothing.
+ * The console hears messages whose publishers wait for JetStream's acknowledgement, and must not be
+ * able to send it. The integrator answers nothing.
  */
 const repliesOf = (user: BusUser) =>
   user === 'console' || user === 'integrator' ? '' : `      allow_responses: ${replies}\n`

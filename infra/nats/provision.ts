@@ -39,7 +39,7 @@ const agreesWithinMs = 120_000
 
 /**
  * Safe to run at any time, also while services run or after the store was lost. Throws when
- * JetStream refuses a change, for example to an immutable setting.
+ * JetStream refuses a change.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
   await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
@@ -63,9 +63,9 @@ export async function provisionNats(options: Provisioning): Promise<void> {
 type ServerFacts = { data: { jetstream?: { config?: { sync_always?: boolean } } } }
 
 /**
- * Throws if the server acknowledges messages before they are on disk: a power cut then loses the
- * last two minutes of every stream, or whole streams (measured with nats-server 2.14). Skips
- * unreachable nodes of a cluster.
+ * Throws if the server acknowledges messages before they are on disk: a power cut then loses two
+ * minutes of every stream, or whole streams (measured with nats-server 2.14). Skips unreachable
+ * nodes.
  */
 async function assertSynced(server: Provisioning): Promise<void> {
   // `sys`, the user of the system account, has the administrator's password (nats-server.conf).
@@ -90,8 +90,7 @@ async function assertSynced(server: Provisioning): Promise<void> {
 const signInTries = 5
 
 /**
- * nats-server closes a connection whose password arrives later than two seconds, as from a busy
- * machine.
+ * nats-server closes a connection whose password arrives after two seconds, as from a busy machine.
  */
 async function signIn(options: Provisioning): Promise<NatsConnection> {
   for (let tries = 1; ; tries++) {

@@ -167,8 +167,8 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
 }
 
 /**
- * `console` is a second connection of `operations`: the user `operations` answers requests, so it
- * could answer a publisher that waits for JetStream.
+ * `console` is a second connection of `operations`, whose own user answers requests, so it could
+ * answer a publisher that waits for JetStream.
  */
 const heardBy = (user: BusUser): Grant => ({
   why: 'Every message, as it is published.',
@@ -219,8 +219,8 @@ const measuresOf = (user: BusUser): Grant => ({
 })
 
 /**
- * Every process registers with the NATS services API, including the gateway, which serves no
- * requests there.
+ * Every process registers with the NATS services API, even the gateway, which serves no requests
+ * there.
  */
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',

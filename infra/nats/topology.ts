@@ -29,7 +29,7 @@ const subjectsOf = (stream: Topic['stream']): string[] =>
 const mebibyte = 1024 * 1024
 
 /**
- * Keeps a flood of one stream from filling the disk. The sum fits under `max_file_store` of
+ * A flood of one stream must not fill the disk. The sum fits under `max_file_store` of
  * nats-server.conf.
  */
 const mebibytesMax = {
@@ -41,8 +41,8 @@ const mebibytesMax = {
 } as const
 
 /**
- * A message stays until it expires: no limit, deletion or acknowledgement removes it. A full stream
- * refuses new messages, and the publisher gets the error.
+ * No limit, deletion or acknowledgement removes a message before it expires. A full stream refuses
+ * new messages, and the publisher gets the error.
  */
 const kept = {
   retention: RetentionPolicy.Limits,

@@ -9,7 +9,6 @@ export type Ran = { code: number; text: string; ms: number }
 export type Where = { cwd?: string; env?: Readonly<Record<string, string>> }
 
 export type Engine = {
-  /** Folder that the engine can build from. */
   readonly dir: string
   readonly docker: (args: readonly string[], where?: Where) => Promise<Ran>
   /** Folder for a shell's PATH, with a `docker` that uses this engine. */

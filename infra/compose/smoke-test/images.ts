@@ -15,7 +15,6 @@ const npm = [
 ]
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** Finds an image in the compose files by its prefix. */
 function tagOf(begins: string): string {
   const images = Object.values(localStack().services).map(({ image }) => interpolate(image, {}))
   const found = images.find((image) => image.startsWith(begins))

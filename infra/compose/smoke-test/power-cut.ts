@@ -21,8 +21,8 @@ const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby 
 const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
 
 /**
- * Kills all containers. Killing only the engine leaves them running, each below its own shim.
- * Killing a container's first process ends the others.
+ * Killing only the engine would leave containers running, each below its own shim. Killing a
+ * container's first process ends the others.
  */
 export function endContainers(): void {
   const all = processes()

@@ -21,10 +21,9 @@ export type ComposeStack = {
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => Promise<Ran>
-  /** Includes stopped containers. */
   readonly containers: (project?: string) => Promise<Container[]>
   readonly gateway: string
-  /** Returns the time in ms until every container is healthy and the gateway is ready. */
+  /** Returns the time it took in ms. */
   readonly allWell: (withinMs?: number) => Promise<number>
 }
 

@@ -11,7 +11,7 @@ export type Deed = {
   /** As typed, such as `dead-letters redrive`. */
   readonly verb: string
   readonly target: string
-  /** State of the target it responds to, such as a revision or the time of a failure. */
+  /** State of the target, such as a revision or the time of a failure. */
   readonly cause: string
   readonly reason: string
   readonly by: string
@@ -32,8 +32,8 @@ export type Earlier = {
 export type Performed = CommandOutcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**
- * Records the request, asks the service, records the response. A command that is done is not sent
- * again. Throws if the response is lost: a repeat sends the same id, which the service recognises.
+ * Records the request and the response. A command that is done is not sent again. Throws if the
+ * response is lost: a repeat sends the same id, which the service recognises.
  */
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,

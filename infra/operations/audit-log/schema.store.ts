@@ -12,9 +12,8 @@ export const deeds = schema.table(
     /** Sent with the request; the service stores it with its change. */
     id: uuid('id').primaryKey().defaultRandom(),
     verb: text('verb').notNull(),
-    /** Id, wallet or name. */
     target: text('target').notNull(),
-    /** State of the target it responds to, so that a repeat is the same command. */
+    /** State of the target, so that a repeat is the same command. */
     cause: text('cause').notNull(),
     reason: text('reason').notNull(),
     askedBy: text('asked_by').notNull(),

@@ -5,8 +5,8 @@ import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
 /**
- * Debit above 0. `outside`: the balance that chain or provider reported; none for the credit line,
- * whose contract also holds its users' money and its pool.
+ * Debit above 0. `outside`: as chain or provider reported it; none for the credit line, whose
+ * contract also holds its users' money and its pool.
  */
 export type SheetLine = {
   readonly account: AccountName

@@ -1,8 +1,7 @@
 import { type BookSpan, moment } from './span'
 
 // Three independent figures per item: from its row, computed here without the code that books it;
-// from the journal; and from the chain or the provider. They cover treasury AUSD and fiat at the
-// provider.
+// from the journal; and from the chain or the provider.
 
 /**
  * `on_chain` is the effect that the last ref must have had; `or_on_chain` is the alternative while
@@ -60,8 +59,8 @@ const payoutClaims = `
   analyze payout_claims;`
 
 /**
- * Refunds of a second payment may be missing in the row: those recorded elsewhere are deducted, and
- * the rest of the second payment stays in suspense.
+ * A second payment's refunds may be missing in the row: those recorded elsewhere are deducted, and
+ * the rest stays in suspense.
  */
 const sums = `
   with booked_sums as (

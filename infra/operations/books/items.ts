@@ -32,8 +32,8 @@ const onTheirWay = {
 } as const
 
 /**
- * Items changed since the last run, in progress, or with an open break. A return that the relayer
- * gave up has no next check, so it is included for an hour, until `overdue` opens a break.
+ * A return that the relayer gave up has no next check, so it is included for an hour, until
+ * `overdue` opens a break.
  */
 const touched = ({ since, block }: BookSpan) => `
   create temporary table touched on commit drop as

@@ -43,8 +43,8 @@ export type Judgement = {
 }
 
 /**
- * Opens, updates and closes breaks since the last comparison or, if `whole`, from the beginning.
- * Runs one at a time, in one transaction with one snapshot, and reads only tables.
+ * Opens, updates and closes breaks since the last run or, if `whole`, from the beginning. Runs one
+ * at a time, in one transaction with one snapshot.
  */
 export async function judge(
   sql: Sql,

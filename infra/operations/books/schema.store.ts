@@ -13,7 +13,6 @@ import {
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
 
-/** Data read from chain and provider, unchanged, and the breaks found with it. */
 export const schema = pgSchema('books')
 
 /** Postings that no service makes: capital, fees of the provider, unexplained money. */
@@ -45,7 +44,7 @@ export const chainMoves = schema.table(
      * one.
      */
     key: text('key'),
-    /** Account of the credit line, or the other side of a transfer with the treasury. */
+    /** The account of the credit line, or the treasury's counterparty. */
     wallet: addressColumn('wallet').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     /** A credit or repayment can be revoked during its hold. */
@@ -66,7 +65,7 @@ export const providerMoves = schema.table(
     transactionId: text('transaction_id').notNull(),
     type: text('type').notNull(),
     status: text('status').notNull(),
-    /** Our reference, without the suffix that the provider adds for a payment; null if none. */
+    /** Ours, without the suffix that the provider adds for a payment; null if none. */
     reference: text('reference'),
     productId: text('product_id'),
     currency: text('currency'),
@@ -95,10 +94,7 @@ export const balances = schema.table(
     place: text('place').notNull(),
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),
-    /**
-     * Only for the chain: the final block of the reading, and for a lane the transactions sent by
-     * then.
-     */
+    /** Of the chain only: the final block of the reading, and a lane's transactions by then. */
     block: bigint('block', { mode: 'bigint' }),
     nonce: integer('nonce'),
     readAt: at('read_at').notNull(),
@@ -106,7 +102,7 @@ export const balances = schema.table(
   (table) => [primaryKey({ columns: [table.place, table.asset] })],
 )
 
-/** Keys by which chain movements refer to our items: refs of payments, keys of transfers. */
+/** Keys by which chain movements refer to our items. */
 export const nameKinds = ['ref', 'take', 'return', 'giveback'] as const
 export const names = schema.table(
   'names',
@@ -122,7 +118,7 @@ export const names = schema.table(
 
 /**
  * Totals at the checkpoint `rows`, so that a balance needs only later lines: of each journal (by
- * schema) up to the checkpoint's time, and of the `chain` up to its block.
+ * schema) up to the checkpoint's time, of the `chain` up to its block.
  */
 export const totals = schema.table(
   'totals',
@@ -150,7 +146,7 @@ export const breaks = schema.table(
     foundAt: at('found_at').notNull().defaultNow(),
     seenAt: at('seen_at').notNull().defaultNow(),
     closedAt: at('closed_at'),
-    /** Explanation by an operator; the alert is muted until `rests_until`. */
+    /** An operator's explanation; the alert is muted until `rests_until`. */
     owner: text('owner'),
     reason: text('reason'),
     restsUntil: at('rests_until'),
@@ -170,7 +166,7 @@ export const runs = schema.table(
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     startedAt: at('started_at').notNull(),
     endedAt: at('ended_at').notNull(),
-    /** From the beginning, not from the checkpoint. */
+    /** From the beginning. */
     whole: boolean('whole').notNull(),
     items: integer('items').notNull(),
     open: integer('open').notNull(),

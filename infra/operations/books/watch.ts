@@ -17,10 +17,7 @@ const againMs = 3_600_000
 /** Alerts per run: a thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
-/**
- * `reconcileOnce` alerts for breaks open beyond their grace period; `figures` are those of the last
- * run.
- */
+/** Alerts for breaks open beyond their grace period. `figures` are those of the last run. */
 export function openReconciliation(
   context: BooksContext,
   { log, wholeEveryMs }: { log: Log; wholeEveryMs: number },

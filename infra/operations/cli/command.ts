@@ -46,8 +46,8 @@ export const reading = (
 export type CommandWords = Told & { readonly reason: string; readonly by: string }
 
 /**
- * Makes a command that changes something by asking the owning service, never by writing its rows.
- * Exit code 0 only if every outcome is done.
+ * Changes something by asking the owning service, never by writing its rows. Exit code 0 only if
+ * every outcome is done.
  */
 export const changing = (
   form: Form & {

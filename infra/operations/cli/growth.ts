@@ -116,7 +116,7 @@ export function fullText(days: number | undefined, payments: number): string {
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
-/** From here on, rows outweigh the first pages of tables and indexes. */
+/** With this many payments, rows outweigh the first pages of tables and indexes. */
 const enough = 1_000
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 

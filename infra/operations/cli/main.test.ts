@@ -21,7 +21,6 @@ test.each([
   expect(printed).toMatch(/^usage: bun run ops <command>\n {2}status /)
 })
 
-/** For commands that fail before they need a stack. */
 async function saidBy(name: string, ...words: string[]) {
   const lines: string[] = []
   const code = await verbs.get(name)!.run(words, (text) => lines.push(text))

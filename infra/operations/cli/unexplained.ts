@@ -25,7 +25,7 @@ import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
 
 // AUSD in the treasury that matches no row belongs to its sender: an operator requests its return,
-// and chain-relayer decides and pays once. A transfer of our own is capital.
+// and chain-relayer decides and pays once.
 
 /** Null: no return was requested. */
 type Request = {
@@ -115,7 +115,7 @@ const verb = 'unexplained return'
 
 /**
  * After a refusal, the next request is another command, unless the refusal has not been reported
- * yet: then it is still the same.
+ * yet.
  */
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
@@ -128,8 +128,8 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
 }
 
 /**
- * Waits for the outcome, which is recorded once it is known. Repeating the command until then
- * requests nothing twice.
+ * The outcome is recorded once it is known. Repeating the command until then requests nothing
+ * twice.
  */
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,

@@ -2,7 +2,6 @@ import { topics } from '#shared/messages/catalogue'
 import { IdentityErased } from '#shared/messages/identity'
 import type { Topic } from '#shared/messages/topic'
 
-/** The page filters by it. */
 export type Flow = 'in' | 'out' | 'chain' | 'users' | 'webhook'
 
 /** Amounts are strings of digits in the smallest unit. */
@@ -10,9 +9,7 @@ export type Motion = {
   readonly flow: Flow
   readonly subject: string
   readonly says: string
-  /** It may need attention. */
   readonly odd: boolean
-  /** Id that the search finds. */
   readonly item?: string
   readonly wallet?: string
   readonly fiat?: { readonly minor: string; readonly currency: string }

@@ -8,7 +8,6 @@ export type Exception = {
   readonly since: Date
 }
 
-/** With the same error in one service. */
 export type DeadGroup = {
   readonly service: string
   readonly consumer: string
@@ -20,7 +19,7 @@ export type DeadGroup = {
   readonly sample: string
 }
 
-/** Per kind. */
+/** Rows per kind. */
 export const namedMax = 100
 
 /** Oldest first. */

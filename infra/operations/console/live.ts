@@ -42,7 +42,6 @@ export type LiveOptions = {
 
 /**
  * Subscribes without consumers, rows or requests, so that watching does not affect the services.
- * Without a watcher there is no connection.
  */
 export function openLive(options: LiveOptions): Live {
   const watchers = new Set<PageWatcher>()

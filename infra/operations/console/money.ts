@@ -14,7 +14,6 @@ export type MoneyRow = {
   readonly since: Date
 }
 
-/** Oldest first in flight; latest first otherwise. */
 export type MoneyInFlight = {
   readonly inFlight: readonly MoneyRow[]
   readonly latest: readonly MoneyRow[]

@@ -33,7 +33,7 @@ export type Overview = AsyncDisposable & {
 
 /** Each reading costs every service a few database queries. */
 const everyMs = 10_000
-/** Minimum pause, as a multiple of the time the rows took: large tables are read less often. */
+/** Minimum pause, as a multiple of the time the rows took. */
 const restShare = 20
 
 export type OverviewOptions = {

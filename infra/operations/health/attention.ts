@@ -14,7 +14,6 @@ import { pausedText } from './pauses'
 import type { ListAge } from './provider-lists'
 import type { InState } from './rows'
 
-/** Minimum balances and instances. */
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
 /** Longest time in a state, as the services declare it. */
@@ -42,7 +41,7 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-/** `needs`: what needs an operator. `unread`: what could not be checked, with the reason. */
+/** `unread`: what could not be checked, with the reason. */
 export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {

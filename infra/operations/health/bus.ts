@@ -8,11 +8,9 @@ export type Lag = {
   readonly stream: string
   readonly waiting: number
   readonly underWay: number
-  /** Messages in progress that were delivered more than once. */
   readonly redelivered: number
 }
 
-/** Has a rate, or the reason that there is none. */
 export type RateReading = {
   readonly pair: string
   readonly rate?: string

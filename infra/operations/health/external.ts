@@ -3,7 +3,6 @@ import type { Place } from '#infra/operations/place'
 import { openNode } from '#infra/operations/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 
-/** Or the reason why it could not be read. */
 export type Asked<T> = { known: T } | { unknown: string }
 
 export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }

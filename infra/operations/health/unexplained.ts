@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
 
 /**
- * Unexplained AUSD deposits in the treasury, without those returned to their sender or accepted as
- * capital. Columns of `books.chain_moves`, and `name` (`<transaction>:<log>`).
+ * Deposits in the treasury, without those returned to their sender or accepted as capital. Columns
+ * of `books.chain_moves`, and `name` (`<transaction>:<log>`).
  */
 export const unexplainedMoves = (sql: Sql) => sql`
   select m.*, m.tx_hash || ':' || m.log_index as name from books.chain_moves m

@@ -25,7 +25,6 @@ type Few =
   | 'operator requests'
   | 'currency pairs and sources'
 
-/** The retention period itself follows from rules and streams. */
 export type KeptEntry = {
   readonly names: readonly string[]
   readonly growsWith: (typeof traffic)[number] | Few
@@ -34,7 +33,6 @@ export type KeptEntry = {
   readonly why: string
 }
 
-/** One entry for every table, stream and bucket. */
 export const entries: readonly KeptEntry[] = [
   {
     names: ['payments.payments', 'payouts.payouts'],

@@ -3,7 +3,6 @@ import { pause } from '#platform/deadline'
 import { batchText, nameOf, type RetentionRule } from './rule'
 import { bankDetails, rules } from './rules'
 
-/** Counts and errors by rule. */
 export type Pruned = {
   readonly removed: Readonly<Record<string, number>>
   readonly spared: Readonly<Record<string, number>>
@@ -11,7 +10,6 @@ export type Pruned = {
 }
 
 export type PruneSettings = {
-  /** Days after the end of a cash-out until its bank details are emptied. */
   readonly bankDetailsDays?: number
   readonly rowsMax?: number
   /** Ends a round between two transactions. */
@@ -25,8 +23,8 @@ export const bankDetailsDays = 180
 const pruningLock = 7_262_116
 
 /**
- * Removes rows oldest first, one batch per transaction. Returns undefined if another instance is
- * pruning. A table that fails does not stop the others. Throws if Postgres is down.
+ * One batch per transaction. Returns undefined if another instance is pruning. A table that fails
+ * does not stop the others. Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
@@ -77,9 +75,8 @@ async function pruneTable(
 }
 
 /**
- * Returns undefined if another instance is pruning. Lock and settings end with the transaction,
- * because a session may be lost between two batches (postgres.js 3.4.9 keeps handing out a lost
- * reserved session).
+ * Undefined: another instance is pruning. Lock and settings end with the transaction: a session may
+ * be lost between two batches (postgres.js 3.4.9 keeps handing out a lost reserved session).
  */
 async function pruneBatch(
   sql: Sql,

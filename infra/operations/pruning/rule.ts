@@ -1,9 +1,7 @@
 /** SQL refers to the table as `t`. */
 export type RetentionRule = {
   readonly table: string
-  /** Set if the table has several rules. */
   readonly of?: string
-  /** Key columns and their types. */
   readonly key: Readonly<Record<string, string>>
   /** Indexed time column from which age counts. Without it, rows are read in key order. */
   readonly since?: string
@@ -11,7 +9,6 @@ export type RetentionRule = {
   readonly which?: string
   /** New values of columns to empty instead of deleting the row. */
   readonly empties?: Readonly<Record<string, string>>
-  /** Condition that keeps an old row. */
   readonly spared?: string
   /** Columns of other tables that these conditions read. */
   readonly reads?: Readonly<Record<string, readonly string[]>>

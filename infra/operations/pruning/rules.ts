@@ -6,7 +6,6 @@ import { endedStates, subjectEnded } from './subjects'
 // A row is removed once nothing can refer to it. services/README.md lists the guards that replace
 // it.
 
-/** The consumer by the schema of its inbox and outbox. */
 export const movers = {
   gateway: 'gateway',
   payments: 'payments',
@@ -108,8 +107,8 @@ export const rules: readonly RetentionRule[] = [
 const emptied = 'erased'
 
 /**
- * Emptied a number of days after the cash-out's end, unless it is watched for a reversal or has a
- * newer anomaly for manual review.
+ * A cash-out that is watched for a reversal, or has a newer anomaly for manual review, keeps its
+ * details.
  */
 export const bankDetails = (keptDays: number): RetentionRule => ({
   ...{ table: 'payouts.payouts', of: 'bank details', key: { id: 'text' }, since: 'updated_at' },

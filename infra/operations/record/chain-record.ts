@@ -25,10 +25,7 @@ export type RecordPlace = {
 
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
-/**
- * Computes a wallet's public record from the finalized chain: figures from `accountOf`, history
- * from events.
- */
+/** Figures from `accountOf`, history from events, both at the finalized block. */
 export async function recordFromChain(place: RecordPlace, wallet: Address) {
   const node = openNode(place.rpcUrl)
   const to = await finalizedBlock(node)
@@ -55,7 +52,7 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       defaulted: account.defaulted,
       history,
     },
-    /** The figures of `accountOf`, and the same as they follow from the events up to that block. */
+    /** The figures of `accountOf`, and the same as they follow from the events. */
     fromContract: {
       events: Number(account.events),
       verified: account.verified,

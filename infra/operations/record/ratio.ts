@@ -14,9 +14,9 @@ type Terms = {
 }
 
 /**
- * In basis points. `CycleClosed` reports the ratio without the rewards that wait for a hold. Those
- * are credited when the account's freed holds are folded, or when another hold needs their place;
- * the views count them once their hold has ended.
+ * In basis points. `CycleClosed` reports the ratio without rewards that wait for a hold. Those are
+ * credited when freed holds are folded, or when another hold needs their place; the views count
+ * them once their hold has ended.
  */
 export function ratioFromEvents(
   events: readonly Event[],

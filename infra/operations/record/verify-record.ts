@@ -116,8 +116,8 @@ function localChain(env: NodeJS.ProcessEnv) {
 }
 
 /**
- * Searches for the first block with code. Returns 0 if the endpoint does not keep old state, as
- * full nodes of Monad do not. Throws if there is no contract.
+ * Returns 0 if the endpoint does not keep old state, as full nodes of Monad do not. Throws if there
+ * is no contract.
  */
 async function findDeployBlock({ rpcUrl, creditLine }: Order): Promise<bigint> {
   const node = openNode(rpcUrl)

@@ -120,8 +120,8 @@ function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
- * Whether each action took effect. Actions of a batch succeed or fail independently; a ref applied
- * before belongs to the earlier transaction. For a multicall, the token's events name the used
+ * Whether each action took effect. Actions of a batch fail independently; a ref applied before
+ * belongs to the earlier transaction. For a multicall, the token's events name the used
  * authorizations.
  */
 export function doneIn(

@@ -10,7 +10,6 @@ export type LaneInRows = {
   fault: string | null
 }
 
-/** `name` is the deposit's `<transaction>:<log>`. */
 export type KnownGiveback = {
   name: string
   wallet: string
@@ -21,7 +20,7 @@ export type KnownGiveback = {
 /** Wallets in lower case. */
 export type KnownRows = {
   payments: Set<string>
-  /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
+  /** Recent, without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
@@ -36,7 +35,7 @@ export type KnownRows = {
   asked: Set<string>
   frozen: Set<string>
   lanes: LaneInRows[]
-  /** Not finalized in the rows; the relayer finalizes them itself. */
+  /** Hashes that the relayer has not finalized; it finalizes them itself. */
   signed: Set<string>
   /** Lowest nonce per lane that is not finalized. */
   openFrom: Map<string, number>

@@ -12,7 +12,6 @@ export type LaneTransaction = {
   to: Address
   data: Hex
   valueWei: bigint
-  /** Gas cost. */
   paidWei: bigint
   reverted: boolean
   /** Undefined if our relayer does not send such a transaction. */
@@ -33,8 +32,8 @@ export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Pro
 }
 
 /**
- * In order of nonce. `since` is a block before `fromNonce` was used. Throws unless there is exactly
- * one transaction for each nonce up to the chain's count.
+ * `since` is a block before `fromNonce` was used. Throws unless there is exactly one transaction
+ * for each nonce up to the chain's count.
  */
 export async function readLane(
   node: LogNode,

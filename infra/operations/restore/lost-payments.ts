@@ -16,9 +16,9 @@ const paymentIdOf = (reference: string | null): string | undefined =>
   /^(pay_[A-Za-z0-9_-]{22})(_.*)?$/.exec(reference ?? '')?.[1]
 
 /**
- * Finds paid payments without a row, or with an outdated one. The committed amount comes from the
- * checkout. The chain's effects are taken as they are: deciding again could give another result,
- * because of a later refund or another rate for late money.
+ * Finds paid payments without a row, or with an outdated one. The chain's effects are taken as they
+ * are: deciding again could give another result, because of a later refund or another rate for late
+ * money.
  */
 export async function findPayments(world: World): Promise<FoundPayments> {
   const found: FoundPayments = { rows: [], told: [], undecided: [], paid: [] }

@@ -3,9 +3,8 @@ import { uuidFor } from '#shared/ids'
 import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
- * Finds cash-outs without a row, or with one from before they were accepted. One that was ordered
- * at the provider continues; one that was taken but not ordered goes back, because only the lost
- * row had its bank account.
+ * Finds cash-outs without a row, or with one from before they were accepted. One that was taken but
+ * not ordered at the provider goes back, because only the lost row had its bank account.
  */
 export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world

@@ -5,9 +5,9 @@ import type { Names } from './explain'
 import { keyOf } from './lost-payouts'
 
 /**
- * With the relayer's record of an action, a repeated order does nothing and names this transaction.
- * Undefined for actions that are harmless to repeat and whose order cannot be read from the chain:
- * extensions, freezes, and a flag whose order the bus has lost.
+ * With this record, a repeated order does nothing and names this transaction. Undefined for actions
+ * that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes,
+ * and a flag whose order the bus has lost.
  */
 export function operationOf(deed: LaneAction, names: Names, treasury: string) {
   switch (deed.does) {

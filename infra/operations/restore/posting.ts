@@ -5,7 +5,7 @@ import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 
-// Computed from the row, independently of the services, so that a comparison of both is meaningful.
+// Computed independently of the services, so that a comparison is meaningful.
 
 const event = 'put back'
 
@@ -28,8 +28,8 @@ export const paymentColumns = [
 ]
 
 /**
- * Books paid payments and the AUSD committed for the part that is not refunded. Reverses the
- * suspense posting if a service recorded the money as unmatched.
+ * Books the AUSD committed for the part that is not refunded. Reverses the suspense posting if a
+ * service recorded the money as unmatched.
  */
 export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
   for (const row of rows) {

@@ -20,7 +20,7 @@ export type PutBack = {
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
 }
 
-/** One transaction. Present rows stay unchanged, except those older than an accepted effect. */
+/** One transaction. Changes a present row only if chain or provider is ahead of it. */
 export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`

@@ -116,8 +116,8 @@ type Window = { from: Date; to: Date }
 type Span = Window & { names: string[] }
 
 /**
- * Periods in which deliveries about these items may have arrived: while they were paid, around the
- * last change of their rows, and around refunds. `names`: ids by which a delivery names them.
+ * While these items were paid, around the last change of their rows, and around refunds. `names`:
+ * ids by which a delivery names them.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
   with known as (

@@ -1,4 +1,3 @@
-/** Chain and provider as last read. */
 export type TimelineSource =
   | 'gateway'
   | 'pricing'
@@ -11,12 +10,10 @@ export type TimelineSource =
   | 'books'
   | 'operators'
 
-/** Past or expected. */
 export type TimelineEntry = {
   /** Null: time not recorded. */
   readonly at: Date | null
   readonly where: TimelineSource
-  /** Such as `row`, `order`, `attempt`, `delivery`. */
   readonly what: string
   readonly id: string
   readonly says: string
@@ -24,7 +21,6 @@ export type TimelineEntry = {
   readonly isOdd?: boolean
 }
 
-/** An item or a wallet. */
 export type TracedItem = {
   readonly kind: string
   readonly id: string
@@ -51,13 +47,11 @@ export type TimelinePart = {
   readonly unseen?: string | undefined
 }
 
-/** Rows that an id leads to, by their own ids. */
 export type Roots = {
   readonly payments: readonly string[]
   readonly cashouts: readonly string[]
   /** Of neither: sends, verifications, drips, freezes, returned deposits. */
   readonly operations: readonly string[]
-  /** The wallet, if the id is one. */
   readonly wallets: readonly string[]
   /** The id itself, and its other names in the books and operator commands. */
   readonly others: readonly string[]

@@ -66,7 +66,7 @@ async function byApplicant(sql: Sql, id: string): Promise<string[]> {
 
 /** Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
-  // A further ref is the payment id and a number; an extension adds a time, a revocation an amount.
+  // A further ref appends a number, an extension a time, a revocation an amount.
   const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
   return sql<Found[]>`
     select 'payment' as kind, id from payments.payments

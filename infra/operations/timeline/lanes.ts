@@ -15,7 +15,6 @@ type Row = {
   coinReadAt: Date | null
 }
 
-/** Returns nothing if the address is no lane. */
 export async function readLane(sql: Sql, [address]: readonly string[]): Promise<TimelinePart> {
   if (!address) return {}
   const [lane] = await sql<Row[]>`

@@ -16,8 +16,7 @@ const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as 
 const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 
 /**
- * Message ids are derived from causes, so they are computed and looked up: an outbox has no index
- * on payloads.
+ * Message ids are derived from causes, so they can be computed: an outbox has no index on payloads.
  */
 export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}

@@ -19,10 +19,7 @@ export type TraceSources = {
   }[]
 }
 
-/**
- * Takes any id an item has anywhere. Needs no running service; sources that could not be read are
- * listed.
- */
+/** Takes any id an item has anywhere. Needs no running service. */
 export async function readTrace(
   { sql, bus, others = [] }: TraceSources,
   id: string,
@@ -49,7 +46,6 @@ export async function readTrace(
   }
 }
 
-/** Returns the reason if a reader fails. */
 async function look(
   what: string,
   work: () => Promise<TimelinePart>,

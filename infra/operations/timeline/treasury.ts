@@ -5,7 +5,6 @@ import { moneyText } from '#shared/money/text'
 
 const shownMax = 20
 
-/** Returns nothing unless the trace is about the treasury's address. */
 async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Promise<TimelinePart> {
   const treasury = address.toLowerCase()
   if (!wallets.includes(treasury)) return {}

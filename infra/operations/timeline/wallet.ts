@@ -79,7 +79,6 @@ async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   }))
 }
 
-/** Orders for the wallet itself. */
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
   const rows = await sql<
     { id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]

@@ -16,9 +16,9 @@ export class NotAcceptable extends Error {
 type Accepting = Pick<BooksContext, 'database' | 'place'>
 
 /**
- * Books unexplained money as capital that the operator added or withdrew. `item` is a treasury
- * transfer (`<tx hash>:<log index>`) or a row of the provider's list (`txn_…`). Repeating it
- * changes nothing. Throws `NotAcceptable`.
+ * Books money that the operator added or withdrew. `item` is a treasury transfer (`<tx hash>:<log
+ * index>`) or a row of the provider's list (`txn_…`). Repeating it changes nothing. Throws
+ * `NotAcceptable`.
  */
 export async function acceptAsCapital(
   context: Accepting,

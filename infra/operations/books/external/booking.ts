@@ -7,9 +7,8 @@ import { type Booked, bookedOn, standingPostings } from './journal.store'
 export type WantedBooking = { readonly event: string; readonly lines: Position }
 
 /**
- * Books the difference from each item's position to the wanted one. An empty one reverses the
- * item's postings. Run within `withJournal`, so that a second instance, or a repeat after a kill,
- * books nothing twice.
+ * Books the difference to the wanted position; an empty one reverses the item's postings. Run
+ * within `withJournal`, so that a second instance, or a repeat after a kill, books nothing twice.
  */
 export async function bookItems(
   tx: Tx,

@@ -18,8 +18,8 @@ const rangesKept = 40n
 const receiptsAtOnce = 8
 
 /**
- * Reads from the checkpoint up to `finalized`; returns the last block read. Rows and checkpoint are
- * committed together, so a kill or a second instance neither skips nor repeats a movement.
+ * Returns the last block read. Rows and checkpoint are committed together, so a kill or a second
+ * instance neither skips nor repeats a movement.
  */
 export async function readChain({ database, place }: BooksContext): Promise<bigint> {
   const node = openNode(place.rpcUrl)

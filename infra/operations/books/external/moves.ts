@@ -44,9 +44,9 @@ const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(cred
 const placeIn = (log: RpcLog) => Number(log.logIndex)
 
 /**
- * Returns the credit line's events with a ref and the treasury's transfers. A transfer between the
- * two that equals the sum of the events before it only carries them out and is omitted. Any other,
- * such as the treasury key funding the pool, is a movement of its own.
+ * Omits a transfer between treasury and credit line that equals the sum of the events before it: it
+ * only carries them out. Any other, such as the treasury key funding the pool, is a movement of its
+ * own.
  */
 export function movementsOf(
   lineLogs: readonly RpcLog[],
@@ -137,8 +137,8 @@ export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint
   `${authorizer}:${nonce}:${ausdMicro}`.toLowerCase()
 
 /**
- * Adds data of the log right before a transfer: the key of a signed one, or the user who sent AUSD
- * from the credit line to the treasury.
+ * The log right before a transfer has the key of a signed one, or the user who sent AUSD from the
+ * credit line to the treasury.
  */
 export function named(
   move: AusdMove,

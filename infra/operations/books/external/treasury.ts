@@ -15,15 +15,15 @@ export const graceMs = 600_000
 const movesMax = 500
 
 /**
- * Books movements that no service books: minted AUSD and unexplained deposits. The checkpoint stays
- * before the first movement whose row may still appear.
+ * Books minted AUSD and unexplained deposits. The checkpoint stays before the first movement whose
+ * row may still appear.
  */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
   const [noted, chain] = await Promise.all(
     [source, 'chain'].map((one) => database.read((db) => findCheckpoint(db, one))),
   )
-  // A test chain's clock may be ahead of ours, so ages are measured by the later of the two.
+  // A test chain's clock may be ahead of ours.
   const nowMs = Math.max(context.clock(), chain?.readTo.getTime() ?? 0)
   let behind: LogPlace | undefined = { block: noted?.block ?? -1n, logIndex: maxLogIndex }
   let waits = false

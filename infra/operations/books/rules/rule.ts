@@ -7,7 +7,7 @@ export type BookRule = {
   readonly graceMs: number
   /**
    * Source that must have been read since the row last changed; until then the rule skips the row,
-   * and its open breaks stay open.
+   * and its breaks stay open.
    */
   readonly after?: 'chain' | 'provider'
   readonly remedy: string
@@ -21,8 +21,8 @@ export const atOnceMs = 0
 /** Two runs must find such a break, because one may fall into the middle of a read. */
 export const sureMs = 10_000
 /**
- * True if the item was returned to its sender in the last 30 minutes: the return is booked at once,
- * the arrival only after the time in which its row may still appear.
+ * True if the item was returned to its sender in the last 30 minutes: a return is booked at once,
+ * its arrival only after the grace for a row.
  */
 export const wentBack = (item: string) => `exists (select from moves g
   where g.item = ${item} and g.named = 'giveback' and g.moved_at > now() - interval '30 minutes')`

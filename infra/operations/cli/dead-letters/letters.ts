@@ -14,7 +14,6 @@ export type DeadLetterSummary = {
   redriveRequestedAt: Date | null
 }
 
-/** Dead letters of one service with the same error. */
 export type Group = {
   /** Derived from service, subject and error, so that it stays the same. */
   id: string
@@ -24,7 +23,6 @@ export type Group = {
   count: number
   firstAt: Date
   lastAt: Date
-  /** Id of the oldest message. */
   sample: string
 }
 
@@ -79,17 +77,15 @@ export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
 
 const firstMs = ({ firstDiedAt }: DeadLetterSummary): number => firstDiedAt.getTime()
 
-/** Eight hex digits: short to type, and unique among few groups. */
+/** Short to type, and unique among few groups. */
 export const groupIdOf = ({ service, subject, reason }: DeadLetterSummary): string =>
   new Bun.CryptoHasher('sha256')
     .update([service, kindOf(subject), sameIn(reason)].join('\n'))
     .digest('hex')
     .slice(0, 8)
 
-/** Without the delivery id. */
 const kindOf = (subject: string): string => subject.replace(/^(webhooks\.\w+\.\w+)\..*$/, '$1')
 
-/** Without ids, hashes and numbers. */
 const sameIn = (reason: string): string =>
   reason
     .replace(/0x[0-9a-fA-F]{6,}/g, '…')
@@ -109,7 +105,6 @@ export async function readLetter(sql: Sql, { service, messageId }: DeadLetterSum
 
 const withoutPrivate = fieldRemover(new Set(['body', 'authorization', 'signature', 'bank']))
 
-/** State since `diedAt`: closed, dead-lettered again, or pending. */
 export async function outcomeOf(sql: Sql, { service, messageId, diedAt }: DeadLetterSummary) {
   const [row] = await sql<{ ended: boolean; again: boolean; reason: string }[]>`
     select redriven_at is not null as ended, died_at <> ${diedAt} as again, reason
