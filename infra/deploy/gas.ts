@@ -26,7 +26,7 @@ export type GasLimits = Readonly<Record<Estimable, bigint>>
 /** Gas, or the node's error message. */
 export type Estimates = ReadonlyMap<Estimable, bigint | string>
 
-/** Unknown to the chain. */
+/** An account that the chain has never seen. */
 const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-40)}`
 /** The signed transfer pays our own lane, so submitting it does no harm. */
 const micro = 1n

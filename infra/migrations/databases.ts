@@ -30,8 +30,8 @@ export const loginRoles = [
 export type LoginRole = (typeof loginRoles)[number]
 
 /**
- * Without a login. The process `operations` has no rights of its own and takes one of these per
- * connection.
+ * Roles without a login. The process `operations` has no rights of its own and takes one of these
+ * per connection.
  */
 export const assumedRoles = ['books', 'pruning', 'auditor'] as const
 export type AssumedRole = (typeof assumedRoles)[number]

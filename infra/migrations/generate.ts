@@ -42,7 +42,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
 const sqlFilesOf = (out: string): string[] =>
   existsSync(out) ? readdirSync(out).filter((file) => file.endsWith('.sql')) : []
 
-/** `migrateAll` creates the schemas before the first migration. */
+/** `migrateAll` has created the schemas before the first migration runs. */
 function makeSchemasRepeatable(out: string): void {
   for (const file of sqlFilesOf(out)) {
     const path = join(out, file)

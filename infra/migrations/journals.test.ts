@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type Line = [account: string, asset: string, amount: string]
 let postings = 0
-/** One statement, as in the services. */
+/** Writes all lines by one statement, as services do. */
 async function insert(lines: readonly (Line | [...Line, string | null])[], reverses?: string) {
   const posting = `test/${++postings}`
   const rows = lines.map(([account, asset, amount, other = reverses ?? null], line) => ({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
-// Indexes that Postgres enforces whatever the services do; locks and triggers are tested elsewhere.
+// Tests what Postgres itself refuses, without the services' locks and the triggers that look first.
 
 let server: ScratchPostgres
 let sql: Sql

@@ -20,11 +20,11 @@ const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
 
-/** Outside the queue group. */
+/** Requests to one instance, outside the queue group. */
 const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
   repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
 )
-/** Itself, and the callers that may retry elsewhere. */
+/** The service itself, and callers that may retry elsewhere. */
 const seekersOf = (service: BusUser): BusUser[] => [
   service,
   ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
@@ -34,7 +34,7 @@ const srvVerbs = ['PING', 'INFO', 'STATS']
 const to = (users: readonly BusUser[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
-/** From the catalogue and the topology alone, so that a mistake in rights.ts fails here. */
+/** Derived from the catalogue and the topology alone, so that a mistake in rights.ts fails here. */
 const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
@@ -94,7 +94,7 @@ const unpublishable: readonly string[] = [
   ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
 ]
 
-/** A request only in the queue group that its instances share. */
+/** A service hears its requests only in its queue group. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),

@@ -14,7 +14,7 @@ import { encryptionFields, integer, natsServers, text } from '#platform/config-f
 import { pause } from '#platform/deadline'
 
 export type Provisioning = {
-  /** Of a cluster, every node's URL, comma-separated. */
+  /** For a cluster, the URLs of all nodes, comma-separated. */
   url: string
   user: string
   password: string

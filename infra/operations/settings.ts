@@ -30,7 +30,7 @@ const composed = {
   DATABASE_ADMIN_PASSWORD: '',
 }
 
-/** Missing, malformed or public variables. Empty if the deployment may start. */
+/** Returns missing, malformed and public variables; none if the deployment may start. */
 export function faultsOf(env: Environment): string[] {
   const started = Object.entries({ backbone, ...processes }).filter(([name]) => !byHand.has(name))
   const faults = started.flatMap(([name, fields]) => {

@@ -28,7 +28,7 @@ export type Earlier = {
   readonly reason: string
 }
 
-/** `earlier` is set if it had already been done. */
+/** `earlier` is set if the command was already done. */
 export type Performed = CommandOutcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**

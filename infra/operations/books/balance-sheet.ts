@@ -5,8 +5,8 @@ import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
 /**
- * Debit above 0. `outside`: as chain or provider reported it; none for the credit line, whose
- * contract also holds its users' money and its pool.
+ * Debits are positive. `outside` is the balance that chain or provider reported; the credit line
+ * has none, because its contract also holds its users' money and its pool.
  */
 export type SheetLine = {
   readonly account: AccountName

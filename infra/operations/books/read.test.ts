@@ -53,7 +53,7 @@ async function live() {
 
 const place = () => ({ ...fixture.place, rpcUrl: `${counting.url}/chain`, logsRangeMax: 1n })
 
-/** Without times. */
+/** Leaves out times. */
 const written = async () => {
   const tables = await Promise.all([
     fixture.admin`select tx_hash, log_index, kind, key, wallet, ausd_micro, held, moved_at

@@ -34,7 +34,7 @@ export const openBooksOf = (place: Place, databaseUrl: string) =>
 const readTriesMax = 20
 const readAgainMs = 300
 
-/** Waits until chain and provider are read as far as the rows. */
+/** Reconciles until chain and provider are read as far as the rows. */
 async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
   let found = await reconcile(books)
   for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {

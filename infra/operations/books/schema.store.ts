@@ -18,7 +18,7 @@ export const schema = pgSchema('books')
 /** Postings that no service makes: capital, fees of the provider, unexplained money. */
 export const journal = journalTable(schema)
 
-/** A block for the chain, else a time. */
+/** The position is a block for the chain, else a time. */
 export const checkpoints = schema.table('checkpoints', {
   source: text('source').primaryKey(),
   block: bigint('block', { mode: 'bigint' }),
@@ -57,7 +57,7 @@ export const chainMoves = schema.table(
   ],
 )
 
-/** As last read. */
+/** Rows of the list as last read. */
 export const providerMoves = schema.table(
   'provider_moves',
   {
@@ -94,7 +94,7 @@ export const balances = schema.table(
     place: text('place').notNull(),
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),
-    /** Of the chain only: the final block of the reading, and a lane's transactions by then. */
+    /** Only for the chain: the final block of the reading, and a lane's transactions by then. */
     block: bigint('block', { mode: 'bigint' }),
     nonce: integer('nonce'),
     readAt: at('read_at').notNull(),
@@ -166,7 +166,7 @@ export const runs = schema.table(
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     startedAt: at('started_at').notNull(),
     endedAt: at('ended_at').notNull(),
-    /** From the beginning. */
+    /** Compared everything from the beginning. */
     whole: boolean('whole').notNull(),
     items: integer('items').notNull(),
     open: integer('open').notNull(),

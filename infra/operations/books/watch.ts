@@ -14,7 +14,7 @@ export type BooksFigures = {
 const unreadableMs = 15 * 60_000
 /** An open break alerts again after this time. */
 const againMs = 3_600_000
-/** Alerts per run: a thousand breaks have one cause, and the metric counts them. */
+/** Maximum alerts per run: a thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
 /** Alerts for breaks open beyond their grace period. `figures` are those of the last run. */

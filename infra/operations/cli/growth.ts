@@ -35,7 +35,7 @@ export const growth = reading({
   },
 })
 
-/** From Postgres statistics, without a scan. `payments` includes cash-outs. */
+/** Reads Postgres statistics, without a scan. `payments` includes cash-outs. */
 export async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
   const found = await sql<{ name: string; rows: number; bytes: number }[]>`
     select schemaname || '.' || relname as name, n_live_tup::float8 as rows,
@@ -78,8 +78,8 @@ export const growthOf = (sizes: readonly Size[], payments: number, perDay: numbe
   })
 
 /**
- * Returns Infinity if never. A table with a retention period grows until it removes as much as it
- * adds.
+ * Returns Infinity if they never fill it. A table with a retention period grows until it removes as
+ * much as it adds.
  */
 export function daysUntilFull(grown: readonly Growth[], perDay: number, freeBytes: number): number {
   const tables = grown

@@ -20,7 +20,7 @@ export type OperatorAccess = {
 
 /** Connections open on first use. */
 export type Operator = AsyncDisposable & {
-  /** As the role `ops`: reads every schema, inserts into its own. */
+  /** Connects as the role `ops`, which reads every schema and inserts into its own. */
   readonly sql: Sql
   /** Throws `Unavailable`, `Overdue` or `Faulted`. */
   readonly ask: Ask

@@ -19,7 +19,7 @@ export type DeadGroup = {
   readonly sample: string
 }
 
-/** Rows per kind. */
+/** Maximum rows per kind. */
 export const namedMax = 100
 
 /** Oldest first. */

@@ -9,7 +9,7 @@ import { readAttention } from './exceptions'
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
   readonly attention: () => Promise<unknown>
-  /** The connections, for other reads. */
+  /** Shared with other reads. */
   readonly sql: Sql
 }
 
@@ -22,7 +22,7 @@ const idleSeconds = 20
 const statementTimeoutMs = 5_000
 
 export type ItemsOptions = {
-  /** In a read-only role. */
+  /** URL of a read-only role. */
   databaseUrl: string
   bus: () => Promise<Bus>
   clock: Clock

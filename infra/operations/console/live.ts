@@ -24,7 +24,7 @@ export type Live = AsyncDisposable & {
   }
 }
 
-/** Sent to a newly opened page. */
+/** Recent messages sent to a newly opened page. */
 const latelyMax = 500
 
 /** Keeps the connection open across a page reload or a short pause. */

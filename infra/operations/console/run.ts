@@ -20,7 +20,7 @@ export type ConsoleOptions = {
   readonly bus: Bus
   /** The NATS user `console`, which hears every message and can publish nothing. */
   readonly listener: { readonly url: string; readonly password: string }
-  /** In the role `auditor`. */
+  /** URL in the role `auditor`. */
   readonly databaseUrl: string
   readonly place: Place
   readonly provider: ProviderAccess | undefined

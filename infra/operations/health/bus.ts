@@ -23,11 +23,14 @@ export type ServiceFigures = Readonly<Record<string, unknown>>
 
 export type OnBus = {
   readonly copies: Readonly<Record<string, number>>
-  /** Were up, did not shut down, and do not respond; only a lasting process knows them. */
+  /**
+   * Instances that were up, did not shut down, and do not respond; only a lasting process knows
+   * them.
+   */
   readonly down: readonly DownCopy[]
   readonly lags: readonly Lag[]
   readonly rates: readonly RateReading[]
-  /** Of one instance of each service. */
+  /** Figures of one instance per service. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
 }
 

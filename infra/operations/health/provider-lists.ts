@@ -1,6 +1,9 @@
 import type { Sql } from 'postgres'
 
-/** `failures`: consecutive failed reads. `ageMs`: since the last good one; null: never read. */
+/**
+ * `failures` counts failed reads since the last complete one, and `ageMs` is its age; null: never
+ * read.
+ */
 export type ListAge = {
   readonly service: string
   readonly account: string

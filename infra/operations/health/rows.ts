@@ -60,7 +60,7 @@ const ageMs = (sql: Sql, since: Fragment) =>
 type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 
 const dialect = new PgDialect()
-/** For a query of that table without an alias. */
+/** Returns SQL for a query of the part's table without an alias. */
 const textOf = (sql: Sql, part: SQL) => sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
 
 /** Reads everything in one snapshot. */

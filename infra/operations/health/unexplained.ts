@@ -28,7 +28,7 @@ export type Unexplained = {
 /** The row that explains a transfer may be this late. */
 const namedWithin = '2 minutes'
 
-/** Without those an operator has muted. */
+/** Leaves out transfers that an operator has muted. */
 export async function sumUnexplained(sql: Sql): Promise<Unexplained> {
   const [found] = await sql<Unexplained[]>`
     select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",

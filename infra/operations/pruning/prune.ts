@@ -75,8 +75,9 @@ async function pruneTable(
 }
 
 /**
- * Undefined: another instance is pruning. Lock and settings end with the transaction: a session may
- * be lost between two batches (postgres.js 3.4.9 keeps handing out a lost reserved session).
+ * Returns undefined if another instance is pruning. Lock and settings end with the transaction: a
+ * session may be lost between two batches (postgres.js 3.4.9 keeps handing out a lost reserved
+ * session).
  */
 async function pruneBatch(
   sql: Sql,

@@ -2,7 +2,7 @@ import postgres, { type Sql } from 'postgres'
 import type { Log } from '#platform/log'
 import { type PruneSettings, prune } from './prune'
 
-/** Of one rule, before an alarm. */
+/** Consecutive failed rounds of a rule before an alarm. */
 const failuresMax = 3
 
 export function openRounds(
@@ -28,7 +28,7 @@ export function openRounds(
   }
 }
 
-/** The URL is in the role `pruning`. */
+/** `databaseUrl` connects in the role `pruning`. */
 export function openPruner(
   databaseUrl: string,
   log: Log,

@@ -15,7 +15,7 @@ export const movers = {
 export type Mover = keyof typeof movers
 
 const dayNanos = 86_400_000_000_000
-/** For a stream that delivers late because it was full or an operator stopped it. */
+/** A stream may deliver late, because it was full or an operator stopped it. */
 const marginDays = 7
 
 const maxAgeDays = (stream: string): number =>
@@ -29,7 +29,7 @@ export const inboxDays = (consumer: ServiceName): number =>
       .map(([stream]) => maxAgeDays(stream)),
   )
 
-/** Until then a lost store can be refilled from the outboxes. */
+/** For this long, a lost store can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
 /** Longest window in which the provider list is read (PROVIDER_LIST_WHOLE_MS), plus three weeks. */
@@ -50,7 +50,7 @@ const inbox = (schema: Mover): RetentionRule => ({
 /** Rows of other consumers, such as `books`, are permanent. */
 const list: RetentionRule = inboxOf('payouts', 'payouts-list', listDays)
 
-/** Open ones are permanent. */
+/** Open dead letters are permanent. */
 const deadLetter = (schema: Mover): RetentionRule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
@@ -64,7 +64,7 @@ const outbox = (schema: Mover): RetentionRule => ({
   reads: subjectEnded[schema].reads,
 })
 
-/** A retired generation of the public record; its cursor stays. */
+/** Removes a retired generation of the public record, but not its cursor. */
 const generation = (table: string, place: RetentionRule['key']): RetentionRule => ({
   ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
   which: `t.generation = any(array(select generation from indexer_reader.cursors

@@ -5,7 +5,7 @@ type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]
 
 /** A settlement in `repaid` is final after its hold. */
 export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
-/** Nothing is pending, although checks may continue for a while. */
+/** Nothing is pending in these states, although checks may continue for a while. */
 export const endedCashouts = ['expired', 'paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')

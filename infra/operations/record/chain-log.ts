@@ -18,8 +18,8 @@ export const openNode = (rpcUrl: string) =>
 export type LogNode = ReturnType<typeof openNode>
 
 /**
- * In chain order. Ranges begin with `rangeMax` blocks and halve when the endpoint refuses one.
- * Throws if a log cannot be read.
+ * Returns logs in chain order. Ranges begin with `rangeMax` blocks and halve when the endpoint
+ * refuses one. Throws if a log cannot be read.
  */
 export async function readLogs(
   node: LogNode,

@@ -84,14 +84,14 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
 }
 export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
 
-/** Of all accounts, because only together their sequence has no gap. */
+/** Reads all accounts, because only their events together have a sequence without gaps. */
 async function eventsOf(node: LogNode, place: RecordPlace, to: bigint): Promise<Event[]> {
   const { creditLine: address, deployBlock: from, logsRangeMax } = place
   const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
   return parseEvents(logs)
 }
 
-/** One line per gap, including the end. */
+/** Returns one line per gap in the sequence, including its end. */
 function missingIn(all: readonly Event[], sequence: bigint): string[] {
   const numbers = all.flatMap(({ args }) => ('sequence' in args ? args.sequence : []))
   return [...numbers, sequence + 1n].flatMap((number, index) => {

@@ -37,7 +37,7 @@ type Order = {
   readonly gateway: string | undefined
 }
 
-/** Lasting differences between `/verify`, the events of the chain, and `accountOf`. */
+/** Returns the lasting differences between `/verify`, the events of the chain, and `accountOf`. */
 export const checkRecord = (
   place: RecordPlace & { gateway: string },
   wallet: Address,

@@ -20,7 +20,7 @@ type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.sc
 export type RetainedMessages = {
   /** Start of its messages; later than the backup if the store was lost. */
   readonly since: Date
-  /** Named by webhooks; by our payment id. */
+  /** Checkouts that webhooks name, by our payment id. */
   readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
   /** By ref id. */
   readonly orders: Map<string, Order & { kind: 'credit' | 'repay' }>
@@ -36,7 +36,7 @@ export type RetainedMessages = {
 
 export type BusPlace = { url: string; password: string }
 
-/** As the NATS user `admin`. */
+/** Connects as the NATS user `admin`. */
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<RetainedMessages> {
   const nc = await connect({
     ...serversOf(url),

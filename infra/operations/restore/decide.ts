@@ -12,7 +12,6 @@ import { openProvider, type ProviderPlace } from './provider'
 import type { PutBack } from './put-back'
 import type { FoundPayments, LostPayout, LostRows, World } from './world'
 
-/** The time of the backup, and the operator's decisions. */
 export type RestoreOptions = {
   since: Date
   accept: readonly string[]
@@ -42,7 +41,7 @@ const marginMs = 600_000
 export const readFrom = ({ since }: Pick<RestoreOptions, 'since'>) =>
   new Date(since.getTime() - marginMs)
 
-/** Lanes may still send transactions. */
+/** While chain-relayer runs, lanes may still send transactions. */
 export const mustStop =
   'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
@@ -158,7 +157,7 @@ export function changeOf(
   }
 }
 
-/** With a verdict since the backup and no scheduled recheck. */
+/** Returns wallets with a verdict since the backup and no scheduled recheck. */
 function peopleIn(sent: RestoreDecision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
     why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),

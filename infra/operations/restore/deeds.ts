@@ -34,7 +34,7 @@ export type LaneAction =
 export type Words = { from: Address; to: Address; data: Hex; valueWei: bigint }
 type Contracts = { ausd: Address; creditLine: Address }
 
-/** In order. Returns undefined if our relayer does not send such a transaction. */
+/** Returns undefined if our relayer does not send such a transaction. */
 export function deedsOf(words: Words, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
@@ -120,9 +120,9 @@ function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
- * Whether each action took effect. Actions of a batch fail independently; a ref applied before
- * belongs to the earlier transaction. For a multicall, the token's events name the used
- * authorizations.
+ * Returns for each action whether it took effect. Actions of a batch fail independently; a ref
+ * applied before belongs to the earlier transaction. For a multicall, the token's events name the
+ * used authorizations.
  */
 export function doneIn(
   deeds: readonly LaneAction[],

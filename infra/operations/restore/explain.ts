@@ -5,7 +5,7 @@ import type { LaneTransaction } from './lane'
 import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 
-/** Rows, bus, and rows about to be restored. */
+/** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
 export type Names = Pick<
   KnownRows,
   'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'

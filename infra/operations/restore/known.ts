@@ -44,7 +44,7 @@ export type KnownRows = {
   rateMinorPerUsd: bigint | undefined
 }
 
-/** Further refs of a payment since the backup. */
+/** Maximum number of further refs of a payment since the backup. */
 const furtherMax = 4
 
 export const namesOf = (id: string, sequence: number, wallet: string, kind: RefPayment['kind']) =>
@@ -53,7 +53,7 @@ export const namesOf = (id: string, sequence: number, wallet: string, kind: RefP
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
-/** Before any credit or repayment. */
+/** States before any credit or repayment. */
 export const uncreditedStates = [
   ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
 ]
@@ -121,10 +121,8 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
     }
   })
 
-/** Authorization nonce. */
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
-/** Authorization nonce. */
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
 const givebackOf = (row: Omit<KnownGiveback, 'ausdMicro'>): KnownGiveback => ({

@@ -3,7 +3,7 @@ import { type Line, position } from '#shared/ledger/position'
 import type { LaneTransaction } from './lane'
 import type { LostOperation } from './operations'
 
-// Computed from the chain, independently of the relayer.
+// Postings are computed from the chain, independently of the relayer.
 
 const event = 'put back'
 

@@ -18,7 +18,7 @@ export type LaneTransaction = {
   deeds: (LaneAction & { done: boolean })[] | undefined
 }
 
-/** At or before `seconds` (Unix). */
+/** Returns the last block at or before `seconds` (Unix). */
 export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Promise<bigint> {
   let low = 0n
   let high = head
@@ -60,7 +60,10 @@ export async function readLane(
 
 type Counting = (blockNumber: bigint) => Promise<number>
 
-/** Blocks in which nonces were used, by bisection; every block if the node keeps no old state. */
+/**
+ * Bisects for the blocks in which nonces were used; returns every block if the node keeps no old
+ * state.
+ */
 async function blocksWith(
   count: Counting,
   fromNonce: number,

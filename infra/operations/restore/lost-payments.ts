@@ -118,7 +118,7 @@ async function fromCheckout(
 
 type Effect = { kind: 'credit' | 'repay'; wallet: string; micro: bigint; held: boolean }
 
-/** Under the payment's first ref. */
+/** Looks only at the payment's first ref. */
 function effectOf({ lanes }: World, id: string): Effect | undefined {
   const ref = refOf(id)
   for (const one of lanes.flatMap(({ deeds }) => deeds ?? []))

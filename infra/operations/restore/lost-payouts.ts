@@ -74,7 +74,7 @@ export const keyOf = ({ from, nonce }: Pick<GivenAuthorization, 'from' | 'nonce'
   `${from}:${nonce}`.toLowerCase()
 const rateFor = (fiatMinor: bigint, ausdMicro: bigint) => (fiatMinor * 1_000_000n) / ausdMicro || 1n
 
-/** Not ordered: returned if it was taken, else failed. */
+/** A cash-out that was not ordered is returned if it was taken, else failed. */
 function rowOf(
   { known, bus }: World,
   id: string,

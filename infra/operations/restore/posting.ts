@@ -5,7 +5,7 @@ import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
 
-// Computed independently of the services, so that a comparison is meaningful.
+// Postings are computed independently of the services, so that a comparison is meaningful.
 
 const event = 'put back'
 
@@ -60,7 +60,7 @@ type PayoutRow = {
   spread_bps: number
 }
 
-/** Against owed rupiah if the payout was ordered, else against its return. */
+/** Books taken AUSD against owed rupiah if the payout was ordered, else against its return. */
 export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
   for (const { id, state, spread_bps, ...row } of rows) {
     if (state !== 'paying' && state !== 'returning') continue

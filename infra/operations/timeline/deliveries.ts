@@ -24,7 +24,7 @@ export type OpenBus = () => Promise<Bus>
 const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
   (await bus()).nc.jetstreamManager({ timeout: deadlineMs, checkAPI: false })
 
-/** Ids that a delivery names; none if there is no such delivery. */
+/** Returns the ids that a delivery names; none if there is no such delivery. */
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
@@ -81,7 +81,7 @@ const entryOf = (
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
 })
 
-/** From the start of the window if there are too many. */
+/** Searches from the start of the window if there are too many. */
 async function lookThrough(
   manager: JetStreamManager,
   { from, to }: Window,
@@ -116,8 +116,8 @@ type Window = { from: Date; to: Date }
 type Span = Window & { names: string[] }
 
 /**
- * While these items were paid, around the last change of their rows, and around refunds. `names`:
- * ids by which a delivery names them.
+ * Returns the periods while these items were paid, around the last change of their rows, and around
+ * refunds. `names`: ids by which a delivery names them.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
   with known as (

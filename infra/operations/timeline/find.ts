@@ -23,7 +23,7 @@ export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<
   return { ...roots, others: [...new Set([...roots.others, item, `break ${number}`])] }
 }
 
-/** Hex in lower case and with 0x. */
+/** Returns hex in lower case and with 0x. */
 function idOf(asked: string): string {
   const id = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(asked) ? `0x${asked}` : asked
   return isHash(id) || isWallet(id) || isUuid(id) || isSigned(id) ? id.toLowerCase() : id
@@ -57,7 +57,7 @@ function rootsOf(found: readonly Found[], id: string): Roots {
   }
 }
 
-/** The id at the identity provider. Tried last, because there is no index. */
+/** Finds a wallet by its id at the identity provider. Tried last, because there is no index. */
 async function byApplicant(sql: Sql, id: string): Promise<string[]> {
   const found = await sql<{ wallet: string }[]>`
     select wallet from gateway.identities where provider_ref = ${id}`
@@ -93,7 +93,7 @@ const ofOperation = (sql: Sql) => sql`
   case when o.cause ~ '^pay_' then substring(o.cause from '^pay_[A-Za-z0-9_-]{22}')
     when o.kind in ('take', 'return') then o.cause else o.id end`
 
-/** A transaction that we signed or the books recorded, or a contract ref. */
+/** Accepts a transaction that we signed or the books recorded, or a contract ref. */
 const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>`
   select kind, id from (
     select ${ofOperation(sql)} from chain_relayer.attempt a

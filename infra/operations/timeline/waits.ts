@@ -42,7 +42,7 @@ const awaited: ReadonlyMap<string, string> = new Map([
 /** Unlike a payment, a cash-out is done when `paid`. */
 const isOver = (kind: string, state: string) => kind === 'cashout' && state === 'paid'
 
-/** By the event that ended the wait. */
+/** Reasons by the event that ended the wait. */
 const endedBy: ReadonlyMap<string, string> = new Map([
   ['provider delivery', "the payer or the provider's webhook"],
   ['payments paid', "the payer or the provider's webhook"],

@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { noteBalance } from './balance.store'
 
-/** At the end of `block`; `nonce` is the number of transactions sent by then. */
+/** State at the end of `block`; `nonce` is the number of transactions sent by then. */
 export type LaneReading = {
   readonly lane: Address
   readonly block: bigint

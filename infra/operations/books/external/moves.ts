@@ -34,7 +34,7 @@ const kinds = {
   RepaymentRevoked: 'revoke',
 } as const
 const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
-/** The events that move AUSD of the treasury. */
+/** Events of the credit line that move treasury AUSD. */
 export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) =>
   topicOf(creditLineAbi, name),
 )

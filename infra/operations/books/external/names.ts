@@ -15,7 +15,7 @@ const rowsMax = 500
 type Row = { readonly id: string; readonly at: string }
 type Source<R extends Row> = {
   readonly name: string
-  /** In the order of time and id. */
+  /** Returns rows ordered by time and id. */
   readonly next: (at: string, id: string) => Promise<R[]>
   readonly namesOf: (row: R) => Name[]
 }

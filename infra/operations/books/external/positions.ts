@@ -61,8 +61,8 @@ export function booksOfMove(
 }
 
 /**
- * A top-up or withdrawal that an operator accepted: empty if it did not take place, undefined if
- * the list has no exact amount.
+ * Returns an empty position if the accepted move did not take place, undefined if the list has no
+ * exact amount.
  */
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
@@ -75,7 +75,7 @@ export function ownMoveOf(
 }
 
 /**
- * The provider's fee: undefined while it is not reported, empty if it is not in the account's
+ * Returns undefined while the fee is not reported, an empty position if it is not in the account's
  * currency.
  */
 export function feeOf(
