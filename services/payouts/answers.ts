@@ -7,7 +7,6 @@ import { answerLimit, answerTerms } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerCashouts, answerPayoutsPause } from './request/open'
 
-/** Handlers of every request this service answers. */
 export const answersOf = (context: Context): Handler[] => [
   answerCashouts(context),
   answerAccountCheck(context),

@@ -23,14 +23,12 @@ import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { pauses } from './schema.store'
 
-/** New values, or SQL expressions, so that times come from the database's clock. */
 type Changes = PgUpdateSetSource<typeof cashouts>
 
 export async function findCashout(db: Db, id: string): Promise<Cashout | undefined> {
   return (await db.select().from(cashouts).where(eq(cashouts.id, id)))[0]
 }
 
-/** Finds a cash-out by the provider's payout id. */
 export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cashout | undefined> {
   const rows = await db
     .select()
@@ -39,7 +37,7 @@ export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cash
   return rows[0]
 }
 
-/** Finds the rows of this quote and of this authorization, unless expired: at most one each. */
+/** Finds the rows of this quote and of this authorization (unless expired): at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
     .select()
@@ -55,19 +53,16 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
       ),
     )
 
-/** Inserts a cash-out. Returns undefined if its quote or authorization already has a row. */
+/** Returns undefined if its quote or authorization already has a row. */
 export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
   const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
   return made[0]
 }
 
-/** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
-/** States of cash-outs that came to nothing. */
 const undone: CashoutState[] = ['expired', 'failed', 'returned']
 
-/** Totals of cash-outs: their AUSD, and the number of those given back and in progress. */
 const totals = {
   micro: sql<string>`coalesce(sum(${cashouts.ausdMicro})
     filter (where ${cashouts.state} not in (${quotedList(undone)})), 0)::text`,
@@ -77,10 +72,7 @@ const totals = {
     filter (where ${cashouts.state} in ('taking', 'taken', 'paying')))::int`,
 }
 
-/**
- * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), except those that came to nothing, and counts
- * those whose AUSD goes back and those in progress. Also returns the start of a pause of cash-outs, or null.
- */
+/** Of this UTC day (10⁻⁶ AUSD), without cash-outs that came to nothing. */
 export async function sumToday(db: Db, wallet: `0x${string}`) {
   const [row] = await db
     .select({ ...totals, pausedSince: pausedSince(pauses) })
@@ -89,13 +81,9 @@ export async function sumToday(db: Db, wallet: `0x${string}`) {
   return { ...row!, micro: BigInt(row!.micro) }
 }
 
-/** Locks a bank account, by its keyed hash, for the transaction. */
 export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${mark}`)
 
-/**
- * Sums the cash-outs of all wallets to a bank account in this UTC day (10⁻⁶ AUSD), except those that
- * came to nothing, and counts those whose AUSD goes back and those in progress. `marks`: its keyed hashes.
- */
+/** Does the same for a bank account over all wallets. `marks`: its keyed hashes. */
 export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx
     .select(totals)
@@ -104,17 +92,13 @@ export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   return { ...row!, micro: BigInt(row!.micro) }
 }
 
-/** Returns true if a cash-out of the wallet was paid to a bank account. `marks`: its keyed hashes. */
 export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly string[]) {
   const { id, accountMark, state } = cashouts
   const isIt = and(isOneOf(accountMark, marks), eq(cashouts.wallet, wallet), eq(state, 'paid'))
   return (await tx.select({ id }).from(cashouts).where(isIt).limit(1)).length > 0
 }
 
-/**
- * Sums the AUSD (10⁻⁶) that a wallet's cash-outs are still to be taken for, except those with a
- * nonce in `counted`.
- */
+/** Sums the AUSD (10⁻⁶) still to be taken, except under a nonce in `counted`. */
 export async function sumTaking(
   tx: Tx,
   wallet: `0x${string}`,
@@ -135,12 +119,11 @@ export async function sumTaking(
   return BigInt(row!.micro)
 }
 
-/** Reads and locks a row. */
 export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefined> {
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
-/** Moves a cash-out to `next`. Returns undefined if no step leads there from its current state. */
+/** Returns undefined if no step leads to `next` from the current state. */
 export async function moveCashout(
   db: Db,
   id: string,
@@ -155,11 +138,10 @@ export async function moveCashout(
   return moved[0]
 }
 
-/** Updates columns without a change of state. */
 export const noteCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
-/** Counts an attempt to pay on a locked row. */
+/** `before` is locked. */
 export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {
   const { id, attempts } = before
   const [counted] = await tx
@@ -170,20 +152,12 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
   return counted!
 }
 
-/**
- * Returns the API version of a cash-out: permanently that of its first attempt, because another
- * version does not know its key and reference. Before the first attempt it is the version of new
- * orders.
- */
+/** A cash-out keeps the API of its first attempt: another does not know its key and reference. */
 export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi => cashout.payoutApi ?? forNew
 
-/** A row whose check is due, and the time of its lease by the database's clock. */
 export type DueCashout = Cashout & { readonly leasedAt: Date }
 
-/**
- * Leases the rows whose check is due and sets the time of their next one. Each row goes to one
- * instance; if that crashes, the next check takes over.
- */
+/** Leases due rows and sets their next check, at which another instance takes over after a crash. */
 export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
   const due = db.$with('due').as(
     db
@@ -211,7 +185,6 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
     .returning({ ...getTableColumns(cashouts), leasedAt })
 }
 
-/** Ends the checks of a row unless its state has changed. */
 export const endChecks = (db: Db, { id, state }: Cashout) =>
   db
     .update(cashouts)

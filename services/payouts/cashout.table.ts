@@ -29,17 +29,16 @@ import {
 import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
 
-/** Condition of cash-outs in progress; the partial index uses the same expression. */
+/** The partial index uses the same expression. */
 export const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
   sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
-/** Condition of cash-outs that were not accepted in time. Their signed transfer serves another. */
+/** The signed transfer of an expired cash-out can serve another. */
 export const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
 
-/** Cash-outs: one promise per quote, and its progress. */
 export const cashouts = schema.table(
   'payouts',
   {
-    /** Derived from the quote id; permanently the reference and idempotency key at the provider. */
+    /** Derived from the quote id; reference and idempotency key at the provider. */
     id: text('id').primaryKey(),
     wallet: addressColumn('wallet').notNull(),
     state: text('state').$type<CashoutState>().notNull(),
@@ -49,18 +48,17 @@ export const cashouts = schema.table(
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
-    /** Fingerprint of purpose, wallet and body; another request with this quote is refused. */
+    /** Of purpose, wallet and body; another request with this quote is refused. */
     requestFingerprint: text('request_fingerprint').notNull(),
-    /** Id of the request that created it, carried by all later logs and messages. */
     requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
     channelCode: text('channel_code').notNull(),
-    /** Encrypted account number and holder name; see `bank.ts`. Empty under the key id `erased`. */
+    /** Encrypted number and holder name; empty under the key id `erased`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
-    /** Keyed hash of the bank account; null once the bank details were erased. */
+    /** Keyed hash of the bank account; null once erased. */
     accountMark: text('account_mark'),
     providerPayoutId: text('provider_payout_id'),
     providerStatus: text('provider_status'),
@@ -68,13 +66,12 @@ export const cashouts = schema.table(
     reason: text('reason').$type<Reason>(),
     takeTxHash: text('take_tx_hash'),
     returnTxHash: text('return_tx_hash'),
-    /** Number and time of the attempts to pay; committed before each attempt. */
+    /** Committed before each attempt to pay. */
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
-    /** API version of the first attempt; null before it. */
     payoutApi: text('payout_api').$type<PayoutApi>(),
     paidAt: at('paid_at'),
-    /** Time of the next check (null: never) and number of checks in this state. */
+    /** Null: never. `checks` counts those in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
@@ -102,11 +99,10 @@ export const cashouts = schema.table(
 export type Cashout = typeof cashouts.$inferSelect
 export type NewCashout = PgInsertValue<typeof cashouts>
 
-/** Condition of cash-outs that wait for something: those in progress in a state with a limit. */
 export const awaited = and(isOpen(cashouts), inArray(cashouts.state, limitedStates(limits)))!
 
-/** Condition of cash-outs whose AUSD is in the treasury, or about to arrive. */
+/** The AUSD is in the treasury, or about to arrive. */
 export const owesAusd = sql`${cashouts.state} in (${quotedList(inFlightStates)})`
 
-/** Condition of cash-outs whose rupiah is not paid and may have to be. */
+/** The rupiah is not paid and may have to be. */
 export const owesFiat = sql`${cashouts.state} in ('opening', 'taking', 'taken', 'paying')`

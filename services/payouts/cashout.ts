@@ -5,7 +5,6 @@ import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import type { CashoutCreate } from '#shared/messages/payouts'
 import type { ReadRequestOf } from '#shared/messages/topic'
 
-/** A user's request: a signed transfer of AUSD, and the bank account to pay. */
 export type CashoutRequest = ReadRequestOf<typeof CashoutCreate>
 
 export const cashoutStates = [
@@ -20,26 +19,24 @@ export const cashoutStates = [
   'returned',
 ] as const
 export type CashoutState = (typeof cashoutStates)[number]
-/** States of a cash-out that was accepted; users see no others. */
+/** Users see only accepted cash-outs. */
 export type ShownState = Exclude<CashoutState, 'opening' | 'expired'>
 
-/** Steps from the user's signature to the bank, or back to the wallet. */
 export const lifecycle: Lifecycle<CashoutState> = {
-  // Accepted once its quote is taken; `returning` if AUSD was taken that these rows do not know of.
+  // Accepted once its quote is taken; `returning` if a restored row does not know of its take.
   opening: ['taking', 'expired', 'returning'],
   expired: ['returning'],
   taking: ['taken', 'failed'],
-  failed: ['returning'], // No AUSD was taken, but the signed transfer can still be submitted.
+  failed: ['returning'], // The signed transfer can still be submitted.
   taken: ['paying'],
-  paying: ['paid', 'returning'], // Ended by evidence only: an unclear response changes nothing.
-  paid: ['returning'], // A bank may return a transfer after the provider reported success.
+  paying: ['paid', 'returning'], // An unclear response changes nothing.
+  paid: ['returning'], // A bank may return a transfer later.
   returning: ['returned'],
   returned: [],
 }
 
 const minuteMs = 60_000
 
-/** Maximum time in each state before an alert. */
 export const limits: Limits<CashoutState> = {
   opening: { afterMs: 10 * minuteMs, alarm: 'cash-out neither accepted nor ended' },
   expired: { rests: 'it was never accepted' },
@@ -52,13 +49,11 @@ export const limits: Limits<CashoutState> = {
   returned: { rests: 'the AUSD is back in the wallet' },
 }
 
-/** States not yet final onchain or not yet confirmed by the provider. */
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
-/** How long a stored cash-out may wait for its quote. Longer would be a free option on the rate. */
+/** A longer wait for the quote would be a free option on the rate. */
 export const openingMaxMs = 60_000
 
-/** Why a cash-out did not reach the bank. */
 const reasons = [
   ...(['authorization_expired', 'authorization_used', 'balance_too_low'] as const),
   ...(['account_frozen', 'take_failed', 'taken_late', 'account_unknown', 'name_differs'] as const),
@@ -67,19 +62,16 @@ const reasons = [
 ] as const satisfies readonly ActivityReason[]
 export type Reason = (typeof reasons)[number]
 
-/** Next step for each state. */
 const nextActions: Readonly<Record<ShownState, NextAction | null>> = {
   ...{ taking: 'wait', taken: 'wait', paying: 'wait', paid: null, failed: null },
   ...{ returning: 'wait', returned: null },
 }
 
-/** Returns the words a user reads about a cash-out. */
 export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }) {
   const why: readonly TextRef[] = reason ? [{ code: `cashout.reason.${reason}` }] : []
   return { ...sentenceOf([...why, { code: `cashout.${state}` }]), nextAction: nextActions[state] }
 }
 
-/** The relayer's reasons for a take that failed permanently. */
 const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['authorization_expired', 'authorization_expired'],
   ['authorization_cancelled', 'authorization_used'],
@@ -90,5 +82,4 @@ const takeReasons: ReadonlyMap<string, Reason> = new Map([
   ['account_frozen', 'account_frozen'],
 ])
 
-/** Maps the relayer's reason to one of ours. */
 export const takeReasonFrom = (word: string): Reason => takeReasons.get(word) ?? 'take_failed'

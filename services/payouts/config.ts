@@ -13,7 +13,7 @@ import { commonFields, databaseFields } from '#platform/service'
 import type { PayoutApi, PayoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 
-/** List of `keyId:base64` with 32 bytes each; error messages never contain a key. */
+/** Error messages never contain a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {
   const items = list({ about, secret: true })
   return {
@@ -32,7 +32,6 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
   }
 }
 
-/** Environment variables of payouts. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -121,7 +120,6 @@ export const fields = {
   }),
 }
 
-/** Returns the numbers of refused cash-outs per day after which no more are accepted. */
 export const givenBackMaxOf = (config: {
   readonly cashoutRefusedDayMax: number
   readonly cashoutRefusedToAccountDayMax: number
@@ -130,7 +128,7 @@ export const givenBackMaxOf = (config: {
   toAccount: config.cashoutRefusedToAccountDayMax,
 })
 
-/** Returns the versions to use: that of new orders, then the other one, for rows of a backup. */
+/** Returns the version of new orders first, then the other one, for rows of a backup. */
 export function payoutApisOf(setting: 'v2' | 'v3' | 'v2-only' | 'v3-only'): PayoutApis {
   const [newest, isAlone] = setting.split('-') as [PayoutApi, 'only'?]
   return isAlone ? [newest] : [newest, newest === 'v2' ? 'v3' : 'v2']

@@ -7,30 +7,26 @@ import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
 import { listingTable } from '#shared/provider/listing.store'
 
-/** Postgres schema of this service. */
 export const schema = pgSchema('payouts')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** Double-entry journal of cash-outs. */
 export const journal = journalTable(schema)
-/** Start of the current pause of cash-outs. */
 export const pauses = pauseTable(schema)
-/** Times at which the provider's transaction list was read. */
 export const listings = listingTable(schema)
 
-/** Kinds of objects and events that match no promise; kept for manual review. */
+/** Objects and events that match no promise; kept for manual review. */
 export const anomalyKinds = [
-  'other_account', // Payout event of an account that makes no payouts.
+  'other_account', // From an account that makes no payouts.
   'event_unknown',
-  'payout_unknown', // A payout not found at the provider, or without a cash-out of ours.
+  'payout_unknown', // Not found at the provider, or without a cash-out of ours.
   'payout_unexpected',
   'payout_differs',
   'paid_twice',
   'paid_and_returned',
   'status_unknown',
-  'key_taken', // Our idempotency key is in use, but no payout has our reference.
-  'provider_refuses', // Refused for our key, address or account, or for an unrecognised code.
-  'payout_lost', // The provider no longer finds a payout it had reported.
+  'key_taken', // The idempotency key is in use, but no payout has our reference.
+  'provider_refuses', // For our key, address or account, or with an unrecognised code.
+  'payout_lost', // The provider had reported it.
   'return_failed',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
@@ -46,7 +42,6 @@ export const anomalies = schema.table('anomalies', {
 })
 export type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
-/** Records an anomaly. Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = `${anomaly.kind}:${anomaly.object}`
   const made = await db

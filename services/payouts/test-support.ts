@@ -32,21 +32,18 @@ export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
 export const treasury = '0x00000000000000000000000000000000000000aa'
 export const txHash = `0x${'ab'.repeat(32)}`
 
-/** Opens a migrated Postgres for this suite, under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const url = server.urlAs('payouts', server.passwords.payouts)
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** The answer of the relayer about a wallet that has enough for every cash-out. */
 export const unlimited = { free: '1000000000000', counted: [] as string[] }
 
-/** Stubs for pricing and the chain: quotes and checks of authorizations. */
 function openOtherServices() {
   const chain: {
     refused?: RefusalCode | undefined
-    /** Balance less transfers in progress, and the nonces of the takes among these. */
+    /** Balance less transfers in progress; `counted` has the nonces of their takes. */
     free: string
     counted: string[]
     verified: boolean
@@ -67,13 +64,12 @@ function openOtherServices() {
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
 
-/** Answers a call in the provider's place; undefined passes it on to the sandbox, like `onward`. */
+/** Answers for the provider; undefined passes the call to the sandbox, like `onward`. */
 export type Detour = (
   call: Request,
   onward: () => Promise<Response>,
 ) => Response | undefined | Promise<Response | undefined>
 
-/** Starts a proxy in front of the sandbox, for responses that the sandbox never gives. */
 function openDetour(providerUrl: () => string) {
   const detour: { by?: Detour | undefined } = {}
   const server = Bun.serve({
@@ -91,15 +87,13 @@ function openDetour(providerUrl: () => string) {
 
 type Change = { authorization?: object; bank?: object; wallet?: string; quoteId?: string }
 
-/** Wires the service to a real Postgres, the sandbox and stubs for the other services. */
 export async function openFixture(
   options: {
     recheckAfterMs?: number
     webhooks?: boolean
     reversalWatchMs?: number
-    /** API version of new orders. */
     payoutsApi?: PayoutApi
-    /** Lead of the context's clock over the database's. */
+    /** Lead over the database's clock. */
     aheadMs?: number
   } = {},
 ) {
@@ -182,7 +176,6 @@ export async function openFixture(
       ok?: { verdict: HolderVerdict }
       refused?: RefusalCode
     }>
-  /** An operator pauses or resumes cash-outs. */
   const pause = async (to: 'paused' | 'running') => {
     const [seen] = await database.read((db) => db.select().from(pauses))
     const revision = seen?.revision ?? 0
@@ -192,7 +185,6 @@ export async function openFixture(
   }
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(cashouts).where(eq(cashouts.id, id))))[0]!
-  /** The relayer reports a take or a return: success, or the reason of the failure. */
   const relayed = (kind: 'take' | 'return', cause: string, reason?: string) =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${reason ? 'failed' : 'settled'}`,
@@ -228,26 +220,21 @@ export async function openFixture(
       control,
       providerBy,
     },
-    /** Detours calls to the provider until the work is done. */
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by
       return work().finally(() => {
         outside.detour.by = undefined
       })
     },
-    /** Returns the alerts of one cash-out. */
     alarms: (payoutId: string) =>
       logged.filter((line) => line.alarm === true && line.payoutId === payoutId),
     listing,
-    /** Reads the provider's list of the last hour. */
     list: () => receiveListed(listing, 'ID', new Date(Date.now() - 3_600_000)),
     logged,
-    /** Returns the failed checks of a cash-out. */
     unclear: (payoutId: string) =>
       logged.filter(
         (line) => line.msg === 'cash-out status check failed' && line.payoutId === payoutId,
       ),
-    /** Makes the next check due. */
     due: (id: string) =>
       database.run((db) =>
         db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
@@ -269,7 +256,6 @@ export async function openFixture(
     item: answerItem(context).answer,
     limit: answerLimit(context).answer,
     rows: () => database.read((db) => db.select().from(cashouts)),
-    /** Creates a cash-out whose AUSD is taken; the rest happens automatically. */
     taken: async (change: Change = {}) => {
       const answer = await create(request(change))
       if (!answer.ok) throw new Error(answer.refused)
@@ -278,7 +264,6 @@ export async function openFixture(
     },
     until: (id: string, state: string) =>
       waitUntil(`${id} ${state}`, async () => (await row(id)).state === state && row(id), 60_000),
-    /** Returns the events of a payout, without repeats. */
     sent: async (id: string) => {
       const messages = await database.read((db) => db.select().from(outbox).where(ofPayout(id)))
       return [...new Set(messages.map((message) => message.subject))].sort()
@@ -292,14 +277,12 @@ export async function openFixture(
       const { payouts } = (await control('book')) as { payouts: Transfer[] }
       return payouts.filter((payout) => payout.reference_id === id)
     },
-    /** Calls the sandbox as the provider, with our key. */
     provide: async (path: string, body: object, headers: Record<string, string> = {}) => {
       const key = { Authorization: `Basic ${btoa(`${secretKey}:`)}`, ...headers }
       const text = JSON.stringify(body)
       const reply = await fetch(sandbox.url + path, { method: 'POST', body: text, headers: key })
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
     },
-    /** Moves the end of the authorization's window to this many seconds ago. */
     lapse: (id: string, secondsAgo: number) => {
       const validBefore = String(Math.floor(Date.now() / 1_000) - secondsAgo)
       const authorization = sql`${cashouts.authorization} || ${JSON.stringify({ validBefore })}::jsonb`

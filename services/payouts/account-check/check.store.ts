@@ -7,11 +7,7 @@ import { schema } from '../schema.store'
 
 const verdicts: readonly HolderVerdict[] = ['match', 'no_match', 'cannot_tell']
 
-/**
- * Account checks of the last day. Without name, bank and number: both marks are keyed hashes, whose key is
- * outside the database. They recognise a repeated request, and hold the limit of a bank account whatever
- * wallet asks.
- */
+/** Account checks of the last day, keyed by hashes whose key is outside the database; no bank data. */
 export const accountChecks = schema.table(
   'account_checks',
   {
@@ -41,14 +37,13 @@ async function countWhere(db: Db, which?: SQL): Promise<number> {
   return rows[0]!.count
 }
 
-/** Numbers of checks in this UTC day. */
 export const countChecksOf = (db: Db, wallet: `0x${string}`) =>
   countWhere(db, eq(accountChecks.wallet, wallet))
 export const countChecksTo = (db: Db, marks: readonly string[]) =>
   countWhere(db, isOneOf(accountChecks.accountMark, marks))
 export const countChecks = (db: Db) => countWhere(db)
 
-/** Finds the newest check of the same wallet, account and name in this UTC day, and its age. */
+/** Of this UTC day. */
 export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
   const { askedAt, id, verdict } = accountChecks
   const isSame = and(
@@ -66,7 +61,6 @@ export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: stri
   return rows[0]
 }
 
-/** Counts a check, before the provider is asked. */
 export const insertCheck = (
   tx: Tx,
   row: Pick<AccountCheck, 'id' | 'wallet' | 'requestMark' | 'accountMark'>,

@@ -21,23 +21,21 @@ import {
   storeVerdict,
 } from './check.store'
 
-/** Account checks of a wallet, and of a bank account over all wallets, per UTC day. */
+/** Limit per wallet, and per bank account over all wallets, per UTC day. */
 export const checksPerDayMax = 3
 
-/** Deadline of each call, so that the user has an answer within 4 s. */
+/** Deadlines that give the user an answer within 4 s. */
 const chainMs = 1_700
 const providerMs = 2_000
-/** Within this time, a check without a verdict is still being asked, and a repeat is a lost response. */
+/** A younger check without a verdict is still in progress; a repeat waits for it. */
 const freshMs = 5_000
 const pollMs = 100
 
 type Asked = ReadRequestOf<typeof AccountCheck>
 
 /**
- * Compares the holder of a bank account with the name that the user gives. The adapter compares them, and
- * only the verdict is kept. Only verified wallets may ask, and a check counts before the provider is asked.
- * The limits per wallet, per bank account and in all stop a search for names or numbers, with one wallet or
- * with many.
+ * Compares the holder of a bank account with the user's name; only the verdict is kept. A check counts
+ * before the provider is asked. The limits stop a search for names or numbers.
  */
 export const answerAccountCheck = (context: Context): Handler =>
   handler(AccountCheck, async (asked) => {
@@ -62,12 +60,10 @@ async function refusalOf(
   return account.ok.verified ? undefined : refuse('not_verified')
 }
 
-/** A check to answer: a new one, which the caller asks the provider, or an earlier one of the same request. */
 type Counted =
   | { readonly id: string }
   | { readonly repeats: HolderVerdict | null; readonly mark: string }
 
-/** Counts a check under the locks of its limits, unless it repeats one that has a verdict or is being asked. */
 function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, bank }: Asked) {
   const mark = safe.checkMarkOf(wallet, bank)
   const marks = safe.marksOf(bank)
@@ -104,7 +100,6 @@ async function verdictOf(context: Context, asked: Asked, counted: Counted): Prom
   return verdict
 }
 
-/** Waits for the verdict of the same request, which another call is asking for. */
 async function awaitVerdict(
   { database }: Context,
   wallet: `0x${string}`,

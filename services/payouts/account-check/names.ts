@@ -1,7 +1,4 @@
-/**
- * Titles and degrees that one side may have and the other not, in Indonesia and Malaysia. Without those that
- * are names as well, such as Sri, Tan and Ma.
- */
+/** Titles and degrees in Indonesia and Malaysia, without those that are also names (Sri, Tan, Ma). */
 const titles: ReadonlySet<string> = new Set(
   `bapak bpk pak ibu bu sdr sdri saudara saudari tuan tn nyonya ny nona nn mr mrs ms miss
   h hj haji hajah kh dr drs dra drg prof ir datuk dato datin encik puan cik
@@ -10,9 +7,8 @@ const titles: ReadonlySet<string> = new Set(
 const titlesOfTwoWords = /\b(?:tan|puan)\s+sri\b/g
 
 /**
- * Returns true if two names can be those of one holder: equal without regard to case, accents,
- * punctuation, titles, the order of their parts, and spaces within them. A part too many or too few is
- * another name. Undefined if a name has no letter to compare, or the bank has masked it.
+ * Compares names regardless of case, accents, punctuation, titles, spaces and order; a missing or extra
+ * part differs. Returns undefined if a name has no letters or is masked by the bank.
  */
 export function isSameName(left: string, right: string): boolean | undefined {
   if (/[*•]/.test(left + right)) return undefined
@@ -21,7 +17,7 @@ export function isSameName(left: string, right: string): boolean | undefined {
   return [...some].some((form) => others.has(form))
 }
 
-/** Spellings of a name: a dot may end an abbreviation (`S.H.`) or part two words (`Bpk.Sari`). */
+/** A dot may end an abbreviation (`S.H.`) or separate two words (`Bpk.Sari`). */
 function formsOf(name: string): ReadonlySet<string> {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/['’`]/g, '')
   const spellings = ['', ' '].map((dot) => partsOf(plain.replaceAll('.', dot)))
@@ -31,7 +27,7 @@ function formsOf(name: string): ReadonlySet<string> {
 
 const wordsIn = (plain: string): string[] => plain.match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Words of a name without titles; a name of titles alone keeps them. */
+/** A name of titles alone keeps them. */
 function partsOf(plain: string): string[] {
   const names = wordsIn(plain.replace(titlesOfTwoWords, ' ')).filter((word) => !titles.has(word))
   return names.length > 0 ? names : wordsIn(plain)

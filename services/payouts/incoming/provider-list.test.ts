@@ -5,7 +5,7 @@ import { waitUntil } from '#test/support/wait'
 import { listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 
-// No webhook ever comes here, and nothing that was paid is checked again.
+// No webhooks, and no rechecks of paid cash-outs.
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ webhooks: false, reversalWatchMs: 0 })
@@ -16,7 +16,6 @@ beforeEach(() => fixture.control('faults', {}))
 const says = (status: number, error_code: string) =>
   Response.json({ error_code, message: 'no' }, { status })
 type Row = Record<string, unknown>
-/** Lets the list have other rows than it has. */
 const listed =
   (change: (row: Row) => Row): Detour =>
   async (call, onward) => {
@@ -24,7 +23,6 @@ const listed =
     const page = (await (await onward()).json()) as { data: Row[] }
     return Response.json({ ...page, data: page.data.map(change) })
   }
-/** Counts how often payouts are asked for while the work is done. */
 const asked = async (work: () => Promise<unknown>): Promise<string[]> => {
   const paths: string[] = []
   const note: Detour = (call) => {
@@ -41,7 +39,6 @@ const thrownBy = async (work: Promise<unknown>): Promise<AggregateError> =>
     (error) => error,
   )
 
-/** A cash-out that was paid, and that is not checked any more. */
 async function paid(): Promise<{ id: string; payoutId: string }> {
   const id = await fixture.taken()
   const { providerPayoutId } = await fixture.until(id, 'paid')
@@ -93,7 +90,7 @@ describe('a payout reversed after it was paid, without a webhook', () => {
     const { id, payoutId } = await paid()
     await reverse(payoutId)
     const own = listed((row) => (row.reference_id === id ? { ...row, ...change } : row))
-    // As observed: an id of a form that it does not like is answered 400.
+    // As observed: the provider answers 400 to an id not of its own form.
     const detour: Detour = (call, onward) =>
       call.url.includes('xxxxx') ? says(400, 'API_VALIDATION_ERROR') : own(call, onward)
     await fixture.detoured(detour, () => fixture.list())

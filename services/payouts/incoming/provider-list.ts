@@ -17,15 +17,13 @@ import type { Evidence, PayoutStatus } from '../provider'
 import { inbox, listings, recordAnomaly } from '../schema.store'
 import { decisiveOf, findPayouts, receiveEvidence } from './receive'
 
-// The provider's transaction list shows payouts whose webhook was lost, returns by a bank weeks
-// later, and payouts we did not order. Each row names a payout that is fetched and received as for
-// a webhook.
+// The list shows payouts whose webhook was lost, returns by a bank weeks later, and payouts that we did
+// not order.
 
-/** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(payoutListing(context), settings, context.poke)
 
-/** Returns the listing of this service; only the Indonesian account makes payouts. */
+/** Only the Indonesian account makes payouts. */
 export const payoutListing = (context: Context): Listing => ({
   ...context,
   ...{ listings, accounts: ['ID'] },
@@ -51,7 +49,6 @@ async function receiveRow(context: Context, row: Listed, once: Once): Promise<vo
   failpoint('payouts:row-of-list-received')
 }
 
-/** Finds the cash-out of a row by the provider's id, else by our reference. */
 const ownerOf = (
   { database }: Context,
   { productId, reference }: Listed,
@@ -62,10 +59,7 @@ const ownerOf = (
       (reference ? await findCashout(db, reference) : undefined),
   )
 
-/**
- * Fetches the payout of a row. Returns an empty list only for a payout that is neither ours nor
- * found; throws if the provider cannot be reached, or does not find one of ours.
- */
+/** Returns an empty list only for a payout that is neither ours nor found. */
 async function evidenceOf(
   context: Context,
   { productId }: Listed,
@@ -79,7 +73,7 @@ async function evidenceOf(
   throw new ProviderUnknown('the list has a payout of ours that lookups do not find')
 }
 
-/** Returns true if the payout is as advanced as its row; the list may be ahead of it. */
+/** The list may be ahead of the payout's own endpoint. */
 function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   switch (row) {
     case 'pending':

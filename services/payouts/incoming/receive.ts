@@ -22,10 +22,7 @@ import { announceFact, startReturn, takeStep } from '../onchain/advance'
 import type { Evidence, PayoutApi, PayoutStatus } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
-/**
- * Receives a fetched payout. Single entry point for webhooks, payment attempts, rechecks and the
- * transaction list.
- */
+/** Single entry point for webhooks, payment attempts, rechecks and the transaction list. */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
   const cashout = await lockCashout(tx, evidence.referenceId)
   if (!cashout) {
@@ -42,9 +39,8 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 }
 
 /**
- * Finds the provider's payouts with our reference. A row that knows of no attempt may come from a
- * backup, from a time with another version of the API, so each one that was used is asked. Throws unless each
- * response is conclusive.
+ * Finds the provider's payouts with our reference. A restored row may not know its attempt, so every
+ * API in use is asked. Throws unless each response is conclusive.
  */
 export async function findPayouts(
   context: Context,
@@ -56,8 +52,8 @@ export async function findPayouts(
 }
 
 /**
- * Returns the decisive payouts among those named. If all failed and the row has not followed one yet,
- * another with our reference may still reach the bank, so all of them are fetched.
+ * If all named payouts failed and the row has not followed one, another with our reference may still
+ * reach the bank, so all are fetched.
  */
 export async function decisiveOf(
   context: Context,
@@ -66,14 +62,13 @@ export async function decisiveOf(
   const [first] = named
   if (!first || !named.every(hasFailed)) return decisive(named)
   const own = await context.database.read((db) => findCashout(db, first.referenceId))
-  // Regardless of its state, which may be `paying` by the time the evidence is received.
+  // Ignores the state, which may be `paying` by the time the evidence is received.
   if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named
   const found = await findPayouts(context, own)
   const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
   return decisive([...named, ...found.filter((one) => !isNamed(one))])
 }
 
-/** Returns the facts about a cash-out on which decisions are made. */
 export const factsOf = ({ provider }: Context, cashout: Cashout): CashoutFacts & Cashout => {
   const { providerStatus } = cashout
   return {
@@ -96,7 +91,7 @@ async function receiveOfKnown(
   if ('odd' in step) {
     await reportOddity(tx, context, step.odd, evidence, id)
     await bookOdd(tx, evidence, cashout)
-    // Whatever it is, nothing may be ordered beside it.
+    // Nothing may be ordered beside it.
     if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {
       const isNew = cashout.providerPayoutId !== payoutId
       const differs = step.odd === 'payout_differs'
@@ -138,7 +133,7 @@ const payments = timer({
   buckets: flowSeconds,
 })
 
-/** Returns the new status, unless an outdated response would overwrite a final one. */
+/** An outdated response does not overwrite a final status. */
 const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
   last === 'reversed' || (status === 'pending' && state !== 'paying')
     ? {}

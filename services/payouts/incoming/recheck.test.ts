@@ -35,7 +35,6 @@ describe('a paid cash-out whose row is restored from a backup', () => {
 
 describe('a restored cash-out with an existing payout but no order in its row', () => {
   const isOrder = (call: Request) => call.method === 'POST' && call.url.includes('/payouts')
-  /** Counts the orders that reach the provider while the work is done. */
   const ordersDuring = async (work: () => Promise<unknown>): Promise<number> => {
     let orders = 0
     const count: Detour = (call) => {
@@ -47,7 +46,6 @@ describe('a restored cash-out with an existing payout but no order in its row', 
   }
   const delivery = (word: string, payoutId: string) =>
     JSON.stringify({ event: `payout.${word}`, data: { id: payoutId } })
-  /** A cash-out that was paid, or refused by the bank, and is put back into an earlier state. */
   const restored = async (
     state: Parameters<Fixture['putBack']>[1],
     { accountNumber = '1234567890', end = 'paid' } = {},

@@ -9,13 +9,9 @@ import { isWorthAsking } from '../decide'
 import { expire, repeatReturn, repeatTake } from '../onchain/advance'
 import { checkPaid, noteRefusal, payAgain, payTaken } from '../paying/pay'
 
-/** Maximum concurrent checks per process. */
 const workingMax = 16
 
-/**
- * Processes every cash-out whose check is due: newly taken ones immediately, others at growing
- * intervals. `poke` starts a round now. Rounds do not wait for each other.
- */
+/** New cash-outs are due at once, others at growing intervals. Rounds overlap. */
 export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
   const round = async (): Promise<boolean> => {
@@ -86,7 +82,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'paid':
       return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
     case 'failed':
-      // The relayer watches the authorization; resending recovers a lost report of an arrival.
+      // Resending recovers a lost report of a late arrival.
       return isWorthAsking(cashout, cashout.leasedAt.getTime())
         ? orderAgain(context, cashout, repeatTake)
         : rest(context, cashout)
@@ -96,17 +92,17 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
   }
 }
 
-/** Age from which a taken cash-out is looked up before it is paid; it is normally paid in seconds. */
+/** A cash-out is normally paid in seconds; an older one is looked up first. */
 const lateMs = 60_000
 
-/** Goes by the creation, which no step of ours renews: a row from a backup may have been paid. */
+/** No step renews the creation time: a restored row may have been paid. */
 const isLate = ({ createdAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - createdAt.getTime() > lateMs
 
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
 
-/** Resends an order. The relayer knows the payout, acts once and reports the outcome again. */
+/** The relayer acts once per payout and reports the outcome again. */
 async function orderAgain(
   { database, poke }: Context,
   cashout: Cashout,

@@ -10,7 +10,6 @@ import { decisiveOf, receiveEvidence } from './receive'
 
 type Found = { evidence: readonly Evidence[] } | { anomaly: Anomaly } | undefined
 
-/** Reactions to webhooks about payouts; payments reads the others. */
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo(PaymentsWebhook, {
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'other',
@@ -42,10 +41,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/**
- * Handles a refused lookup. The provider refuses ids not of its own form, so such a payout does not
- * exist. For an id we hold the outcome is unknown: an alert is raised and the error rethrown.
- */
+/** The provider refuses ids not of its own form, so they do not exist; a refused id of ours is an alert. */
 async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
   const own = refusesId(error)
     ? await context.database.read((db) => findPaidAs(db, payoutId))

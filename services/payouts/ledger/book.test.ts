@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** The journal lines of a cash-out; they equal the position of its row at every moment. */
+/** The lines equal the position of the row at every moment. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))

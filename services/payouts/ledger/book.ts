@@ -7,7 +7,6 @@ import type { Evidence } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
-/** Books a step of a cash-out in the same transaction. */
 export const bookStep = (tx: Tx, before: Cashout, after: Cashout): Promise<void> =>
   book(tx, journal, {
     event: `${before.state} → ${after.state}`,
@@ -22,9 +21,8 @@ const unexplainedLines = (leftMinor: bigint): Position =>
   ])
 
 /**
- * Books the money that left the account beyond the cash-out's row, in suspense under the provider's
- * payout id. Books nothing while the provider has not decided, or without an exact amount in
- * rupiah.
+ * Books money that left the account beyond the cash-out's row, in suspense under the provider's payout
+ * id. Only with a decided status and an exact rupiah amount.
  */
 export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Promise<void> {
   const { payoutId: item, status, amountMinor, currency } = evidence
@@ -36,11 +34,11 @@ export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Pr
   await bookTo(tx, journal, { event: 'payout that does not fit', item, lines })
 }
 
-/** Reverses those lines once the cash-out's row accounts for the payout. */
+/** Reverses those lines once the row accounts for the payout. */
 export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void> =>
   bookTo(tx, journal, { event: 'payout that fits', item, lines: [] })
 
-/** Books a payout of the provider's list that lookups do not find. */
+/** Books a listed payout that lookups do not find. */
 export async function bookListed(tx: Tx, row: Listed): Promise<void> {
   const { transactionId: item, status, amountMinor, currency } = row
   if (amountMinor === null || currency !== 'IDR') return

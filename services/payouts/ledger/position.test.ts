@@ -8,7 +8,6 @@ const row = (state: CashoutState, spreadBps = 0) => ({
   ...{ state, ausdMicro: 100_000_000n, fiatMinor: 1_625_000n, spreadBps },
 })
 
-/** Steps that move no money, and why. */
 const silent: Readonly<Record<string, string>> = {
   'opening → taking': 'nothing was taken',
   'opening → expired': 'nothing was taken',

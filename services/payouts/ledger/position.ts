@@ -2,10 +2,7 @@ import { type Line, type Position, position } from '#shared/ledger/position'
 import { givenFloor } from '#shared/ledger/spread'
 import type { Cashout } from '../cashout.table'
 
-/**
- * Returns the book position of a cash-out, computed from its row alone: AUSD received by the
- * treasury, and rupiah owed or paid for it. Each change of the row is booked as the difference.
- */
+/** Depends on the row alone; each change of it is booked as the difference. */
 export function positionOf({
   state,
   ausdMicro,

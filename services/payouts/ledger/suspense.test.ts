@@ -7,8 +7,6 @@ import type { Evidence } from '../provider'
 import { anomalyKinds, journal } from '../schema.store'
 import { type Fixture, openFixture } from '../test-support'
 
-// Money that left the account and that no step of a cash-out explains.
-
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ recheckAfterMs: 60_000 })
@@ -108,7 +106,6 @@ describe('a payout that does not match its cash-out', () => {
   })
 })
 
-/** Each oddity that may mean money: how it is booked, or why it is not. */
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   other_account: 'no money: payouts leave from the Indonesian account alone',
   event_unknown: 'no money: a webhook that we cannot parse; the list has its object',

@@ -2,7 +2,6 @@ import type { FindPosition } from '#shared/ledger/keeping'
 import { lockCashout } from '../cashout.store'
 import { positionOf } from './position'
 
-/** Positions of cash-outs. */
 export const positions: readonly FindPosition[] = [
   async (tx, item) => {
     const row = await lockCashout(tx, item)

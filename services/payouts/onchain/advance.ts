@@ -13,14 +13,12 @@ import type { Context } from '../context'
 import { bookStep } from '../ledger/book'
 import { outbox } from '../schema.store'
 
-// Everything here runs in the caller's transaction: the row, its event and the resulting order are
-// committed together.
+// All in the caller's transaction: row, event and order are committed together.
 
-/** Returns the message id of a resent order. The relayer knows the payout and acts once. */
+/** A new message id for a resent order; the relayer acts once per payout. */
 const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
   messageIdFor(topic, id, `${state}:${checks}`)
 
-/** Announces an event of a cash-out. */
 export function announceFact(
   tx: Tx,
   topic: typeof PayoutTaken | typeof PayoutPaid | typeof PayoutReturned,
@@ -36,7 +34,6 @@ const takeOf = ({ id, authorization, createdAt }: Taking) => ({
   receivedAt: String(toUnixSeconds(createdAt.getTime())),
 })
 
-/** Orders the transfer of the AUSD to the treasury. */
 export const orderTake = (tx: Tx, cashout: Taking) =>
   announce(tx, outbox, TakeOrdered, messageIdFor(TakeOrdered, cashout.id), takeOf(cashout))
 
@@ -49,7 +46,7 @@ const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
   ausd: ausdMicro.toString(),
 })
 
-/** Takes a step and books it. Returns undefined if it was already taken. `before` is locked. */
+/** Moves and books. Returns undefined if the step was already taken. `before` is locked. */
 export async function takeStep(
   tx: Tx,
   before: Cashout,
@@ -61,13 +58,12 @@ export async function takeStep(
   return after
 }
 
-/** Ends a cash-out that was not accepted. Does nothing if it was. */
 export async function expire({ database, log }: Context, id: string): Promise<void> {
   const ended = await database.run((db) => moveCashout(db, id, 'expired', { nextCheckAt: null }))
   if (ended) log.info({ payoutId: id }, 'cash-out expired before it was accepted')
 }
 
-/** Orders the return of the AUSD, once. Returns false if already ordered. `before` is locked. */
+/** Orders the return once. Returns false if already ordered. `before` is locked. */
 export async function startReturn(
   tx: Tx,
   { recheckAfterMs, log }: Context,

@@ -49,7 +49,6 @@ describe('the result from chain-relayer', () => {
   })
 })
 
-/** A cash-out whose take failed for a reason of the relayer. */
 async function failed(word = 'balance_too_low', at = fixture): Promise<string> {
   const { ok } = await at.create(at.request())
   await at.relayed('take', ok!.payoutId, word)

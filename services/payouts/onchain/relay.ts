@@ -12,7 +12,7 @@ import { factsOf } from '../incoming/receive'
 import { recordAnomaly } from '../schema.store'
 import { announceFact, startReturn, takeStep } from './advance'
 
-/** Reactions to the relayer's reports about our orders, at finality. */
+/** The relayer reports at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('take'), {
     apply: (tx, { cause, txHash }) => taken(tx, context, cause, txHash),
@@ -28,11 +28,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/**
- * Handles AUSD that arrived in the treasury: the bank is paid, or the AUSD returned if the cash-out
- * has already failed. A taken cash-out is due immediately; `recheck.ts` is woken after the commit
- * and pays.
- */
+/** A taken cash-out is due at once: `recheck.ts` is woken after the commit and pays. */
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
   const { log } = context
   const cashout = await lockCashout(tx, id)
@@ -80,7 +76,7 @@ async function returned(
 async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
   const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
   const first = await recordAnomaly(tx, anomaly)
-  // It stays `returning`: we still owe the AUSD, and a retry would fail in the same way.
+  // Stays `returning`: we still owe the AUSD, and a retry would fail too.
   await noteCashout(tx, id, { nextCheckAt: null })
   if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
 }

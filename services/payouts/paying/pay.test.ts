@@ -75,7 +75,6 @@ describe('a taken cash-out', () => {
 
 describe('an unclear response of the provider to an order', () => {
   test.each([
-    // An accepted order is looked up, not sent again.
     ['time-outs after it accepted', { timeoutAfterAccept: 1 }, 1, { replays: 0 }],
     // A request may still be in progress when the next check finds nothing and retries with the same key.
     ['500 to everything', { errorRate: 1 }, 0, {}],
@@ -164,7 +163,7 @@ describe('an order that the provider does not accept', () => {
         ({ kind, payoutId }) => kind === 'payout_differs' && payoutId === id,
       ),
     )
-    // The webhook of that payout may come before the order, or even before the take.
+    // The payout's webhook may come before the order, or even before the take.
     await fixture.until(id, 'paying')
     expect(await fixture.transfers(id)).toHaveLength(1)
     expect(await fixture.sent(id)).not.toContain('relay.return')

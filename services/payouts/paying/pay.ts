@@ -11,12 +11,9 @@ import type { Evidence, PayoutOrder } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
 /**
- * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so
- * that after any crash we know that a call may have been made. Throws on an unclear response: the
- * row stays `paying` and is retried later under the same key.
- *
- * One that is late is looked up first: its row may come from a backup, and the provider does not
- * document how long it remembers a key.
+ * `paying` and the attempt are committed before the provider is called, so that a crash leaves a trace.
+ * Throws on an unclear response: the row stays `paying` and is retried under the same key. A late one
+ * may come from a backup and is looked up first, since the life of a key is undocumented.
  */
 export async function payTaken(
   context: Context,
@@ -30,7 +27,7 @@ export async function payTaken(
   await pay(context, started)
 }
 
-/** Moves the cash-out to `paying`. Returns undefined if another instance already did. */
+/** Returns undefined if another instance was first. */
 async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashout) {
   const nextCheckAt = fromNow(recheckAfterMs)
   const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
@@ -38,9 +35,7 @@ async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashou
   return started
 }
 
-/**
- * Looks up the payout, then retries if there is none: a key may be forgotten, a reference is not.
- */
+/** Looks up before a retry: the provider may forget a key, but not a reference. */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { providerPayoutId } = cashout
   if (providerPayoutId !== null) {
@@ -52,7 +47,6 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
 }
 
-/** Receives the provider's payouts with our reference. Returns false if it has none. */
 async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
   const found = await findPayouts(context, cashout)
   failpoint('payouts:payout-looked-up')
@@ -62,14 +56,11 @@ async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
 
 type Attempt = {
   readonly cashout: Cashout
-  /** Time since the previous attempt by any instance; infinite if there was none. */
+  /** Since any instance's attempt; infinite for the first. */
   readonly sincePreviousMs: number
 }
 
-/**
- * Counts an attempt before it is made. Returns undefined if there is nothing to pay, or if a payout
- * became known since the look-up.
- */
+/** Returns undefined if a payout became known or none is due. */
 export const beginAttempt = (
   { database, provider }: Context,
   id: string,
@@ -113,7 +104,7 @@ async function refused(
   await giveBack(context, cashout, code)
 }
 
-/** Orders the return unless another attempt was counted since, which may be accepted. */
+/** Does nothing if another attempt was counted since: it may be accepted. */
 async function giveBack(context: Context, { id, attempts }: Cashout, code: string): Promise<void> {
   const because = { reason: 'provider_refused', failureCode: code } as const
   const started = await context.database.transaction(async (tx) => {
@@ -125,7 +116,6 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
   failpoint('payouts:return-ordered')
 }
 
-/** Records an anomaly for manual review and raises an alert the first time. */
 async function raiseAlert(
   { database, log }: Context,
   { id }: Cashout,
@@ -137,7 +127,7 @@ async function raiseAlert(
   if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
 }
 
-/** Raises an alert for a refused lookup, which leaves the payout's state unknown. */
+/** A refused lookup leaves the payout's state unknown. */
 export async function noteRefusal(
   context: Context,
   cashout: Cashout,
@@ -158,9 +148,7 @@ async function recordEvidence(context: Context, evidence: Evidence): Promise<voi
   if ('next' in step && step.next === 'returning') failpoint('payouts:return-ordered')
 }
 
-/**
- * Builds the order, always the same for a row. Throws if the key of its bank details is missing.
- */
+/** Always the same for a row. Throws if the key of its bank details is missing. */
 function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   const sealed = { keyId: cashout.bankDetailsKeyId, box: cashout.bankDetails }
   const details = safe.open(sealed, cashout.id)
@@ -181,7 +169,6 @@ function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   }
 }
 
-/** Checks whether a paid transfer was reversed. */
 export async function checkPaid(context: Context, cashout: Cashout): Promise<void> {
   const current = await context.database.read((db) => findCashout(db, cashout.id))
   if (current?.state === 'paid') await payAgain(context, current)

@@ -49,7 +49,7 @@ describe('a refusal that does not concern this order returns nothing:', () => {
     expect(await anomaliesOf(id)).toEqual(['provider_refuses'])
     expect(fixture.alarms(id)).toHaveLength(1)
     await fixture.due(id)
-    await fixture.until(id, 'paid') // Once it is mended.
+    await fixture.until(id, 'paid')
     expect(await fixture.sent(id)).not.toContain('relay.return')
     expect(await fixture.transfers(id)).toHaveLength(1)
   })
@@ -87,14 +87,14 @@ describe('a failed look-up returns nothing:', () => {
       orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
     const id = await fixture.detoured(detour, async () => {
       const taken = await fixture.taken()
-      // All of them over, so that none meets the provider when it answers again.
+      // No check may still be running when the provider answers again.
       await waitUntil('checks in vain', async () => {
         const { checks } = await fixture.row(taken)
         return checks > 1 && fixture.unclear(taken).length > checks
       })
       return taken
     })
-    expect((await fixture.row(id)).attempts).toBe(1) // Nor is it ordered again on such a word.
+    expect((await fixture.row(id)).attempts).toBe(1)
     expect(await fixture.sent(id)).not.toContain('relay.return')
     expect(await anomaliesOf(id)).toEqual(alarmed ? ['provider_refuses'] : [])
     expect(fixture.alarms(id)).toHaveLength(alarmed ? 1 : 0)

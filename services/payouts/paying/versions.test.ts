@@ -5,7 +5,6 @@ import { payoutApisOf } from '../config'
 import { type Fixture, openFixture } from '../test-support'
 import { noteRefusal, payAgain, payTaken } from './pay'
 
-/** Orders through a provider's interface are paths that begin with it. */
 const versionOf = (call: Request) => new URL(call.url).pathname.split('/')[1]
 
 describe('payouts that go through v3', () => {
@@ -94,7 +93,7 @@ describe('a cash-out that is late at its first order', () => {
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-  /** Pays one as late, by an account that refuses look-ups through v3. Returns its row. */
+  /** The account refuses look-ups through v3. */
   const paidLate = (provider: Fixture['context']['provider']) =>
     fixture.detoured(
       (call) =>
@@ -133,7 +132,7 @@ describe('a cash-out that is late at its first order', () => {
 describe('a change of the API version during a payout', () => {
   let fixture: Fixture
   beforeAll(async () => {
-    // No check comes between: the test makes each one.
+    // The test makes each check.
     fixture = await openFixture({ recheckAfterMs: 600_000, webhooks: false })
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
@@ -147,7 +146,7 @@ describe('a change of the API version during a payout', () => {
       provider: fixture.providerBy(api),
     })
     const used: string[] = []
-    // The first attempt is on its way in when the version changes: no look-up finds it yet.
+    // The first attempt is still arriving when the version changes, so no look-up finds it.
     const id = await fixture.detoured(
       (call) => {
         if (call.method === 'POST') {

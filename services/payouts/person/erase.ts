@@ -11,7 +11,6 @@ import { deadLetters } from '../schema.store'
 
 const isOpen = sql`(state in (${quotedList(inFlightStates)}) or next_check_at is not null)`
 
-/** Empties the bank accounts of ended cash-outs. */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet}
@@ -23,8 +22,8 @@ export const erasure = withDeadLetters(
     )}) then ' is ' || state else ' is still watched' end as why
       from ${cashouts} where wallet = ${wallet} and ${isOpen}`,
     empty: (wallet, erasedAt) => {
-      // After a restore, an item that had ended before the erasure may be open again. Its payout is found by
-      // reference before another one is ordered, which takes no bank account.
+      // After a restore, an ended item may be open again. Its payout is found by reference, without the
+      // bank account, before another is ordered.
       const isEnded = erasedAt ? isBefore('created_at', erasedAt) : sql`not ${isOpen}`
       return [
         sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',
@@ -38,6 +37,5 @@ export const erasure = withDeadLetters(
   },
 )
 
-/** Erases bank accounts for an operator. */
 export const answerErase = (context: Context) =>
   answerErasure(context, personErasures.payouts, erasure)

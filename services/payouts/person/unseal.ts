@@ -1,10 +1,7 @@
 import type { Unseal } from '#platform/db/person'
 import type { Context } from '../context'
 
-/**
- * Decrypts the bank accounts of a wallet's cash-outs for its export: a user has a right to the data, not to
- * its encrypted form. One whose key is gone stays `sealed`, and does not withhold the rest.
- */
+/** For the user's data export. An entry whose key is gone stays `sealed`. */
 export const unsealWith =
   ({ safe, log }: Pick<Context, 'safe' | 'log'>): Unseal =>
   (values) => {

@@ -10,7 +10,6 @@ import { awaited, type Cashout, cashouts, isOpen } from '../cashout.table'
 const inFlightMax = 100
 const newest = newestFirst(cashouts.createdAt, cashouts.id)
 
-/** Condition of visible cash-outs of a wallet. */
 const mine = and(
   eq(cashouts.wallet, sql.placeholder('wallet')),
   sql`${cashouts.state} not in ('opening', 'expired')`,
@@ -35,7 +34,6 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** Lists one page of a wallet's cash-outs and up to 100 in progress, newest first. */
 export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
@@ -54,7 +52,6 @@ const item = prepared((db) =>
     .prepare('activity_item'),
 )
 
-/** Finds a cash-out of a wallet, unless it is hidden from its activity, too. */
 export async function findListed(
   database: Database,
   asked: { wallet: `0x${string}`; id: string },
@@ -62,13 +59,11 @@ export async function findListed(
   return (await database.read((db) => item(db).execute(asked)))[0]
 }
 
-/** Finds the longest-waiting cash-out in each state with a limit. */
 export const oldestCashouts = (db: Db) => {
   const { id, state, updatedAt: since } = cashouts
   return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
 }
 
-/** Counts the cash-outs in progress by state, with the age of the oldest. */
 export async function countStates(database: Database) {
   const rows = await database.read((db) =>
     db

@@ -6,13 +6,10 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** Returns the figures for `nats micro stats --json` and `/metrics`. */
 export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
 
-/** Zero for each state, so that an empty one is shown. */
 const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
 
-/** Converts the figures to `/metrics` readings; rupiah have no smaller unit. */
 const readings = (figures: Figures): Reading[] => [
   ...messagingReadings({
     ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },

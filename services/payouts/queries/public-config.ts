@@ -10,11 +10,11 @@ import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
 import type { Channel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
-/** Answers with the published limits and banks, from the same rules that enforce them. */
+/** From the same rules that enforce the limits. */
 export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
   handler(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)
-    if (!banks) return refuse('provider_unavailable') // Already logged where the list is fetched.
+    if (!banks) return refuse('provider_unavailable') // Logged where the list is fetched.
     const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')
     return ok({
       ...{ pair, currency: 'IDR' as const, min: `${cashoutMinMinor}` },
@@ -25,7 +25,7 @@ export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context):
     })
   })
 
-/** Returns the daily limit of a wallet and the remaining amount, from the sum that enforces it. */
+/** From the sum that enforces the limit. */
 export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler =>
   handler(PayoutsLimit, async ({ wallet }) => {
     const { micro } = await database.read((db) => sumToday(db, wallet))

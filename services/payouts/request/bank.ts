@@ -4,20 +4,18 @@ import type { Log } from '#platform/log'
 import type { Channel, PayoutProvider } from '../provider'
 
 export type Channels = {
-  /**
-   * Returns undefined if the provider does not pay this bank. Throws if no list was ever fetched.
-   */
+  /** Undefined for a bank that the provider does not pay. Throws without any list. */
   readonly find: (code: string) => Promise<Channel | undefined>
-  /** Returns all banks the provider pays. Throws if no list was ever fetched. */
+  /** Throws without any list. */
   readonly all: () => Promise<readonly Channel[]>
   /** Returns the name of a bank, or its code while that is unknown. Does not wait for the provider. */
   readonly nameOf: (code: string) => string
 }
 
-/** Retry interval after a failed fetch. */
+/** After a failed fetch. */
 const retryMs = 5_000
 
-/** Caches the provider's bank list. A stale list is used while it is refreshed. */
+/** Caches the provider's bank list; a stale list serves during a refresh. */
 export function openChannels(options: {
   provider: Pick<PayoutProvider, 'listChannels'>
   refreshMs: number
@@ -62,35 +60,27 @@ export function openChannels(options: {
   }
 }
 
-/**
- * Finds the bank of a code, which may be none; undefined without a list, which is logged where it is fetched.
- */
+/** Returns undefined without any list of banks, and `channel: undefined` for an unknown bank. */
 export const findListed = (channels: Channels, code: string) =>
   channels.find(code).then(
     (channel) => ({ channel }),
     () => undefined,
   )
 
-/** Bank account of the payee: personal data, in memory only while a transfer is ordered. */
+/** Personal data, in memory only while a transfer is ordered. */
 export type BankDetails = { readonly accountNumber: string; readonly accountHolderName: string }
 
-/** A bank account without its holder. */
 export type BankAccount = { readonly channelCode: string; readonly accountNumber: string }
 
-/** Encrypted bank details (AES-256-GCM) and the id of their key. */
 export type SealedDetails = { readonly keyId: string; readonly box: string }
 
 export type DetailsKey = { readonly id: string; readonly key: Buffer }
 
 export type DetailsSafe = {
   readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
-  /**
-   * Returns keyed hashes of a bank account, one for each key. The first is stored with the row, so
-   * that payouts to an account can be counted without its number; the others find rows from before
-   * a rotation.
-   */
+  /** One per key: the first is stored, the others find rows from before a rotation. */
   readonly marksOf: (account: BankAccount) => readonly string[]
-  /** Returns the keyed hash of a wallet's account check, by which a repeated one is recognised. */
+  /** By which a repeated check is recognised. */
   readonly checkMarkOf: (wallet: string, bank: BankAccount & BankDetails) => string
   /** Throws if the key is missing, or the box was altered or belongs to another payout. */
   readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
@@ -100,7 +90,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Opens the safe. The first key encrypts, all decrypt; to rotate, prepend a new key. */
+/** The first key encrypts, all decrypt; to rotate, prepend a new key. */
 export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   const first = keys[0]
   if (!first) throw new Error('no key for bank details')
@@ -121,7 +111,7 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   }
 }
 
-/** Leading zeros are left out: some banks take an account number with or without them. */
+/** Some banks accept an account number with or without leading zeros. */
 function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): string {
   return hashed(`bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`, key)
 }
@@ -129,7 +119,7 @@ function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): strin
 const hashed = (text: string, key: Buffer): string =>
   createHmac('sha256', key).update(text).digest('base64url')
 
-/** Encrypts bank details, with the payout id authenticated, so that a box fits only its own row. */
+/** The payout id is authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
   const nonce = randomBytes(nonceBytes)
   const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))

@@ -14,7 +14,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
 const other = '0x1111111111111111111111111111111111111111'
 
-/** Everything wrong at once, mended from the top: each row shows the first rule still broken. */
+/** Each row fixes one more rule and shows the next one broken. */
 const mendings: [RefusalCode, (fixture: Fixture) => object][] = [
   ['wallet_not_from', () => ({})],
   ['to_not_treasury', () => ({ wallet: undefined })],
@@ -67,7 +67,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
       const asked = fixture.request()
       expect(await fixture.create(asked)).toEqual({ refused: code })
       delete fixture.chain.refused
-      expect(await fixture.create(asked)).toHaveProperty('ok') // The quote was not used up.
+      expect(await fixture.create(asked)).toHaveProperty('ok')
     },
   )
 
@@ -92,7 +92,7 @@ describe('a cash-out is refused for its first fault in this order', () => {
       expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
       expect(await fixture.rows()).toHaveLength(before)
       delete fixture.chain.refused
-      expect(await fixture.create(asked)).toHaveProperty('ok') // Made good, or tomorrow: the same quote serves.
+      expect(await fixture.create(asked)).toHaveProperty('ok')
     },
   )
 

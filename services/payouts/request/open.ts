@@ -39,13 +39,12 @@ import { findListed } from './bank'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
-/** Timeout of each call before a cash-out is stored, so that a hang is answered within 2 s. */
+/** A hanging call is answered within 2 s. */
 const askMs = 1_700
 
 /**
- * Accepts cash-outs: runs all checks, stores the row, takes the quote, and orders the AUSD. A row
- * counts from the moment it is stored, and its age bounds that of its rate. A refusal before that
- * changes nothing; one of the quote itself ends the row, as does time.
+ * Runs all checks, stores the row, takes the quote, and orders the AUSD. A stored row counts, and its
+ * age bounds that of its rate. An earlier refusal changes nothing; one of the quote ends the row.
  */
 export const answerCashouts = (context: Context): Handler =>
   handler(CashoutCreate, async (raw) => {
@@ -58,9 +57,9 @@ export const answerCashouts = (context: Context): Handler =>
     const first =
       'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
     if (first && 'ok' in first) return first
-    // Faults of the request are reported before those of the wallet.
+    // Faults of the request come before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
-    if (known) return known // The authorization is already used by another cash-out.
+    if (known) return known // Another cash-out uses the authorization.
     if ('refused' in checked) return checked
     const stored = await store(context, asked, { ...checked, requestFingerprint })
     if ('refused' in stored) return stored
@@ -69,19 +68,15 @@ export const answerCashouts = (context: Context): Handler =>
     return (await answerFromRivals(context, asked, requestFingerprint)) ?? refuse('quote_used')
   })
 
-/** Lets an operator pause and resume new cash-outs. */
 export const answerPayoutsPause = (context: Context): Handler =>
   answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
 
-/** Refusals no change of the request can fix; reported after all others. */
+/** No change of the request fixes these; reported last. */
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
-/** Refusals that the cash-out already using this authorization may itself have caused. */
+/** The cash-out that already uses this authorization may have caused these. */
 const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
-/**
- * Returns the response if this quote or authorization already has a row; a retry goes on with its
- * row wherever a crash stopped it.
- */
+/** A retry continues with its row wherever a crash stopped it. */
 async function answerFromRivals(
   context: Context,
   { quoteId, authorization }: CashoutRequest,
@@ -98,11 +93,10 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-/** Price of a cash-out at its quote, and the relayer's figures for its wallet. */
 type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
 type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 
-/** Runs all checks in the order in which they are reported. */
+/** The order decides which refusal is reported. */
 async function check(
   context: Context,
   asked: CashoutRequest,
@@ -135,10 +129,9 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
 const checkOnChain = ({ ask }: Context, { authorization }: CashoutRequest) =>
   askOr(ask, AuthorizationCheck, { authorization }, 'chain_unavailable', askMs)
 
-/** Minimum age of a reading of the balance before an insufficient one is read again. */
+/** An insufficient balance older than this is read again. */
 const askAgainMs = 5_000
 
-/** Stores the row if everything else allows it. Reads an insufficient balance once more. */
 async function store(
   context: Context,
   asked: CashoutRequest,
@@ -155,11 +148,7 @@ async function store(
   return newer ? storeWithin(context, asked, terms, newer) : stored
 }
 
-/**
- * Counts the wallet's open takes and its total of the day, that of the bank account over all
- * wallets, and all unpaid cash-outs, and stores the row under the locks of these: concurrent
- * requests are counted one after another.
- */
+/** Holds the locks of all limits, so that concurrent requests are counted in turn. */
 async function storeWithin(
   context: Context,
   asked: CashoutRequest,
@@ -187,13 +176,13 @@ async function storeWithin(
   return stored
 }
 
-/** Returns why the wallet gets no further cash-out of this amount now. Its lock is held. */
+/** The wallet's lock is held. */
 async function limitWallet(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
   { wallet, ausdMicro, free, counted }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
 ): Promise<Refusal | undefined> {
-  // One balance serves one cash-out, however many are requested before the first take is ordered.
+  // One balance serves one cash-out, even before the first take is ordered.
   const takingMicro = await sumTaking(tx, wallet, counted)
   if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
   const today = await sumToday(tx, wallet)
@@ -206,7 +195,6 @@ async function limitWallet(
 
 type Destination = { wallet: `0x${string}`; marks: readonly string[]; ausdMicro: bigint }
 
-/** Returns why the bank account gets no further cash-out of this amount now. */
 async function limitAccount(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
@@ -250,7 +238,6 @@ function rowOf(
   }
 }
 
-/** Goes on with the row of an earlier request, which may still be answered. */
 async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
   const isOld = context.clock() - row.createdAt.getTime() > openingMaxMs
   if (row.state === 'opening' && !isOld) return accept(context, row)
@@ -258,10 +245,7 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
   return ok(answerOf(row))
 }
 
-/**
- * Takes the quote of a stored cash-out and orders its AUSD. Both may be repeated. A cash-out whose
- * quote is refused is over; one whose pricing did not answer waits for the retry.
- */
+/** Repeatable. A refused quote ends the cash-out; without an answer from pricing it awaits the retry. */
 async function accept(
   context: Context,
   { id, quoteId, requestFingerprint }: Cashout,
@@ -280,7 +264,7 @@ async function accept(
     return row
   })
   if (!accepted) {
-    // A concurrent request with the same body accepted it, or it has expired.
+    // A concurrent request with the same body accepted it, or it expired.
     const row = await database.read((db) => findCashout(db, id))
     return row && row.state !== 'expired' ? ok(answerOf(row)) : refuse('quote_expired')
   }
@@ -300,14 +284,13 @@ const answerOf = ({
   fiat: fiatMinor.toString(),
 })
 
-/** Normalises a request, so that a retry with leading zeros or outer blanks is the same request. */
+/** A retry with leading zeros or outer blanks is the same request. */
 const normalized = (request: CashoutRequest): CashoutRequest => ({
   ...request,
   authorization: canonical(request.authorization),
   bank: { ...request.bank, accountHolderName: request.bank.accountHolderName.trim() },
 })
 
-/** Returns the fingerprint that takes the quote: a hash of purpose, wallet and normalised body. */
 function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {
   const parts = [
     ...[wallet, quoteId, a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, a.signature],
@@ -316,10 +299,9 @@ function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRe
   return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
-/** Minimum remaining validity of an authorization, so that it reaches the chain in time. */
+/** An authorization must reach the chain in time. */
 export const windowMinSeconds = 300n
 
-/** Returns the first rule the authorization breaks. */
 function checkAuthorization(
   { wallet, authorization }: CashoutRequest,
   known: { treasury: string; nowSeconds: bigint },

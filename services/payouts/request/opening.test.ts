@@ -4,7 +4,7 @@ import { openingMaxMs } from '../cashout'
 import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 
-// A cash-out that is stored and not accepted: its quote was not taken, or the answer was lost.
+// Stored but not accepted: the quote was not taken, or the answer was lost.
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Prom
   delete fixture.quotes.get(asked.quoteId)![fault]
   return asked
 }
-/** Makes a row this old, and its check due if it is older than a minute. */
+/** Also makes the check due if the row is older than a minute. */
 const age = (asked: Asked, ms: number) =>
   fixture.database.run((db) =>
     db

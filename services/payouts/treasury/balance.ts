@@ -6,16 +6,14 @@ import { type Loop, startLoop } from '#platform/loop'
 import type { PayoutProvider } from '../provider'
 import { sumUnpaid } from './promise.store'
 
-/** Rupiah at the provider and time of the reading; payouts made by then are deducted. */
+/** Rupiah; payouts made by `readAt` are deducted. */
 export type Balance = { readonly minor: bigint; readonly readAt: Date }
 
-/** Cached reading of the provider's balance. */
 export type BalanceReading = {
-  /** Reads the balance again; concurrent calls share the request. Does not throw on a failure. */
+  /** Concurrent calls share the request. Does not throw on a failure. */
   readonly refresh: () => Promise<void>
-  /** Returns undefined if there is no reading recent enough to promise from. */
+  /** Undefined if no reading is recent enough to promise from. */
   readonly current: () => Promise<Balance | undefined>
-  /** Returns the last reading of any age; undefined if there is none. */
   readonly last: () => Balance | undefined
 }
 
@@ -24,11 +22,10 @@ type Means = {
   readonly provider: Pick<PayoutProvider, 'balance'>
   readonly clock: Clock
   readonly log: Log
-  /** Maximum age of a usable reading. */
   readonly readingMaxMs: number
 }
 
-/** Maximum time a request waits for a fresh balance. */
+/** Longest wait of a request. */
 const waitMaxMs = 1_700
 
 export function openBalance({ provider, clock, log, readingMaxMs }: Means): BalanceReading {
@@ -60,7 +57,6 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
   }
 }
 
-/** Returns the provider's balance and its unpaid and free parts (rupiah; age in ms). */
 export async function coverFigures(
   { database, clock }: Pick<Means, 'database' | 'clock'>,
   balance: BalanceReading,
@@ -78,7 +74,6 @@ export async function coverFigures(
 
 const alarmAgainMs = 3_600_000
 
-/** Polls the balance until disposed, and alerts before it runs short. */
 export function watchBalance(
   means: Means & { readonly balance: BalanceReading },
   settings: { readonly balanceEveryMs: number; readonly balanceLowIdr: bigint },

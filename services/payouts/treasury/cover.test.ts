@@ -16,7 +16,6 @@ const payoutMinor = 81_250n
 const { clock } = { clock: () => fixture.context.clock() + time.aheadMs }
 const unpaidMinor = () => fixture.database.read((db) => sumUnpaid(db, new Date(clock())))
 
-/** Reads the balance of a provider that covers the existing promises and this much more. */
 async function balanceWith(moreMinor: bigint) {
   await fixture.control('balance', { amount: Number((await unpaidMinor()) + moreMinor) })
   const { database, provider, log } = fixture.context

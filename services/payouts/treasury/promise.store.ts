@@ -6,14 +6,11 @@ import { cashouts, owesAusd, owesFiat } from '../cashout.table'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
-/** Condition that lets Postgres use the index; `changedAt` is later than the time of the step. */
+/** Lets Postgres use the index; `changedAt` is later than the time of the step. */
 const changedSince = (at: Date) =>
   sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
-/**
- * Sums the AUSD (10⁻⁶) in the treasury, or about to arrive, that is owed to cash-outs: until the
- * bank was paid or the AUSD was returned. Includes returns since `readAt`.
- */
+/** AUSD (10⁻⁶) owed until the bank is paid or the AUSD returned. Includes returns since `readAt`. */
 export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
   const isReturned = and(
     changedSince(readAt),
@@ -26,13 +23,9 @@ export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
   ])
 }
 
-/**
- * Sums the promised rupiah not yet deducted from the balance read at `readAt`: unpaid cash-outs,
- * and those paid since.
- */
+/** Promised rupiah not deducted from the balance read at `readAt`: unpaid, or paid since. */
 export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
 
-/** Returns the same as terms of a sum. */
 export function unpaidBy(readAt: Date): SQL[] {
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), maybeSince(paidAt, readAt))!
   return [sumWhere(fiatMinor, cashouts, owesFiat), sumWhere(fiatMinor, cashouts, isPaid)]

@@ -5,16 +5,13 @@ import type { PayoutProvider } from '../../provider'
 import { storedNumber } from '../xendit/account-numbers'
 import { type openXendit, xenditPayouts } from '../xendit/client'
 
-/** The holder of a bank account in the sandbox: null if its bank does not say. */
+/** The name is null if the bank does not give it. */
 const Holder = Type.Object({
   found: Type.Boolean(),
   account_holder_name: Type.Union([Type.String(), Type.Null()]),
 })
 
-/**
- * Opens the sandbox: Xendit's payouts, and an account check of our own, because no endpoint of Xendit for
- * it is proven.
- */
+/** Xendit's payouts with our own account check: no endpoint of Xendit for it is proven. */
 export function openSandboxPayouts({
   apis,
   ...options

@@ -27,7 +27,7 @@ import {
   XenditPayoutV3,
 } from './v3'
 
-/** Opens a client for the Indonesian account. `apis`: versions that were used, that of new orders first. */
+/** `apis`: versions that were used, that of new orders first. */
 export const openXendit = ({
   apis,
   ...options
@@ -41,7 +41,6 @@ export const openXendit = ({
   clock?: Clock
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), apis)
 
-/** Adapts the payouts of the Indonesian account, v2 and v3. */
 export const xenditPayouts = (
   client: ProviderClient,
   apis: PayoutApis = ['v2'],
@@ -84,8 +83,8 @@ export const xenditPayouts = (
     return minor > 0n ? minor : 0n
   },
   /**
-   * No current endpoint of Xendit for this has been proven: its documents name only the name validator
-   * of the legacy API, which answers by callback. So this adapter asks nothing.
+   * No current endpoint is proven: Xendit's documents name only the name validator of the legacy API, which
+   * answers by callback.
    */
   checkHolder: async () => 'cannot_tell',
   listChannels: async () => {
@@ -116,7 +115,7 @@ async function createV3(client: ProviderClient, order: PayoutOrder) {
 
 type Page = { readonly more: boolean | undefined; readonly payouts: readonly Evidence[] }
 
-/** Parses one page of a lookup: an object on the wire, a bare array in the v2 reference. */
+/** An object on the wire, a bare array in the v2 reference. */
 function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayoutListV3>): Page {
   const rows = Array.isArray(list) ? list : list.data
   return {
@@ -128,9 +127,8 @@ function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayo
 }
 
 /**
- * Returns the payouts with our reference. Only a complete, empty page, the form observed in
- * practice, proves that there is none; rows with other references mean that another question was
- * answered.
+ * Only a complete, empty page (the observed form) proves that there is no payout with our reference;
+ * rows with other references make the lookup inconclusive.
  */
 function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   if (more) throw new ProviderUnknown('the provider listed only some payouts of a reference')
@@ -141,7 +139,7 @@ function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   return own
 }
 
-/** Builds the error of a refused lookup, without the provider's text, which may contain names. */
+/** The provider's own text may contain names. */
 const refusedTo = (what: string, refusal: ProviderRefusal) => {
   const text = `the provider refused to ${what}: ${refusal.status} ${refusal.code}`
   return new ProviderUnknown(text, { refusal })

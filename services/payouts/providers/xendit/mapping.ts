@@ -10,7 +10,7 @@ import { digitsOf, storedNumber } from './account-numbers'
 const anything = Type.Optional(Type.Unknown())
 const others = { amount: anything, currency: anything, failure_code: anything }
 
-/** Response to `POST /v2/payouts`; these three fields identify the order and are required. */
+/** `POST /v2/payouts`; the required fields identify the order. */
 export const XenditOrdered = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
@@ -18,7 +18,7 @@ export const XenditOrdered = Type.Object({
   ...others,
 })
 
-/** `GET /v2/payouts/{id}`, parsed field by field; one of another form counts as missing. */
+/** `GET /v2/payouts/{id}`; a field of another form counts as missing. */
 export const XenditPayout = Type.Object({ reference_id: anything, status: anything, ...others })
 
 const Listed = Type.Object({ ...XenditPayout.properties, id: XenditOrdered.properties.id })
@@ -28,7 +28,7 @@ export const XenditPayoutList = Type.Union([
   Type.Array(Listed),
 ])
 
-/** `GET /payouts_channels`; rows are parsed one by one, so that a malformed one is skipped. */
+/** `GET /payouts_channels`; a malformed row is skipped. */
 export const XenditChannelList = Type.Array(Type.Unknown())
 const XenditChannel = Type.Object({
   channel_code: Type.String({ maxLength: 80 }),
@@ -42,9 +42,7 @@ const XenditChannel = Type.Object({
   }),
 })
 
-/**
- * Statuses from the payout lifecycle page, the v2 and v3 references and the SDK; not exhaustive.
- */
+/** From the lifecycle page, the v2 and v3 references and the SDK; not exhaustive. */
 const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
   ['ACCEPTED', 'pending'],
   ['REQUESTED', 'pending'],
@@ -63,7 +61,7 @@ const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
 
 export const statusFrom = (word: string): PayoutStatus => statuses.get(word) ?? 'unknown'
 
-/** Failure codes and final statuses from the payout references. */
+/** From the payout references. */
 const reasons: ReadonlyMap<string, Reason> = new Map([
   ['INVALID_DESTINATION', 'account_unknown'],
   ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
@@ -82,7 +80,7 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
   reasons.get(failureCode ?? status) ?? null
 
-/** Parses a payout; the amount is in whole rupiah, undefined if inexact. */
+/** The amount is in whole rupiah, undefined if inexact. */
 export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
@@ -98,9 +96,7 @@ export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: stri
   }
 }
 
-/**
- * Builds the body, always the same for an order: the provider refuses a changed body under one key.
- */
+/** Always the same for an order: the provider refuses a changed body under one key. */
 export const bodyOf = (order: PayoutOrder) => ({
   reference_id: order.id,
   channel_code: order.channelCode,
@@ -114,7 +110,7 @@ export const bodyOf = (order: PayoutOrder) => ({
   metadata: order.promised,
 })
 
-/** Parses the banks among the rows; skips rows that are malformed or lack usable limits. */
+/** Skips rows that are malformed or lack usable limits. */
 export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
   rows.flatMap((row) => {
     const read = readerOf(XenditChannel)(row)

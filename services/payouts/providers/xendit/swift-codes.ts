@@ -1,8 +1,6 @@
 /**
- * SWIFT codes of Indonesian banks, used to address them in payouts v3. An integrator's test-mode
- * calls of July 2026 succeeded with them, and the reference shows no other scheme for rupiah.
- * Verify the codes against swift.com's directory before using v3: a wrong one pays another bank. v3
- * cannot pay a bank that is missing here.
+ * Addresses of banks in payouts v3. An integrator's test-mode calls of July 2026 succeeded with SWIFT codes.
+ * Verify them in swift.com's directory before using v3: a wrong one pays another bank.
  */
 const codes: ReadonlyMap<string, string> = new Map([
   ['ID_BCA', 'CENAIDJA'],
@@ -25,5 +23,4 @@ const codes: ReadonlyMap<string, string> = new Map([
   ['ID_BJB', 'PDJBIDJA'],
 ])
 
-/** Returns the SWIFT code of a bank, or undefined if it is not listed. */
 export const swiftCodeOf = (channelCode: string): string | undefined => codes.get(channelCode)

@@ -5,7 +5,7 @@ import { storedNumber } from './account-numbers'
 import { reasonFrom, statusFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
 
-/** API version of payouts v3 (docs.xendit.co/apidocs/create-payout-v3); others use `2025-09-01`. */
+/** From docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
 export const apiVersion = '2025-09-09'
 
 const anything = Type.Optional(Type.Unknown())
@@ -14,7 +14,7 @@ const amounts = {
   ...{ destination_amount: anything, destination_currency: anything, failure_code: anything },
 }
 
-/** Response to `POST /v3/payouts`; these three fields identify the order and are required. */
+/** `POST /v3/payouts`. */
 export const XenditOrderedV3 = Type.Object({
   payout_id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
@@ -22,23 +22,20 @@ export const XenditOrderedV3 = Type.Object({
   ...amounts,
 })
 
-/** `GET /v3/payouts/{payout_id}`, parsed field by field. */
+/** `GET /v3/payouts/{payout_id}`. */
 export const XenditPayoutV3 = Type.Object({ reference_id: anything, status: anything, ...amounts })
 
 const Listed = Type.Object({
   ...XenditPayoutV3.properties,
   payout_id: XenditOrderedV3.properties.payout_id,
 })
-/** `GET /v3/payouts?reference_id=`: undocumented; assumed to respond like v2, or not at all. */
+/** `GET /v3/payouts?reference_id=`: undocumented; assumed to respond like v2. */
 export const XenditPayoutListV3 = Type.Object({
   has_more: Type.Optional(Type.Boolean()),
   data: Type.Array(Listed),
 })
 
-/**
- * Parses a payout. Amounts are integers in the smallest unit, for rupiah the rupiah itself; a
- * fraction is invalid. The destination amount counts, since the source amount may include fees.
- */
+/** Amounts are whole rupiah. The destination amount counts, as the source amount may include fees. */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
@@ -58,10 +55,7 @@ export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: 
   }
 }
 
-/**
- * Builds the body, always the same for an order. The reference requires the recipient's address; we
- * know only the country. Banks are addressed by SWIFT code.
- */
+/** Always the same for an order. The reference requires an address; we know only the country. */
 export const bodyOfV3 = (order: PayoutOrder) => ({
   reference_id: order.id,
   recipient: {
