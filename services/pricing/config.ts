@@ -10,7 +10,7 @@ export type SourceName = (typeof sourceNames)[number]
 
 type Words = { about: string; fallback: string }
 
-/** A list such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
+/** Such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
 function perPair<T>(words: Words, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
   const items = list(words)
   return {
@@ -36,7 +36,7 @@ const positive = (value: string): bigint => {
   if (whole(value) === 0n) throw new Error('must give numbers above 0')
   return whole(value)
 }
-/** Parses a band, limited so that a rate with its spread fits into a quote id. */
+/** A rate with its spread must fit into a quote id. */
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
   const band = { min: positive(min), max: positive(max) }
@@ -57,13 +57,10 @@ function sources(words: Words): Field<readonly SourceName[]> {
   }
 }
 
-/** Reads another environment variable. */
 type Other = ((name: string) => string | undefined) | undefined
 
-/** Returns true unless the payment provider is the sandbox. */
 const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
 
-/** Rate sources, which must be set explicitly and be external with a real payment provider. */
 function statedSources(words: Words): Field<readonly SourceName[]> {
   const names = sources(words)
   return {
@@ -85,7 +82,7 @@ function statedSources(words: Words): Field<readonly SourceName[]> {
 const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
 const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
 
-/** Reads the settings that widen a spread; invalid ones are reported by their own variables. */
+/** An invalid setting is reported by its own variable. */
 function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   const read = ({ name, fallback }: typeof factor) => {
     const said = other?.(name) || fallback
@@ -94,10 +91,7 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   return { spreadsBps, deviationSpreadFactor: read(factor), weekendExtraBps: read(extra) }
 }
 
-/**
- * Spreads, which must be set for every pair with a real payment provider. The widest possible
- * spread must fit into a quote id.
- */
+/** The widest must fit into a quote id. */
 function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)
   return {
@@ -120,7 +114,7 @@ function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
   }
 }
 
-/** Quote secrets; the first signs new quotes. Anyone who knows it can forge a quote. */
+/** The first signs new quotes. Anyone who knows it can forge a quote. */
 function secrets(words: { about: string }): Field<readonly [string, ...string[]]> {
   const items = list({ ...words, secret: true })
   return {
@@ -134,7 +128,6 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
   }
 }
 
-/** Maximum lifetime of a quote. */
 const quoteTtlMaxMs = 300_000
 
 function quoteTtl(words: Words): Field<number> {
@@ -149,7 +142,7 @@ function quoteTtl(words: Words): Field<number> {
   }
 }
 
-/** Environment variables of pricing. Rates and bands are in minor units per US dollar. */
+/** Rates and bands are in minor units per US dollar. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -247,7 +240,6 @@ export const fields = {
 }
 export type Config = ConfigOf<typeof fields>
 
-/** Returns the guards set by the configuration. */
 export const guardsFrom = (config: Config): Guards => ({
   ageWeekdayMaxMs: config.rateAgeWeekdayMaxMs,
   ageWeekendMaxMs: config.rateAgeWeekendMaxMs,

@@ -5,13 +5,13 @@ import type { Guards } from './decide'
 import type { RateSource } from './rate'
 import type { RateStore } from './rate.store'
 
-/** Dependencies shared by the whole service; durations in ms. */
+/** Durations in ms. */
 export type Context = {
   /** In order of trust. */
   readonly sources: readonly RateSource[]
   readonly guards: Guards
   readonly database: Database
-  /** The first signs new quotes; each verifies existing ones. */
+  /** The first signs; each verifies. */
   readonly quoteSecrets: readonly [string, ...string[]]
   readonly rates: RateStore
   readonly pollMs: number

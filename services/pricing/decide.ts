@@ -1,7 +1,7 @@
 import type { Pair } from '#shared/money/pair'
 import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
 
-/** Limits for rates. Bands are in minor units of the local currency per US dollar. */
+/** Bands are in minor units of the local currency per US dollar. */
 export type Guards = {
   readonly ageWeekdayMaxMs: number
   readonly ageWeekendMaxMs: number
@@ -12,7 +12,7 @@ export type Guards = {
   readonly weekendExtraBps: bigint
   readonly bands: ReadonlyMap<Pair, { min: bigint; max: bigint }>
   readonly spreadsBps: ReadonlyMap<Pair, bigint>
-  /** Days (`2026-12-25`) without rates, in addition to Saturdays and Sundays. */
+  /** Days (`2026-12-25`) without rates besides weekends. */
   readonly holidays: ReadonlySet<string>
 }
 
@@ -21,30 +21,26 @@ export type RateVerdict =
       minorPerUsd: bigint
       reference: Sighting
       spreadBps: bigint
-      /** Null if no other source is fresh. */
       deviationBps: bigint | null
       warnings: readonly string[]
     }
   | { unavailable: string }
 
-/** Input for deciding the rate of a pair. */
 export type RateCase = {
   pair: Pair
-  /** One per quotable source of this pair, in order of trust. */
+  /** One per quotable source, in order of trust. */
   sightings: readonly Sighting[]
   /** From sources that may only be used as a cross-check. */
   checks: readonly Sighting[]
-  /** Number of sources configured for the pair. */
   sourcesWanted: number
   /** The last used rate, and the day for which an operator released a jump. */
   accepted: Sighting | undefined
   releasedDay: string | undefined
 }
 
-/** Name of the source whose rates are set by an operator and exempt from the jump limit. */
+/** Set by an operator and exempt from the jump limit. */
 export const operatorSource = 'fixed'
 
-/** Decides the rate of a pair, or returns why there is none. */
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
   const isUsable = (sighting: Sighting) =>
     inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
@@ -67,7 +63,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
   const rested = ageOf(reference, guards, nowMs) === 'rested'
   const doubt = deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`
-  // Paid in both directions at one rate, no spread protects it: a doubt is a reason to refuse.
+  // No spread protects a rate used in both directions, so a doubt refuses it.
   if (isPaidOut(known.pair) && (doubtful || rested))
     return { unavailable: doubtful ? doubt : 'the rate is older than a weekday' }
   const spreadBps = spreadOf(known.pair, guards, { doubtful, rested })
@@ -82,7 +78,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
 
 function inBand(sighting: Sighting, { bands }: Guards): boolean {
   const band = bands.get(sighting.pair)
-  // A rate of exactly 1 means that the source ignored the quote currency.
+  // Exactly 1 means that the source ignored the quote currency.
   if (!band || sighting.localE8PerUsd === 100_000_000n) return false
   const minorPerUsd = quotedMinorPerUsdCeil(sighting, 0n)
   return minorPerUsd >= band.min && minorPerUsd <= band.max
@@ -90,12 +86,10 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
 
 const dayMs = 86_400_000
 
-/**
- * Returns the freshness of a rate; `rested`: old because of a weekend or holiday.
- */
+/** `rested`: old because of a weekend or holiday. */
 function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
   const ageMs = nowMs - asOfMs
-  if (ageMs < -dayMs) return 'stale' // A date in the future is an error of the source.
+  if (ageMs < -dayMs) return 'stale' // An error of the source.
   if (ageMs <= guards.ageWeekdayMaxMs) return 'fresh'
   return ageMs <= guards.ageWeekendMaxMs && spansRest(asOfMs, nowMs, guards) ? 'rested' : 'stale'
 }
@@ -115,13 +109,10 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 
-/** Returns true if cash-outs are paid at the pair's rate as well, so that it serves both directions. */
+/** Cash-outs use the pair's rate too. */
 const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
 
-/**
- * Returns the spread of a pair. A pair that is paid out is never widened, because a wider spread
- * pays the payees; in doubt it is refused instead.
- */
+/** A pair that is paid out is never widened: a wider spread pays the payees. */
 function spreadOf(
   pair: Pair,
   guards: Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'weekendExtraBps'>,
@@ -133,6 +124,5 @@ function spreadOf(
   return state.rested ? widenedBps + guards.weekendExtraBps : widenedBps
 }
 
-/** Returns the widest possible spread of a pair, in basis points. */
 export const widestSpreadBps = (pair: Pair, guards: Parameters<typeof spreadOf>[1]): bigint =>
   spreadOf(pair, guards, { doubtful: true, rested: true })

@@ -27,7 +27,6 @@ const by = (quoteId: string, requestFingerprint = 'me') => ({ quoteId, requestFi
 const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 
 let made = 0
-/** A valid quote that expires this many ms from now by the clock of the database. */
 function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
   return mintQuoteId(secret, { ...lock, expiresAtMs: Date.now() + ms }, made++)
 }

@@ -11,11 +11,7 @@ import type { Mint } from './quote-issuer'
 import { minorPerUsdText, type Sighting } from './rate'
 import { findTaking, insertTaking } from './taking.store'
 
-/**
- * Answers requests for the current rate and for quotes, each of which its first taker gets. Quotes
- * need no sign-in, so an unused one must cost nothing: its id contains it, and only its use is
- * stored and logged.
- */
+/** Quotes need no sign-in, so only their use is stored and logged: the id contains the quote. */
 export function answerQuotes(
   context: Context,
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },
@@ -48,17 +44,13 @@ export function answerQuotes(
   ]
 }
 
-/** Decodes a quote id in upper or lower case; returns undefined if we did not issue it. */
 function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined {
   const id = written.toLowerCase()
   const lock = readQuoteId(quoteSecrets, id)
   return lock && { id, ...lock }
 }
 
-/**
- * Looks the quote up for a promise that has no row yet, without taking it. Refuses an expired quote
- * to its own taker too, so that no promise begins at an old rate.
- */
+/** Refuses an expired quote to its own taker too, so that no promise begins at an old rate. */
 async function findFor(
   { database }: Context,
   taker: string,
@@ -70,7 +62,6 @@ async function findFor(
   return 'ok' in judged && nowMs >= quote.expiresAtMs ? refuse('quote_expired') : judged
 }
 
-/** Gives the quote to its first taker; stores nothing for an id that we did not issue. */
 async function take(
   context: Context,
   taker: string,
@@ -83,7 +74,7 @@ async function take(
     context.log.info({ quoteId, pair, ...rate }, 'quote taken')
     return ok(quote)
   }
-  // The quote was taken, perhaps by an earlier try of this call, or it has expired.
+  // Taken, perhaps by an earlier try, or expired.
   const { requestFingerprint, nowMs } = await context.database.read((db) =>
     findTaking(db, quote.id),
   )

@@ -3,7 +3,7 @@ import type { RateBoard } from './rate-cache'
 
 type Figures = ReturnType<RateBoard['figures']>
 
-/** Returns the metrics of pricing for `/metrics`; quotes never use these rates. */
+/** Quotes never use these rates. */
 export const readings = (figures: Figures): Reading[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),

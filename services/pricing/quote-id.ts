@@ -3,30 +3,27 @@ import { type Pair, pairs } from '#shared/money/pair'
 import type { Lock } from './quote'
 
 /**
- * A quote id contains the whole quote: a UUID of version 8 (RFC 9562: free layout) with the expiry,
- * pair, rate and spread, a mark that distinguishes equal ones, and a proof by our secret. So unused
- * quotes are stored nowhere, however many are requested.
+ * A quote id contains the whole quote: a UUID of version 8 (RFC 9562: free layout) with our proof, so that
+ * unused quotes are stored nowhere. `mark` distinguishes equal ones.
  *
  *   | expiry, ms since 2025 | pair | minor units per US dollar | spread, bps | mark | proof |
  *   |          39           |   2  |             18            |      9      |  10  |   44  |
  *
- * A proof can only be guessed online, by signed requests that are rate-limited per wallet and
- * address: 2^44 of them take 500 years at 1,000 per second.
+ * A proof can only be guessed online, by rate-limited requests: 2^44 take 500 years at 1,000 per second.
  */
 const widths = { end: 39n, pair: 2n, rate: 18n, spread: 9n, mark: 10n, proof: 44n } as const
-/** Prefix of the signed text, so that a proof is never valid for another layout. */
+/** So that a proof is never valid for another layout. */
 const signedPrefix = 'quote 39-2-18-9-10'
 
-/** Epoch of the expiry field, which lasts until June 2042. */
+/** The expiry field lasts until June 2042. */
 export const endsFromMs = Date.UTC(2025, 0, 1)
-/** Exclusive limit of rates: 262,144 minor units for one US dollar. */
+/** Exclusive: 262,144 minor units per US dollar. */
 export const rateEnd = 1n << widths.rate
-/** Exclusive limit of spreads: 512 basis points. */
+/** Exclusive: 512 basis points. */
 export const spreadEnd = 1n << widths.spread
-/** Exclusive limit of marks. */
+/** Exclusive. */
 export const markEnd = 1 << Number(widths.mark)
 
-/** Returns the signed id of a locked rate. `mark` distinguishes ids of the same rate and expiry. */
 export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
@@ -43,7 +40,7 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
   return uuidOf((said << widths.proof) | proofOf(secret, said))
 }
 
-/** Decodes an id; returns undefined if no secret verifies it, so that we did not issue it. */
+/** Returns undefined for an id that no secret verifies. */
 export function readQuoteId(secrets: readonly string[], id: string): Lock | undefined {
   const packed = packedOf(id)
   if (packed === undefined) return undefined
@@ -60,7 +57,6 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
 const split = (packed: bigint, width: bigint) =>
   [packed >> width, packed & ((1n << width) - 1n)] as const
 
-/** Returns the first bits of an HMAC-SHA256 over the fields. */
 const proofOf = (secret: string, said: bigint): bigint =>
   createHmac('sha256', secret).update(`${signedPrefix}:${said}`).digest().readBigUInt64BE() >>
   (64n - widths.proof)
@@ -74,7 +70,7 @@ function same(given: bigint, right: bigint): boolean {
   return timingSafeEqual(bytesOf(given), bytesOf(right))
 }
 
-/** Builds a UUID of 122 bits around the version (8) and the variant (binary 10). */
+/** 122 bits around the version (8) and the variant (binary 10). */
 function uuidOf(packed: bigint): string {
   const [head, low] = split(packed, 62n)
   const [high, middle] = split(head, 12n)
@@ -85,7 +81,7 @@ const hexOf = (value: bigint, digits: number) => value.toString(16).padStart(dig
 
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
-/** Returns the bits of an id without version and variant; accepts upper and lower case. */
+/** Accepts either case. */
 function packedOf(id: string): bigint | undefined {
   const [, first, second, middle, third, last] = uuid.exec(id.toLowerCase()) ?? []
   if (first === undefined) return undefined

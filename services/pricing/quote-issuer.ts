@@ -3,12 +3,11 @@ import type { Context } from './context'
 import type { Lock, Quote } from './quote'
 import { markEnd, mintQuoteId } from './quote-id'
 
-/** Issues a quote at a rate. */
 export type Mint = (rate: Omit<Lock, 'expiresAtMs'>) => Quote
 
 /**
- * Opens the mint of this process. Its marks begin at random, so two instances rarely issue the same
- * id in one millisecond; if they do, its first taker gets the quote and the other one `quote_used`.
+ * Marks begin at random, so two instances rarely issue the same id in one millisecond; then its first
+ * taker gets the quote and the other one `quote_used`.
  */
 export function openMint({
   quoteSecrets: [secret],

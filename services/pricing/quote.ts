@@ -2,24 +2,22 @@ import type { Pair } from '#shared/money/pair'
 import type { Answer } from '#shared/refusals'
 import { ok, refuse } from '#shared/refusals'
 
-/** A rate promised to the holder of a quote. */
 export type Lock = {
   readonly pair: Pair
-  /** Minor units of the local currency for one US dollar. */
+  /** Minor units of the local currency per US dollar, with the spread. */
   readonly minorPerUsd: bigint
-  /** Spread contained in it, in basis points of the rate without spread. */
+  /** Basis points of the rate without spread. */
   readonly spreadBps: bigint
-  /** Unix milliseconds from which the quote is expired. */
+  /** Unix ms from which the quote is expired. */
   readonly expiresAtMs: number
 }
 
-/** A locked rate with its id, in lower case. */
+/** The id is in lower case. */
 export type Quote = Lock & { readonly id: string }
 
 /**
- * Decides whether `taker` has or may take the quote. `requestFingerprint` is null until a taker has used it
- * and never changes afterwards. A repeat by the same taker gets the same answer, even after expiry;
- * for any other taker the quote is used.
+ * `requestFingerprint` is null until a taker has used the quote and never changes afterwards. The taker
+ * gets the same answer again, even after expiry; any other gets `quote_used`.
  */
 export function judgeTaker(
   quote: Quote,

@@ -7,23 +7,22 @@ import { decideRate, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateBoard = AsyncDisposable & {
-  /** Decides the rate on every call, so that one that has become too old is refused. */
+  /** Decides on every call, so that a rate that has become too old is refused. */
   readonly rateOf: (pair: Pair) => RateVerdict
   readonly poll: () => Promise<void>
   readonly figures: () => Readonly<Record<string, RateFigure>>
 }
 
-/** Opens the board: restores the last sightings, then polls the sources with jitter. */
 export async function openRateBoard(context: Context): Promise<RateBoard> {
   const { pollMs, log } = context
   const board = makeBoard(context)
   await board.recall()
   await board.poll()
-  // Sooner after a failure, and with jitter so that instances do not poll together.
+  // Sooner after a failure; jitter keeps instances from polling together.
   const restMs = () => (board.healthy() ? pollMs : pollMs / 10) * (0.8 + Math.random() * 0.4)
   const loop = startLoop({
     name: 'rate sources',
-    everyMs: 0, // The varying pause is part of the work.
+    everyMs: 0, // `work` pauses by itself.
     log,
     work: async (signal) => {
       await pause(restMs(), signal)
@@ -75,7 +74,7 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   return decideRate(known, context.guards, context.clock())
 }
 
-/** Runs a store operation; a failure is only logged, as the bucket only survives restarts. */
+/** Only logs a failure: the bucket's sole use is to survive restarts. */
 async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -132,7 +131,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
   await tryStore(log, rates.accept(reference))
 }
 
-/** Compares sightings; an operator's rate always has a new date, so only its value counts. */
+/** An operator's rate always has a new date, so only its value counts. */
 const same = (before: Sighting | undefined, now: Sighting): boolean =>
   before?.source === now.source &&
   before.localE8PerUsd === now.localE8PerUsd &&

@@ -14,15 +14,13 @@ const Stored = Type.Object({
   day: Type.String(),
 })
 
-/** The bucket `rates`: the last rate of each source and the last used one. History 64. */
+/** The bucket `rates`: the last rate of each source and the last used one. */
 export type RateStore = {
   readonly remember: (sighting: Sighting) => Promise<void>
   readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
   readonly accept: (sighting: Sighting) => Promise<void>
   readonly findAccepted: (pair: Pair) => Promise<Sighting | undefined>
-  /**
-   * The day for which an operator released a jump: `nats kv put rates release.usd-idr 2026-11-20`.
-   */
+  /** The day for which an operator released a jump: `nats kv put rates release.usd-idr 2026-11-20`. */
   readonly findReleasedDay: (pair: Pair) => Promise<string | undefined>
 }
 
@@ -53,7 +51,7 @@ async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
   await within(kv.put(key, codec.encode(JSON.stringify(stored))), deadlineMs, 'the rates bucket')
 }
 
-/** Reads a sighting; returns undefined if it is invalid, since the sources are polled anyway. */
+/** Ignores an invalid sighting: the sources are polled anyway. */
 async function get(kv: KV, key: string): Promise<Sighting | undefined> {
   const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
   if (entry?.operation !== 'PUT') return undefined

@@ -5,23 +5,16 @@ import type { Db } from '#platform/db/open'
 import type { Quote } from './quote'
 import { schema } from './schema.store'
 
-/**
- * Taken quotes, in one table for all purposes, so that no quote serves both a top-up and a
- * cash-out. Rows are never changed or deleted.
- */
+/** One table for all purposes, so that no quote serves both a top-up and a cash-out. Append-only. */
 export const quotesTaken = schema.table('quotes_taken', {
   id: uuid('id').primaryKey(),
-  /** Hash of kind, wallet and body, so that a repeat of the call is the same taker. */
+  /** Hash of kind, wallet and body: a repeat is the same taker. */
   requestFingerprint: text('request_fingerprint').notNull(),
   takenAt: at('taken_at').notNull().defaultNow(),
-  /** Expiry of the quote, from its id. */
   expiresAt: at('expires_at').notNull(),
 })
 
-/**
- * Takes the quote unless it is taken or has expired by the database clock. Exactly one of several
- * concurrent takers gets true.
- */
+/** Decides by the database clock. Exactly one of several concurrent takers gets true. */
 export async function insertTaking(
   db: Db,
   { id, expiresAtMs }: Quote,
@@ -37,7 +30,7 @@ export async function insertTaking(
   return won.length === 1
 }
 
-/** Returns the taker of a quote, if any, and the database time in unix ms. */
+/** `nowMs`: the database's. */
 export async function findTaking(
   db: Db,
   id: string,

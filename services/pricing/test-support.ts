@@ -21,7 +21,6 @@ const config = readConfig('pricing', fields, {
   QUOTE_SECRETS: 'the secret that the quotes of suites have',
 })
 
-/** Starts a real, migrated Postgres for this suite, opened as the service's role. */
 export async function openRows() {
   await using closing = new AsyncDisposableStack()
   const server = closing.use(await startScratchPostgres())
@@ -36,10 +35,10 @@ export async function openRows() {
   }
 }
 
-/** Starts two instances on a real nats-server and Postgres, and their callers. */
+/** Two instances and their callers. */
 export async function openFixture() {
   await using closing = new AsyncDisposableStack()
-  /** How far the clocks of the instances are ahead of the database clock. */
+  /** Lead of the instances' clocks over the database clock. */
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
   const rows = closing.use(await openRows())
@@ -74,7 +73,6 @@ export async function openFixture() {
   const opened = closing.move()
   return {
     ...{ time, ask, rows, context: contexts[0] },
-    /** Opens a connection of another user until the fixture ends. */
     open: (user: keyof typeof passwords) => open(user, opened),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -3,9 +3,8 @@ import { localE8From, type RateSource } from '../rate'
 import { askJson } from './json-answer'
 
 /**
- * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI; `rate` is for `unit` dollars.
- * The sessions 0900, 1200 and 1700 are interbank rates with a middle rate. 1130 has the best
- * counter rates of commercial banks and a null middle rate. As recorded in test/recorded.
+ * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI, as in test/recorded. `rate` is for
+ * `unit` dollars. 1130 has commercial banks' counter rates and a null middle rate; the others are interbank.
  */
 const Answer = Type.Object({
   data: Type.Object({
@@ -29,7 +28,6 @@ export type BnmOptions = {
   deadlineMs: number
 }
 
-/** Opens the ringgit rates of the central bank. */
 export const bnmSource = (options: BnmOptions): RateSource => ({
   name: 'bnm',
   pairs: ['USD/MYR'],
@@ -46,7 +44,7 @@ export const bnmSource = (options: BnmOptions): RateSource => ({
   },
 })
 
-/** Returns the middle rate, else the mean of buying and selling rate; undefined without either. */
+/** The middle rate, else the mean of buying and selling rate. */
 function middleE8FloorOf(rate: Rate): bigint | undefined {
   const middle = localE8From(rate.middle_rate)
   if (middle) return middle

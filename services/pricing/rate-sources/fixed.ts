@@ -3,7 +3,7 @@ import type { Pair } from '#shared/money/pair'
 import { operatorSource } from '../decide'
 import { localE8FromMinor, type RateSource } from '../rate'
 
-/** Opens configured rates, in minor units per US dollar, always dated now. */
+/** Configured rates in minor units per US dollar, always dated now. */
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],

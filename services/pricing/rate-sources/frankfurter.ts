@@ -13,12 +13,12 @@ const Answer = Type.Object({
 
 export type FrankfurterOptions = {
   url: string
-  /** Central bank used per pair; the blend of all banks tolerates 5 %, too loose for quotes. */
+  /** Central bank per pair: the blend of all banks tolerates 5 %, too loose for quotes. */
   providers: ReadonlyMap<Pair, string>
   deadlineMs: number
 }
 
-/** Opens central-bank rates, one per working day: https://api.frankfurter.dev or self-hosted. */
+/** Central-bank rates, one per working day: https://api.frankfurter.dev or self-hosted. */
 export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],

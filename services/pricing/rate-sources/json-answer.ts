@@ -2,10 +2,10 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { within } from '#platform/deadline'
 import { readerOf } from '#platform/schema'
 
-/** Maximum response size, many times that of the rates of all currencies. */
+/** Many times the size of all currencies' rates. */
 const bytesMax = 262_144
 
-/** Requests a public source and validates its JSON by a schema; throws on any other response. */
+/** Throws on any response that does not fit the schema. */
 export async function askJson<S extends TSchema>(
   address: string,
   schema: S,

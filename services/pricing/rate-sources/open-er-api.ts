@@ -11,10 +11,7 @@ const Answer = Type.Object({
   rates: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/**
- * Opens a daily commercial blend that needs no key. Its terms (exchangerate-api.com/docs/free)
- * forbid redistributing its rates, as a quote would, so it is only a cross-check.
- */
+/** Needs no key. Its terms (exchangerate-api.com/docs/free) forbid redistribution, as by a quote. */
 export const openErApiSource = (options: { url: string; deadlineMs: number }): RateSource => ({
   name: 'open-er-api',
   pairs: ['USD/IDR', 'USD/MYR'],

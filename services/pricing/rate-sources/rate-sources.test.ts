@@ -100,7 +100,7 @@ describe.each(names)('source %s is refused', (name) => {
     answer = () =>
       new Response(
         new ReadableStream({
-          start: (controller) => controller.enqueue(new TextEncoder().encode('{')), // And no end.
+          start: (controller) => controller.enqueue(new TextEncoder().encode('{')),
         }),
         { headers: { 'Content-Type': 'application/json' } },
       )

@@ -6,7 +6,6 @@ import { fixedSource } from './fixed'
 import { frankfurterSource } from './frankfurter'
 import { openErApiSource } from './open-er-api'
 
-/** Opens the configured sources, in order. */
 export function sourcesFrom(config: Config, clock: Clock): RateSource[] {
   const deadlineMs = config.rateDeadlineMs
   const all: Record<SourceName, () => RateSource> = {
