@@ -45,10 +45,9 @@ const routes = [
   identityWebhookRoute,
 ]
 
-/** Request handler; never throws. */
+/** Never throws. */
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
-/** Assembles the routes, the document, and the handling common to all requests. */
 export function openApp(context: Context): App {
   const limits = openAddressLimits(context.config, context.clock)
   const access = openAccess(context, limits)
@@ -59,7 +58,7 @@ export function openApp(context: Context): App {
   const methodsAt = openMethods(() => router.routes)
   router.use(everyAnswer(context, limits, methodsAt)).use(served)
   const { publicUrl } = context.config
-  // Built at the first request for it: that takes as long as the rest of this.
+  // Built at its first request: that takes as long as the rest of this.
   const document = () => openApiDocument(served, publicUrl)
   router.use(docsRoutes(document, access)).use(guideRoutes(publicUrl, access))
   return openEdge(context, { handle: async (request) => router.fetch(request) })

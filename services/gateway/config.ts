@@ -12,7 +12,6 @@ import {
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
 
-/** Environment variables of the gateway. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -149,5 +148,4 @@ export const fields = {
   }),
 }
 
-/** Configuration with camelCase names. */
 export type Config = ConfigOf<typeof fields>

@@ -11,44 +11,40 @@ import type { Readiness } from './health/probes'
 import type { IdentityProvider } from './identity/provider'
 import type { Users } from './users/user.store'
 
-/** Shared dependencies of the gateway, created in `main.ts`. */
 export type Context = {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
   readonly ask: Ask
-  /** Publishes to JetStream and waits for the confirmation; throws without one. */
+  /** Waits for the confirmation by JetStream; throws without one. */
   readonly publish: (message: {
     subject: string
     id: string
     payload: unknown
     requestId?: string | null
   }) => Promise<Published>
-  /** Number of gateway instances, which share budgets. */
+  /** Gateway instances share budgets. */
   readonly copies: Pick<Copies, 'count'>
   readonly database: Database
-  /** Wakes the outbox relay. */
   readonly poke: () => void
   readonly users: Users
-  /** Reads the rows about a wallet in the gateway's own tables. */
+  /** Reads the wallet's rows in the gateway's own tables. */
   readonly ownPerson: PersonReader
-  /** The configured identity provider. */
   readonly provider: IdentityProvider
   readonly verification: {
-    /** Returns whether the newest verdict is an approval, and the links given today (UTC). */
+    /** Whether the newest verdict is an approval, and the links given today (UTC). */
     readonly standing: (
       wallet: `0x${string}`,
     ) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
-    /** Records that the user gets a link, with the provider's id of its inquiry; starts the rechecks. */
+    /** Starts the rechecks. `providerRef`: the provider's id of the inquiry. */
     readonly noteLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }
-  /** Aborted when shutdown begins: the process still serves, but reports that it is not ready. */
+  /** Aborted when shutdown begins: the process serves, but is not ready. */
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
     /** Reads the metrics of all other processes; throws if the bus is down. */
     readonly gatherMetrics: () => Promise<Gathered[]>
-    /** Returns the metrics of this process in Prometheus text format. */
     readonly ownMetrics: () => Promise<string>
   }
 }

@@ -140,7 +140,7 @@ describe('the gateway over HTTP', () => {
       took.push(performance.now() - started)
       expect(seen).toMatchObject({ history: null, indexer: 'unavailable', cycles: 3 })
     }
-    expect(Math.min(...took)).toBeLessThan(1_500) // Best of five: the machine is shared.
+    expect(Math.min(...took)).toBeLessThan(1_500)
   })
 })
 
@@ -159,7 +159,6 @@ test('readiness names missing dependencies until all of them respond', async () 
     (service) => `ausd_service_up{service="${service}"} 1`,
   )
   const outbox = /^ausd_outbox_messages\{service="gateway",copy="\w+"} 0$/m
-  // A service that is slow to answer is silent in one scrape, and there in the next.
   await waitUntil('every service in the metrics, the gateway too', async () => {
     const text = await (await ops('/metrics')).text()
     return up.every((line) => text.includes(line)) && outbox.test(text)

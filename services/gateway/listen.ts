@@ -1,21 +1,16 @@
 import type { App } from './app'
 import { isBodyOver } from './http/body'
 
-/** Above this size Bun refuses a body itself, without our `{ error }`; our own limit is 64 KiB. */
+/** Bun refuses larger bodies itself, without our `{ error }`; our own limit is 64 KiB. */
 const serverBodyBytesMax = 1024 * 1024
-/**
- * Idle timeout of a connection. Longer than that of proxies and load balancers (60 s for most), so that
- * they close first; otherwise a request could hit a closing connection and be reset.
- */
+/** Longer than that of proxies and load balancers (60 s for most), so that they close first. */
 const idleSeconds = 75
-/** Maximum time in which the client of a closing connection takes nothing of its response. */
+/** In which the client of a closing connection takes nothing of its response. */
 const untakenSeconds = 10
 
 /**
- * Serves the app on a port; disposing lets open requests finish. While draining (`leaving`), every
- * response closes its connection so that the next request does not hit a closing socket. A response to a
- * request with an unread body closes it too, because the rest of the body may never end; and so does a large
- * response, because a connection that has taken nothing for 10 s is closed.
+ * Disposing lets open requests finish. A response closes its connection while draining (`leaving`), after
+ * an unread body, whose rest may never end, and if it is large: its client may take nothing.
  */
 export function listen(
   app: App,
@@ -30,7 +25,7 @@ export function listen(
       const answer = await app(request, self.requestIP(request)?.address ?? 'unknown')
       if (options.leaving?.aborted || !(await isBodyOver(request)))
         answer.headers.set('connection', 'close')
-      // For a request, Bun's timeout replaces that of the connection, also after the response.
+      // Bun's timeout of a request replaces that of the connection, also after the response.
       if (answer.headers.get('connection') === 'close') self.timeout(request, untakenSeconds)
       return answer
     },

@@ -11,7 +11,6 @@ const get = async (path: string) => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 const index = await get('/docs/guide')
-/** Every address of the guide, from its own list. */
 const paths = [...new Set([...index.text.matchAll(/href="(\/docs\/guide[a-z/-]*)"/g)])].map(
   ([, path]) => path!,
 )

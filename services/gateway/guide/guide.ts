@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { remedies } from './remedies'
 
-/** The pages in reading order; the first has an empty slug. */
+/** In reading order. */
 const pages = [
   { slug: '', about: 'overview, prerequisites and four rules' },
   { slug: 'sign-in', about: 'wallet sessions and identity verification' },
@@ -20,7 +20,6 @@ const pages = [
   { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const
 
-/** A page; the functions render it. */
 export type GuidePage = {
   readonly path: string
   readonly title: string
@@ -38,7 +37,6 @@ const pathOf = (slug: string) => (slug === '' ? '/docs/guide' : `/docs/guide/${s
 const fileOf = (slug: string) => `${slug || 'guide'}.md`
 const fileToPath = new Map<string, string>(pages.map(({ slug }) => [fileOf(slug), pathOf(slug)]))
 
-/** Builds the guide from the pages and examples, with this service's address filled in. */
 export function openGuide(baseUrl: string): readonly GuidePage[] {
   const written = pages.map(({ slug, about }) => {
     const text = readPage(fileOf(slug))
@@ -56,7 +54,7 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
   }))
 }
 
-/** Inlines an example file unchanged, so that the guide shows exactly the code that the tests run. */
+/** Inlined unchanged, so that the guide shows the code that the tests run. */
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
@@ -75,7 +73,6 @@ const refusalsInWords = () =>
     })
     .join('\n\n')
 
-/** Rewrites links between page files to the addresses of the served pages. */
 const linked = (text: string, to: (path: string) => string) =>
   text.replace(/\]\(([\w-]+\.md)(#[\w-]+)?\)/g, (whole, file, anchor = '') => {
     const path = fileToPath.get(file)
@@ -101,7 +98,7 @@ type Around = Link & {
 const link = ({ path, title }: Link, current?: string) =>
   `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`
 
-/** Lays out a page that loads nothing but our own style sheet: no script, font or image. */
+/** Loads nothing but our own style sheet: no script, font or image. */
 const layout = ({ path, title, written, before, next }: Around, body: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -130,7 +127,7 @@ ${body}
 </html>
 `
 
-/** Returns `/llms.txt`, an index of the guide for language models (https://llmstxt.org). */
+/** `/llms.txt`, an index for language models (https://llmstxt.org). */
 export function llmsText(guide: readonly GuidePage[], baseUrl: string): string {
   const lines = guide.map(
     ({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`,
@@ -150,5 +147,4 @@ ${lines.join('\n')}
 `
 }
 
-/** Reads the guide's style sheet. */
 export const guideStyles = () => readFileSync(join(import.meta.dir, 'guide.css'), 'utf8')

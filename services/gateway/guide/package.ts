@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Package name that the examples import. */
 export const packageName = 'ausd-credit-client'
 
 const root = join(import.meta.dir, '../../..')
 const entry = 'shared/client/client'
-/** Where the import aliases of package.json lead. */
+/** Import aliases of package.json. */
 const folders = { shared: 'shared', platform: 'shared/platform' } as const
 const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
 
-/**
- * Packs the typed client (`shared/client` and its imports) into a tarball that npm installs from a
- * URL, as JavaScript to run and TypeScript source for its types.
- */
+/** Packs `shared/client` and its imports for npm: JavaScript to run, and TypeScript for its types. */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const modules = modulesFrom(entry)
   const files = [...modules].flatMap(([name, text]) => [
@@ -27,7 +23,7 @@ export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   return archive.bytes()
 }
 
-/** Returns the text of each `shared` module that `entry` imports, directly or not, types included. */
+/** Follows type imports too. */
 function modulesFrom(entry: string): Map<string, string> {
   const found = new Map<string, string>()
   const open = [entry]

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/refusals'
 
-/** How an app handles each error code, as Markdown for the guide. Typed so that no code is missing. */
+/** Handling of each error code by an app, as Markdown for the guide. */
 export const remedies: Readonly<Record<ErrorCode, string>> = {
   bad_request:
     'The message names the field and the expected form. Fix the request; resending it unchanged will ' +

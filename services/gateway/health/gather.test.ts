@@ -8,7 +8,7 @@ import { gatherMetrics } from './gather'
 import { metricsText } from './metrics'
 import { openHealth } from './probes'
 
-// The gateway with a frozen nats-server: its connection stays open and no message arrives.
+// The frozen nats-server keeps the connection open and sends nothing.
 
 const log = pino({ level: 'silent' })
 let backbone: Backbone
@@ -18,7 +18,6 @@ beforeAll(async () => {
 })
 afterAll(() => open.disposeAsync())
 
-/** The nats-server of this suite: it is a child of this process. */
 function serverPid(): number {
   const port = new URL(backbone.nats.url).port
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))

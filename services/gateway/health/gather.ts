@@ -4,17 +4,14 @@ import type { Bus } from '#platform/bus/open'
 import { answererHeaders, metricsSubject } from '#platform/metrics/answer'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 
-/** Metrics of one instance in Prometheus text format. */
+/** Prometheus text of one instance. */
 export type Gathered = {
   readonly service: ProcessName
   readonly copy: string
   readonly text: string
 }
 
-/**
- * Returns the metrics of all other instances; those that do not respond in time are left out. This
- * instance is asked too: if not even it responds, the bus is down, and the function throws.
- */
+/** Omits instances that do not respond in time. If not even this one does, the bus is down: it throws. */
 export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
   const gathered = await askEverybody(bus, metricsSubject, serviceNames, (reply) => {
     const answer = answerOf(reply)

@@ -8,7 +8,6 @@ import { answerAs, type Backbone, startBackbone } from '../test-support/dependen
 let backbone: Backbone
 let bus: Bus
 let roster: Roster
-/** One copy of each service but the gateway. */
 const open = new AsyncDisposableStack()
 const names = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'] as const
 
@@ -20,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => open.disposeAsync())
 
-/** A copy in a process of its own, which can be frozen or killed. */
+/** In its own process, which can be frozen or killed. */
 async function copyOf(name: ServiceName) {
   const { url, passwords } = backbone.nats
   const script = `
@@ -49,7 +48,7 @@ const stateOf = async (id: string) =>
   (await roster.call()).down.find(({ copy }) => copy === id)?.state
 const becomes = (id: string, state: 'hangs' | 'gone' | undefined, deadlineMs?: number) =>
   waitUntil(`the copy being ${state}`, async () => (await stateOf(id)) === state, deadlineMs)
-/** Only a copy that was heard once is missed. */
+/** The roster misses only instances that responded once. */
 const known = (id: string) =>
   waitUntil('the copy being known', async () => (await roster.call()).up.some((one) => one === id))
 

@@ -4,10 +4,7 @@ import { gauge, type Reading, textOf } from '#platform/metrics/readings'
 import { type ProcessName, serviceNames } from '#shared/messages/topic'
 import type { Gathered } from './gather'
 
-/**
- * Returns the metrics of all processes as Prometheus text. `others` is undefined if the bus is down; then
- * their state is unknown and not reported, which differs from not running.
- */
+/** `others` is undefined if the bus is down: their state is unknown, which differs from not running. */
 export async function metricsText(
   own: string,
   others: Gathered[] | undefined,
@@ -17,7 +14,7 @@ export async function metricsText(
   return merged([known, own, ...(others ?? []).map(({ text }) => text)])
 }
 
-/** Lists which services responded; a missing service is 0, never omitted. */
+/** A missing service is 0, never omitted. */
 function presenceOf(others: readonly Gathered[] | undefined, down: readonly DownCopy[]): Reading[] {
   const asked = '1 if the other processes could be asked; 0 if their state is unknown.'
   if (!others) return [gauge('services_asked', asked, 0)]

@@ -17,7 +17,7 @@ import { gatherMetrics } from './gather'
 import { type GatewayFigures, readings } from './readings'
 import { readStreams } from './streams'
 
-/** `missing`: dependencies that do not respond; ready if empty. `down`: single instances that do not. */
+/** `missing`: dependencies that do not respond. `down`: single instances that do not. */
 export type Readiness = () => Promise<{
   readonly missing: readonly string[]
   readonly down: readonly DownCopy[]
@@ -25,7 +25,7 @@ export type Readiness = () => Promise<{
 
 const probeMs = 800
 
-/** Opens a probe of Postgres, NATS and every service; simultaneous callers share one round. */
+/** Simultaneous callers share one round. */
 function openReadiness(bus: Bus, database: Database): Readiness {
   const roster = openRoster(bus)
   const round = async () => {
@@ -34,7 +34,7 @@ function openReadiness(bus: Bus, database: Database): Readiness {
       missingOf('nats', () => bus.nc.flush()),
       roster.call(),
     ])
-    // Without NATS no service could be asked, so none is reported as missing.
+    // Without NATS no service could be asked.
     if (nats.length > 0) return { missing: [...postgres, ...nats], down: [] }
     return { missing: [...postgres, ...silent], down }
   }
@@ -53,7 +53,6 @@ async function missingOf(name: string, probe: () => Promise<unknown>): Promise<s
     () => [name],
   )
 }
-/** Opens the probes and figures behind the health routes. */
 export function openHealth(bus: Bus, database: Database, log: Log) {
   const figures = shareFigures(openFigures(bus, database))
   const measured = { service: 'gateway', copy: bus.copy, log } as const
@@ -65,7 +64,6 @@ export function openHealth(bus: Bus, database: Database, log: Log) {
   }
 }
 
-/** Opens the gateway's own figures: outbox, dead letters, awaited flags, unanswered rechecks, stream usage. */
 const openFigures = (bus: Bus, database: Database) => async (): Promise<GatewayFigures> => {
   const [outboxFigures, dead, identities, awaited, rechecks, streams] = await Promise.all([
     outboxLag(database, outbox),

@@ -3,7 +3,6 @@ import { stateReadings } from '#platform/metrics/state-limits'
 import { limits } from '../identity/identity'
 import type { StreamFigures } from './streams'
 
-/** The gateway's own figures: outbox, dead letters, awaited flags, rechecks, stream usage. */
 export type GatewayFigures = {
   outbox: { waiting: number; oldestMs: number | null }
   deadLetters: number
@@ -12,7 +11,6 @@ export type GatewayFigures = {
   streams: Record<string, StreamFigures>
 }
 
-/** Converts the figures to metrics. */
 export const readings = (figures: GatewayFigures): Reading[] => {
   const { outbox, deadLetters, identities, identityRechecks, streams } = figures
   return [

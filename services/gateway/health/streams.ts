@@ -3,31 +3,29 @@ import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { topics } from '#shared/messages/catalogue'
 
-/** All streams, including the bucket of rates. */
 const names = [
   ...new Set<string>(topics.map(({ stream }) => stream)),
   ...['ADVISORIES', 'KV_rates'],
 ]
 
-/** Usage that raises an alert; a full stream refuses new messages. */
+/** A full stream refuses new messages. */
 const alarmPercent = 70
 
-/** Size and limit of a stream, in bytes. */
+/** In bytes. */
 export type StreamFigures = { bytes: number; bytesMax: number; usedPercent: number }
 
-/** Reads the usage of each stream from JetStream. */
 export async function readStreams({ nc }: Bus): Promise<Record<string, StreamFigures>> {
   const manager = await nc.jetstreamManager({ checkAPI: false, timeout: 1_000 })
   const figures = names.map(async (name) => {
     const { state, config } = await manager.streams.info(name)
-    const bytesMax = Math.max(0, config.max_bytes) // -1 means no limit.
+    const bytesMax = Math.max(0, config.max_bytes) // -1: no limit.
     const usedPercent = bytesMax === 0 ? 0 : Math.floor((state.bytes * 100) / bytesMax)
     return [name, { bytes: state.bytes, bytesMax, usedPercent }] as const
   })
   return Object.fromEntries(await Promise.all(figures))
 }
 
-/** Raises an alert when a stream becomes nearly full, once until there is room again. */
+/** Alerts once until there is room again. */
 export function watchStreams(options: { bus: Bus; log: Log; everyMs: number }): Loop {
   const { bus, log, everyMs } = options
   const called = new Set<string>()

@@ -3,7 +3,6 @@ import { peek } from 'bun'
 import { pause } from '#platform/deadline'
 import { bodyBytesMax, readBytes } from './body'
 
-/** A request whose body has not arrived yet, and the function that delivers it. */
 function arriving(headers: Record<string, string>) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const request = new Request('http://gateway.internal/quote', {
@@ -56,7 +55,7 @@ describe('a body in chunks', () => {
   test('may have 1,000 of them', async () => {
     expect((await sent(Array.from({ length: 1_000 }, () => 'x'))).byteLength).toBe(1_000)
   })
-  // Each costs a turn of the event loop: 10,000 took 19 ms, also for a request that is refused.
+  // Each chunk costs a turn of the event loop: 10,000 took 19 ms, also for a refused request.
   test('security: may not have 2,000', async () => {
     await expect(sent(Array.from({ length: 2_000 }, () => 'x'))).rejects.toThrow(
       'the body has more than 1,024 chunks',

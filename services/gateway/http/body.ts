@@ -7,10 +7,10 @@ import { openHeld } from './held'
 
 /** Far above any valid request or webhook. */
 export const bodyBytesMax = 64 * 1024
-/** Far above any valid body; each chunk costs a turn of the event loop. */
+/** Each chunk costs a turn of the event loop. */
 const chunksMax = 1_024
 const bodyDeadlineMs = 5_000
-/** Maximum bytes of all bodies that are arriving, also of refused requests. */
+/** Of all bodies that are arriving, also of refused requests. */
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 
@@ -19,10 +19,10 @@ const tooManyChunks = () => new Refused(413, [{ code: 'body_too_many_chunks' }])
 const late = () => badRequest({ code: 'body_late' })
 const encoded = () => new Refused(415, [{ code: 'body_encoded' }])
 
-/** Requests whose body we stopped reading before the end. */
+/** Not read to the end. */
 const cut = new WeakSet<Request>()
 
-/** Reads the raw body; throws a 413 above the limit, also for chunked bodies, and a 415 if it is encoded. */
+/** Throws a 413, also for chunked bodies, or a 415 if encoded. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return await readWhole(request)
@@ -32,17 +32,14 @@ export async function readBytes(request: Request): Promise<Uint8Array> {
   }
 }
 
-/**
- * Returns true if the whole body was received, so that the connection can be reused. Reads a body that no
- * route has read, up to the same limit.
- */
+/** Reads an unread body up to the limit. Returns true if the connection can be reused. */
 export async function isBodyOver(request: Request): Promise<boolean> {
   if (cut.has(request)) return false
   const { headers, body, bodyUsed } = request
   if (bodyUsed) return true
   if (!headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0)
     return true
-  if (!body) return false // A GET: the server does not expose its body.
+  if (!body) return false // The server does not expose the body of a GET.
   return readBytes(request).then(
     () => true,
     () => false,
@@ -54,8 +51,8 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()
-  // The server reads no more than the announced length. Reading a small body as a stream would take several
-  // turns of the event loop, and simultaneous requests could no longer share a bus request.
+  // The server reads only the announced length. A stream would take several turns of the event loop, and
+  // simultaneous requests could not share a bus request.
   if (announced !== null) return inTime(Number(announced), request.bytes())
   const reader = request.body.getReader()
   return inTime(bodyBytesMax, collect(reader)).catch(async (error) => {
@@ -64,7 +61,7 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   })
 }
 
-/** Waits for a body of up to `bytesMax`: until the deadline, or until newer bodies need its room. */
+/** Waits until the deadline, or until newer bodies need the room. */
 async function inTime(bytesMax: number, body: Promise<Uint8Array>): Promise<Uint8Array> {
   const dropped = Promise.withResolvers<never>()
   const release = hold(bytesMax, () => dropped.reject(late()))
@@ -93,7 +90,7 @@ async function collect(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Parses a body as UTF-8 and JSON; throws a 400 if it is invalid. */
+/** Throws a 400. */
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   try {
     const text = utf8.decode(bytes)
@@ -103,7 +100,7 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   }
 }
 
-/** Reads a body by its schema; throws a 400 that names the field and the expected form. */
+/** Throws a 400 that names the field and the expected form. */
 export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
   const bytes = await readBytes(request)
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
@@ -113,7 +110,6 @@ export async function readBody<T>(request: Request, reader: Reader<T>): Promise<
   return read.value
 }
 
-/** Returns the text about a body that does not fit its schema. */
 function textAbout({ why, field, says }: Misfit): TextRef {
   if (why === 'not an object') return { code: 'body_not_object' }
   const form = forms.find((one) => one === says)

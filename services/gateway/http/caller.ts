@@ -2,29 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { type Origin, requestIdOf } from '#platform/tracing/origin'
 
-/** Caller of a request; `route` is set once a route matches. */
+/** `route` is set once a route matches. */
 export type Caller = {
   readonly address: string
-  /** Normalized path; empty if the request has no valid target. */
+  /** Normalized; empty if the request has no valid target. */
   readonly path: string
   route?: string
-  /** Releases the slot that the request holds. */
+  /** Releases the request's slot. */
   leave?: () => void
 }
 
 const callers = new WeakMap<Request, Caller>()
 
-/** Stores the caller for the lifetime of the request. */
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
-/** Returns the caller of a request. */
 export const callerOf = (request: Request): Caller =>
   callers.get(request) ?? { address: 'unknown', path: '' }
 
-/** True if an address is one of our own proxies. */
 export type IsProxy = (address: string) => boolean
 
-/** Parses proxies, given as addresses or networks such as `10.0.0.1` or `fd00::/8`. */
+/** Accepts addresses and networks such as `10.0.0.1` or `fd00::/8`. */
 export function proxiesOf(proxies: readonly string[]): IsProxy {
   const known = new BlockList()
   for (const proxy of proxies) {
@@ -38,9 +35,8 @@ export function proxiesOf(proxies: readonly string[]): IsProxy {
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /**
- * Returns the address used for rate limits: the socket's, or the one seen by our outermost proxy. Each
- * proxy appends the address of its client, so X-Forwarded-For is read from the right while the address is
- * a proxy; entries further left are set by the caller and not trusted.
+ * Address for rate limits. Each proxy appends its client, so X-Forwarded-For is read from the right while
+ * the address is our proxy; further entries are the caller's and not trusted.
  */
 export function addressOf(socket: string, forwardedFor: string | null, isProxy: IsProxy): string {
   const seen = forwardedFor?.split(',') ?? []
@@ -56,7 +52,7 @@ export function addressOf(socket: string, forwardedFor: string | null, isProxy: 
 const unmapped = (address: string): string =>
   /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
-/** Reduces an IPv6 address to its /64, which one household or phone shares. */
+/** One household or phone shares an IPv6 /64. */
 function normalised(address: string): string {
   if (!address.includes(':')) return address.slice(0, 45)
   const [head = ''] = address.toLowerCase().split('::')
@@ -65,10 +61,7 @@ function normalised(address: string): string {
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
-/**
- * Returns the caller's own request id if it is safe for logs and message headers, otherwise one derived
- * from the caller's span, otherwise a new one.
- */
+/** The caller's id if safe for logs and headers, else one derived from its span, else a new one. */
 export function requestIdFrom(header: string | null, span?: Origin): string {
   if (header !== null && sane.test(header)) return header
   return span ? requestIdOf(span) : randomUUID()

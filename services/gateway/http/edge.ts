@@ -12,10 +12,10 @@ import { languageFor } from './language'
 import { type AddressLimits, takeFrom } from './limit'
 import { readTarget } from './target'
 
-/** Longer than any request may take, so a request still open then is stuck. */
+/** Longer than any request may take. */
 const requestDeadlineMs = 15_000
 
-/** Labelled by route template, so that no wallet or id becomes a label. */
+/** By route template, so that no wallet or id becomes a label. */
 const requests = timer({
   what: 'http_request_duration',
   help: 'HTTP request duration in seconds, by method, route and status.',
@@ -27,13 +27,11 @@ const requests = timer({
   buckets: requestSeconds,
 })
 
-/** Handler of requests. */
 type Behind = {
   handle: (request: Request) => Promise<Response>
   deadlineMs?: number
 }
 
-/** Wraps every request: request id, caller, deadline, metrics. */
 export function openEdge({ config, log }: Context, behind: Behind) {
   const { handle, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
@@ -84,18 +82,18 @@ export function openEdge({ config, log }: Context, behind: Behind) {
   }
 }
 
-/** Returns true for successful writes. Quotes and refusals are not logged, so that a flood cannot fill the disk. */
+/** Without quotes and refusals, so that a flood cannot fill the disk. */
 const leavesALine = (method: string, route: string, status: number): boolean =>
   method === 'POST' && status < 400 && route !== '/quote'
 
-/** Adds headers and error handling to every response, including those for unknown routes. */
+/** Applies to unknown routes too. */
 export function everyAnswer(
   { config, log }: Context,
   limits: AddressLimits,
   methodsAt: (path: string) => readonly string[],
 ) {
   const headersFor = answerHeaders(config)
-  /** Returns the failure of a request; one for an unknown route takes from the public limit. */
+  /** An unknown route takes from the public limit. */
   const failureIn = (request: Request, error: unknown) => {
     try {
       if (!(error instanceof NotFoundError)) return failureOf(error)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { outgoing } from './outgoing'
 
-/** A JSON body with its entity tag. */
 export type Tagged = { readonly body: string; readonly etag: string }
 
 export const tagged = (value: unknown): Tagged => {
@@ -9,13 +8,11 @@ export const tagged = (value: unknown): Tagged => {
   return { body, etag: etagOf(body) }
 }
 
-/** A request with Elysia's response headers. */
 export type Exchange = {
   readonly request: Request
   readonly set: { headers: Record<string, string | number>; status?: number | string }
 }
 
-/** Returns the body, or sets 304 and returns nothing if the caller already has it. */
 export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged) {
   set.headers.etag = etag
   set.headers['content-type'] = 'application/json'
@@ -23,10 +20,10 @@ export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged)
   set.status = 304
 }
 
-/** Returns a strong entity tag. */
+/** Strong. */
 export const etagOf = (body: string | Uint8Array): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 
-/** Returns true if If-None-Match has this tag. Weak comparison, as RFC 9110 section 13.1.2 requires. */
+/** Weak comparison, as RFC 9110 section 13.1.2 requires. */
 export const noneMatch = (header: string | null, etag: string): boolean =>
   header?.split(',').some((part) => ['*', etag].includes(part.trim().replace(/^W\//, ''))) ?? false

@@ -11,30 +11,24 @@ import {
   refusals,
 } from '#shared/refusals'
 
-/** Statuses of refusals. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
-/**
- * A refused request: status and texts for the user. Thrown by a route, handled in `edge.ts`. Its message,
- * for logs, is in English.
- */
+/** Its message, for logs, is in English. */
 export class Refused extends Error {
   override name = 'Refused'
   constructor(
     readonly status: RefusedStatus,
     readonly texts: readonly TextRef[],
     readonly retryAfterSeconds?: number,
-    /** Stable error code; defaults to that of the status. */
+    /** Defaults to that of the status. */
     readonly code?: RefusalCode,
   ) {
     super(textIn('en', texts))
   }
 }
 
-/** Creates a 400; the text names the field and the expected form. */
 export const badRequest = (text: TextRef) => new Refused(400, [text])
 
-/** Converts another service's refusal to HTTP. */
 export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
@@ -50,10 +44,10 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   )
 
 const hourSeconds = 3_600
-/** Only an operator ends a pause, which takes a while. */
+/** A pause ends only by an operator. */
 const pausedSeconds = 60
 
-/** Refusals that end at midnight UTC. */
+/** End at midnight UTC. */
 const daily: ReadonlySet<RefusalCode> = new Set([
   'day_limit_reached',
   'cashouts_refused_too_many',
@@ -63,15 +57,13 @@ const daily: ReadonlySet<RefusalCode> = new Set([
   'cancellations_too_many',
 ])
 const dayMs = 86_400_000
-/** Returns the time until midnight UTC, when daily limits reset. */
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
-/** Response to a failure, and its log level. */
 export type Failure = {
   readonly status: number
   readonly texts: readonly TextRef[]
   readonly retryAfterSeconds?: number
-  /** Stable error code, if the failure has one in `shared/refusals.ts`. */
+  /** From `shared/refusals.ts`, if the failure has one. */
   readonly code?: RefusalCode
   readonly level: 'quiet' | 'warn' | 'error'
 }
@@ -85,7 +77,7 @@ const busy: Failure = {
 }
 const bug: Failure = { status: 500, texts: [{ code: 'internal' }], level: 'error' }
 
-/** Converts any error to a response. The message of an unexpected error is never exposed. */
+/** Never exposes the message of an unexpected error. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof NotFoundError)
     return refusedFailure(new Refused(404, [{ code: 'not_found' }]))
@@ -102,14 +94,14 @@ function refusedFailure({ status, texts, retryAfterSeconds: given, code }: Refus
   }
 }
 
-/** Returns an error and its causes, up to five: drizzle wraps the errors of postgres.js. */
+/** Up to five: drizzle wraps the errors of postgres.js. */
 function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = []
   for (let at = error; at instanceof Error && chain.length < 5; at = at.cause) chain.push(at)
   return chain
 }
 
-/** Error codes of postgres.js 3.4.9 and the kernel, PostgreSQL classes 08, 53 and 57, and conflicts. */
+/** postgres.js 3.4.9, the kernel, and PostgreSQL classes 08, 53, 57 and conflicts. */
 const unreachable =
   /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
 
@@ -120,13 +112,12 @@ function isDependency(error: unknown): boolean {
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }
 
-/** Returns the headers of a failure: its error code and Retry-After. */
 export const failureHeaders = (failure: Failure): Record<string, string> => ({
   [errorCodeHeader]: failure.code ?? generalCodeOf(failure.status),
   ...(failure.retryAfterSeconds ? { 'retry-after': String(failure.retryAfterSeconds) } : {}),
 })
 
-/** Returns the value of an answer, or throws its refusal. */
+/** Throws the refusal of an answer. */
 export function okOf<T>(answer: Answer<T>): T {
   if ('refused' in answer) throw refusedAs(answer.refused, answer.since)
   return answer.ok

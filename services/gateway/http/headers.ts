@@ -2,13 +2,12 @@ import { requestId, requestIdHeader } from '#platform/request-id'
 import type { Config } from '../config'
 import { callerOf } from './caller'
 
-/** Header names in lower case, as Elysia merges them. */
+/** Names in lower case, as Elysia merges them. */
 type HeaderValues = Record<string, string>
 
 /**
- * Returns the default headers of a response: request id, security and CORS. We do not use @elysiajs/cors
- * (1.4.2), because it has one origin list for all paths, which would close the public record, and adds its
- * headers to webhooks and for disallowed origins too.
+ * Default headers of responses. @elysiajs/cors (1.4.2) has one origin list for all paths, which would close
+ * the public record, and also adds headers to webhooks and for disallowed origins.
  */
 export function answerHeaders(config: Config) {
   const security = securityHeaders(config.publicUrl.startsWith('https:'))
@@ -32,10 +31,7 @@ const securityHeaders = (overTls: boolean): HeaderValues => ({
 
 const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag, Content-Disposition'
 
-/**
- * Returns the CORS headers of a path: any origin for the public record, none for webhooks, and otherwise
- * exactly the configured origins, without credentials.
- */
+/** Without credentials. */
 export function corsOf(origins: readonly string[]) {
   const allowed = new Set(origins)
   return (path: string, origin: string | null): HeaderValues => {
@@ -51,11 +47,9 @@ export function corsOf(origins: readonly string[]) {
   }
 }
 
-/** Returns true for a CORS preflight. */
 export const isPreflight = (request: Request) =>
   request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
 
-/** Headers of a preflight response. */
 export const preflightHeaders: HeaderValues = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers':

@@ -1,12 +1,8 @@
-/** Bytes that one slow client makes this process hold, and how to give them up. */
 type Held = { readonly bytes: number; readonly drop: () => void }
 
-/**
- * Opens an account of bytes that are held for slow clients. `hold` adds some and returns a function that
- * releases them. Beyond the limit, those held longest are dropped, because they belong to the slowest client.
- */
+/** Bytes held for slow clients. Beyond the limit the oldest, of the slowest client, are dropped. */
 export function openHeld(bytesMax: number) {
-  const all = new Set<Held>() // In the order in which they were added.
+  const all = new Set<Held>() // In the order of arrival.
   let total = 0
   const remove = (one: Held) => {
     if (all.delete(one)) total -= one.bytes

@@ -1,24 +1,20 @@
 import { type Language, languages } from '#shared/language/language'
 import type { Exchange } from './etag'
 
-/** Far above any list that a browser sends; a longer header is not read. */
+/** Far above what browsers send. */
 const headerLengthMax = 1_000
 
-/** Languages by subtag. `in` is Indonesian to Java and Android, which keep the code of before 1989. */
+/** Java and Android use `in`, the code before 1989, for Indonesian. */
 const languageOf: ReadonlyMap<string, Language> = new Map([
   ...languages.map((one) => [one, one] as const),
   ['in', 'id'],
 ])
 
-/** A language range with its quality value (RFC 9110 section 12.5.4). */
+/** RFC 9110 section 12.5.4. */
 const range =
   /^(\*|[a-z]{1,8})(?:-[a-z0-9]{1,8})*\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i
 
-/**
- * Chooses a language by an Accept-Language header: the highest quality, then the first in the header. Any
- * region of a language is that language. Ranges that are malformed are skipped; English is the answer if
- * nothing else is left.
- */
+/** Highest quality, then first; regions and malformed ranges are ignored. */
 export function languageFrom(header: string | null): Language {
   if (header === null || header.length > headerLengthMax) return languages[0]
   const asked = new Map<string, { quality: number; at: number }>()
@@ -36,7 +32,7 @@ export function languageFrom(header: string | null): Language {
   return accepted[0]?.language ?? languages[0]
 }
 
-/** Returns the language of a response that has texts for the user, and sets the headers about it. */
+/** Also sets the headers about the language. */
 export function languageFor({ request, set: { headers } }: Exchange): Language {
   const language = languageFrom(request.headers.get('accept-language'))
   const others = String(headers.vary ?? '').split(', ')

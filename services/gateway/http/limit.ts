@@ -3,24 +3,23 @@ import type { Clock } from '#platform/clock'
 import type { Config } from '../config'
 import { Refused } from './failure'
 
-/** Throws a 429 if the key has no requests left. */
+/** Throws a 429. */
 export function takeFrom(limiter: Limiter, key: string): void {
   const waitSeconds = limiter.take(key)
   if (waitSeconds > 0) throw new Refused(429, [{ code: 'too_many_requests' }], waitSeconds)
 }
 
-/** Rate limiter by key. */
 export type Limiter = {
-  /** Takes one token; returns 0, or the seconds until one is available. */
+  /** Returns 0, or the seconds until a token is available. */
   readonly take: (key: string) => number
 }
 
 type Bucket = { tokens: number; at: number }
 
-/** Bounds memory; beyond it the least recently used key is dropped. */
+/** Bounds memory. */
 const keysMaxDefault = 50_000
 
-/** Opens a token bucket per key: `atOnce` tokens, of which `perMinute` are refilled evenly. */
+/** A token bucket per key: `atOnce` tokens, refilled evenly at `perMinute`. */
 export function openLimiter(options: {
   perMinute: number
   atOnce?: number
@@ -46,15 +45,14 @@ export function openLimiter(options: {
   }
 }
 
-/** Rate limiters by address; every request takes from one of them before it costs anything. */
+/** Every request takes from one of these before it costs anything. */
 export type AddressLimits = Readonly<Record<'public' | 'delivery' | 'signed' | 'probe', Limiter>>
 
 export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   return {
-    /** Without sign-in, and unknown routes. */
+    /** Also unknown routes. */
     public: limiter(config.rateLimitPublicPerMinute),
-    /** Webhooks. */
     delivery: limiter(config.rateLimitDeliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
     /** Health checks and CORS preflights, which ask no other service. */
@@ -62,13 +60,12 @@ export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
   }
 }
 
-/** Concurrency limit. */
 export type Places = {
-  /** Takes a slot and returns a function that releases it; throws a 503 if none is free. */
+  /** Throws a 503 if no slot is free; the result releases it. */
   readonly enter: () => () => void
 }
 
-/** Opens a limit, so that unsigned requests cannot use up the capacity that signed ones need. */
+/** Unsigned requests must not use up the capacity for signed ones. */
 export function openPlaces(max: number): Places {
   let taken = 0
   return {

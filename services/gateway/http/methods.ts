@@ -1,9 +1,6 @@
 type Route = { readonly method: string; readonly path: string }
 
-/**
- * Returns a function that lists the methods of a path, sorted; empty for a path without a route. The
- * routes are read at the first call, when all of them are known.
- */
+/** Reads the routes at the first call, once all exist. */
 export function openMethods(routes: () => readonly Route[]): (path: string) => readonly string[] {
   let known: readonly { readonly method: string; readonly at: RegExp }[] | undefined
   return (path) => {
@@ -13,7 +10,7 @@ export function openMethods(routes: () => readonly Route[]): (path: string) => r
   }
 }
 
-/** `:name` is one segment, `*` the rest. A slash at the end is accepted, as by the router. */
+/** `:name` is one segment, `*` the rest. Like the router, accepts a final slash. */
 const patternOf = (template: string): RegExp =>
   new RegExp(
     `^${template

@@ -3,7 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { acceptingDeadlineMs } from './deadline'
 
-/** Sends an order to its owner and waits until it is accepted or refused. */
+/** Waits until the owner accepts or refuses the order. */
 export async function place<Q extends Question>(
   ask: Ask,
   question: Q,

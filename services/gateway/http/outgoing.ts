@@ -2,20 +2,15 @@ import { openHeld } from './held'
 
 /** Smaller bodies fit into the socket's buffer, which the kernel bounds. */
 export const streamedFromBytes = 16 * 1024
-/** Headers of larger bodies: `listen` ends such a connection if its client takes nothing. */
+/** `listen` ends such a connection if its client takes nothing. */
 export const largeHeaders = { connection: 'close' }
 const chunkBytes = 16 * 1024
-/** Maximum bytes of all bodies whose clients have not taken them yet. */
+/** Of all clients together. */
 const untakenBytesMax = 32 * 1024 * 1024
 
-/**
- * Opens the account of bodies that are being sent. A large body is handed to the server in chunks, as its
- * client takes them. If the untaken bodies together exceed the limit, the one that has been waiting longest is
- * dropped with its connection: it is that of a slow reader. Each connection has one body at a time.
- */
+/** Sends large bodies as clients take them. Beyond the limit, the one that waits longest is dropped. */
 export function openOutgoing(bytesMax = untakenBytesMax) {
   const hold = openHeld(bytesMax)
-  /** Returns what to send for this body. */
   return (body: string): string | Response => {
     if (body.length < streamedFromBytes) return body
     const bytes = new TextEncoder().encode(body)
@@ -42,5 +37,4 @@ export function openOutgoing(bytesMax = untakenBytesMax) {
   }
 }
 
-/** Account of this process. */
 export const outgoing = openOutgoing()

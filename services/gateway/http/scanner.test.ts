@@ -14,8 +14,7 @@ import {
 import { sendRaw } from '../test-support/raw'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
 
-// A scanner's requests: every method on every path, malformed JSON, odd headers, sizes and encodings. The
-// other services answer, so that a 5xx can only be a fault of the gateway.
+// Other services answer, so that a 5xx can only be a fault of the gateway.
 
 const empty = okay({ items: [], inFlight: [] })
 const replies: Replies = {
@@ -63,7 +62,6 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** Returns the faults of a response; empty if it has none. */
 async function faultsOf(response: Response): Promise<string[]> {
   const { status, headers } = response
   const faults = status >= 500 ? [`status ${status}`] : []

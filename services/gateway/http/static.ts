@@ -3,23 +3,20 @@ import { gzip } from 'node:zlib'
 import { type Exchange, etagOf, noneMatch } from './etag'
 import { largeHeaders, streamedFromBytes } from './outgoing'
 
-/** A document that is the same for every caller. */
+/** Same for every caller. */
 type Content = {
   readonly type: string
-  /** Default: `no-cache`, so that callers revalidate it. */
+  /** Default: `no-cache`, so that callers revalidate. */
   readonly cacheControl?: string
-  /** Content-Security-Policy; the default of all responses allows nothing. */
+  /** Content-Security-Policy; the default allows nothing. */
   readonly policy?: string
-  /** Reads the content, once. */
+  /** Called once. */
   readonly read: () => Promise<string | Uint8Array<ArrayBuffer>> | string
 }
 
 type Prepared = { readonly plain: Blob; readonly packed: Blob | undefined; readonly etag: string }
 
-/**
- * Returns a handler that serves the content from one buffer, compressed once, so that a caller who takes
- * nothing costs no copy of it. A `Response` copies bytes that it is given; it shares those of a `Blob`.
- */
+/** Compressed once: a `Response` shares the bytes of a `Blob`, but copies others. */
 export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Content) {
   let prepared: Promise<Prepared> | undefined
   return async ({ request, set }: Exchange): Promise<Response | undefined> => {
@@ -41,7 +38,6 @@ export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Co
   }
 }
 
-/** Types that are compressed already. */
 const packedTypes = /^(image\/png|application\/gzip)/
 
 async function prepare(type: string, read: Content['read']): Promise<Prepared> {

@@ -16,16 +16,13 @@ export const identities = schema.table(
     provider: text('provider').notNull(),
     providerRef: text('provider_ref'),
     decidedAt: at('decided_at').notNull(),
-    /**
-     * When this wallet was verified for the first time. Kept for good, also after an erasure: it holds the
-     * record of its person.
-     */
+    /** Permanent, even after an erasure: this wallet holds its person's record. */
     firstVerifiedAt: at('first_verified_at'),
-    /** For `duplicate`: the wallet with the record of this person; null if it is none of ours. */
+    /** For `duplicate`: the wallet with the person's record; null if it is none of ours. */
     sameAs: addressColumn('same_as'),
-    /** Wallets that the provider's latest answer has as the same person. */
+    /** Wallets of the same person by the provider's latest answer. */
     named: text('named').array().notNull().default(sql`'{}'`),
-    /** Revision of the newest order to the relayer; null if there was none. */
+    /** Of the newest order to the relayer. */
     revision: amountColumn('revision'),
     /** When the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),
@@ -35,7 +32,7 @@ export const identities = schema.table(
     failedAt: at('failed_at'),
     failure: text('failure'),
     sweeps: integer('sweeps').notNull().default(0),
-    /** Time of the next sweep of this row; null if nothing is awaited. */
+    /** Next sweep; null if nothing is awaited. */
     checkAt: at('check_at'),
     ...timestamps(),
   },
@@ -46,10 +43,9 @@ export const identities = schema.table(
     index('identities_failed').on(table.failedAt).where(isNotNull(table.failedAt)),
   ],
 )
-/** A row as Postgres holds it. */
 export type IdentityRow = typeof identities.$inferSelect
 
-/** Locks the wallet for this transaction, even without a row, and returns what was decided so far. */
+/** Locks the wallet for this transaction, even without a row. */
 export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
   await lockNamed(tx, `identity:${wallet}`)
   const [row] = await tx.select().from(identities).where(eq(identities.wallet, wallet))
@@ -57,19 +53,15 @@ export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Ident
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }
 }
 
-/** A decision to store. */
 export type Verdict = {
   wallet: `0x${string}`
   next: Identity
   provider: string
   providerRef: string | null
-  /** For `duplicate`: the wallet with the record of this person. */
   sameAs: `0x${string}` | null
-  /** True if a new order was sent and is now awaited. */
   ordered: boolean
 }
 
-/** Stores a decision; a new order resets the sweeps. */
 export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Promise<void> {
   const { wallet, next, provider, providerRef, sameAs, ordered } = verdict
   const values = {
@@ -94,11 +86,10 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Pro
     })
 }
 
-/** Keeps the next sweep while a drip is still awaited. */
 const checkAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${identities.checkAt} end`
 
-/** Marks the flag of this revision as on the chain; returns undefined if another one is awaited. */
+/** Returns undefined if another revision is awaited. */
 export async function settleFlag(
   tx: Tx,
   wallet: `0x${string}`,
@@ -122,7 +113,7 @@ export async function settleFlag(
   return row
 }
 
-/** Marks native coin as ordered; returns false if it already was. Once per wallet. */
+/** Once per wallet: returns false if already ordered. */
 export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -132,25 +123,22 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): P
   return rows.length === 1
 }
 
-/** Keeps the next sweep while a flag is still awaited. */
 const checkAtOfFlag = sql`case when ${identities.flagSettledAt} is null
   then ${identities.checkAt} end`
 
-/** Marks the drip as settled; idempotent. */
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(identities)
     .set({ dripSettledAt: sql`now()`, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
-/** Records that the relayer gave up, and ends the sweeps; needs manual review. */
+/** Ends the sweeps; needs manual review. */
 export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
   tx
     .update(identities)
     .set({ failedAt: sql`now()`, failure, checkAt: null, updatedAt: sql`now()` })
     .where(eq(identities.wallet, wallet))
 
-/** Finds rows whose order has had no answer for too long, oldest first. */
 export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
   database.read((db) =>
     db
@@ -161,7 +149,7 @@ export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
       .limit(rowsMax),
   )
 
-/** Locks and returns the row; undefined if it is no longer awaited or its sweep time changed. */
+/** Returns undefined if the row's sweep time has changed. */
 export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityRow | undefined> {
   const [row] = await tx
     .select()
@@ -171,27 +159,23 @@ export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityR
   return row?.checkAt && row.checkAt.getTime() === found.checkAt?.getTime() ? row : undefined
 }
 
-/** Counts a sweep and sets the time of the next one; null for none. */
 export const postpone = (tx: Tx, wallet: `0x${string}`, checkAt: Date | null) =>
   tx
     .update(identities)
     .set({ checkAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
-/** Finds the newest verdict on a wallet. */
 export async function findIdentity(db: Db, wallet: `0x${string}`) {
   const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
   return row
 }
 
-/** Finds the oldest awaited order of each state. */
 export const oldestAwaited = (db: Db) => {
   const { wallet: id, state, updatedAt: since, checkAt } = identities
   const awaited = isNotNull(checkAt)
   return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
 }
 
-/** Counts awaited orders and those the relayer gave up on, for operators. */
 export const countIdentities = (database: Database) =>
   database.read((db) =>
     db

@@ -5,14 +5,13 @@ import type { Db } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
 
-/** One row per verification link that a user was given. */
 export const links = schema.table(
   'identity_links',
   {
     id: uuid('id').primaryKey().defaultRandom(),
     wallet: addressColumn('wallet').notNull(),
     provider: text('provider').notNull(),
-    /** Id of the inquiry behind the link; null if the provider gives none. */
+    /** Of the inquiry; null if the provider gives none. */
     providerRef: text('provider_ref'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
@@ -23,7 +22,6 @@ type Link = Pick<typeof links.$inferInsert, 'wallet' | 'provider' | 'providerRef
 
 export const insertLink = (db: Db, link: Link) => db.insert(links).values(link)
 
-/** Counts the links that a wallet was given on this day (UTC). */
 export async function countLinksToday(db: Db, wallet: `0x${string}`): Promise<number> {
   const [row] = await db
     .select({ count: sql<number>`count(*)::int` })
@@ -37,7 +35,7 @@ export async function countLinksToday(db: Db, wallet: `0x${string}`): Promise<nu
   return row?.count ?? 0
 }
 
-/** Returns the provider's ids of inquiries that we created for a wallet, or believed before we kept them. */
+/** Inquiries that we created for a wallet, or believed before we kept their ids. */
 export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<ReadonlySet<string>> {
   const rows = await db
     .select({ link: links.providerRef, held: identities.providerRef })
@@ -47,7 +45,7 @@ export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<Readon
   return new Set(rows.flatMap(({ link, held }) => [link, held]).filter((ref) => ref !== null))
 }
 
-/** Returns whether an inquiry was created by us for a wallet; true if an erasure has emptied the ids of its inquiries. */
+/** Also true if an erasure has emptied the ids of the wallet's inquiries. */
 export async function isOwnRef(
   db: Db,
   { wallet, provider, ref }: { wallet: `0x${string}`; provider: string; ref: string },

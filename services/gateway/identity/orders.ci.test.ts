@@ -18,9 +18,8 @@ import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let relayer: Awaited<ReturnType<typeof answerAs>>
-/** The chain's view of each wallet; unlisted wallets are not verified. */
 const onChain = new Map<string, { verified: boolean; native: string }>()
-/** What happens to a wallet while the relayer looks at the chain for it. */
+/** Runs while the relayer reads the chain for the wallet. */
 const meanwhile = new Map<string, () => Promise<unknown>>()
 
 beforeAll(async () => {
@@ -82,7 +81,6 @@ const becomes = (wallet: `0x${string}`, state: string) =>
     return row?.state === state ? row : undefined
   })
 const minuteMs = 60_000
-/** Runs one sweep with a clock this far ahead. */
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
   await sweepOnce(
@@ -138,7 +136,7 @@ describe('an identity', () => {
     }
     const row = await identityOf(wallet)
     expect(row?.dripOrderedAt).toEqual(firstDrip!)
-    expect(row?.checkAt).not.toBeNull() // The drip was never reported: it is still awaited.
+    expect(row?.checkAt).not.toBeNull() // The drip was never reported, so it is still awaited.
     const all = await backbone.database.read((db) =>
       db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
     )

@@ -20,28 +20,26 @@ import {
   settleFlag,
 } from './identity.store'
 
-/** Returns the cause of a verified flag as the relayer reports it: one per wallet and revision. */
+/** As the relayer reports it. */
 export const flagCause = (wallet: string, revision: bigint) => `${wallet}:${revision}`
 
-/** Parses `wallet:revision`; returns undefined for any other form. */
 function parseFlagCause(cause: string): { wallet: `0x${string}`; revision: bigint } | undefined {
   const match = /^(0x[0-9a-f]{40}):([0-9]{1,30})$/.exec(cause)
   if (!match) return undefined
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
-/** Returns the message id of a flag order: one per wallet and revision. The relayer acts once per cause. */
+/** The relayer acts once per cause. */
 export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
   messageIdFor(VerifyOrdered, flagCause(wallet, revision), repeat)
 
-/** Returns the message id of a drip order: one per wallet, so a second approval repeats the same message. */
+/** One per wallet, so a second approval repeats the same message. */
 export const dripOrderId = (wallet: string) => messageIdFor(DripOrdered, wallet)
 
-/** Returns the message id of a repeated drip order. It has the revision, because each verdict resets the sweep count. */
+/** Contains the revision, because each verdict resets the sweep count. */
 export const dripRepeatId = (wallet: string, revision: bigint | null, repeat: number) =>
   messageIdFor(DripOrdered, `${wallet}:${revision ?? ''}`, repeat)
 
-/** Reactions to the relayer's reports about the flags and drips we ordered. */
 export const orderReactions = (context: Context): readonly Reaction[] => [
   reactTo(relaySettled('verify'), {
     async apply(tx, { cause }) {
@@ -77,7 +75,7 @@ function flagOf(cause: string) {
   return flag
 }
 
-/** Records that the flag is on the chain and orders native coin for a verified user, once. */
+/** Orders native coin for a verified user, once. */
 async function flagSettled(
   tx: Tx,
   context: Context,
@@ -95,14 +93,11 @@ async function flagSettled(
 }
 
 const rowsMax = 50
-/** With the doubling below about 14 hours by default; then an alert is raised. */
+/** With the doubling about 14 hours by default; then an alert is raised. */
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
-/**
- * Runs one sweep over unanswered orders: those already on the chain are marked settled, the others are
- * ordered again. A lost message therefore costs only seconds.
- */
+/** Settles unanswered orders that are on the chain and repeats the others: a lost message costs seconds. */
 export async function sweepOnce(context: Context): Promise<void> {
   const rows = await findAwaited(context.database, new Date(context.clock()), rowsMax)
   for (const row of rows) await repeatOrder(context, row)
@@ -144,7 +139,7 @@ async function repeatFlag(
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
-/** Settles the drip if the wallet has any coin after a repeated order, whoever sent it; else orders again. */
+/** After a repeated order, any coin in the wallet settles the drip, whoever sent it. */
 async function repeatDrip(tx: Tx, row: IdentityRow, nativeWei: bigint): Promise<void> {
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)

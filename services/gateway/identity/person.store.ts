@@ -8,13 +8,13 @@ import { identities } from './identity.store'
 import { judgePerson, type PersonVerdict, type Ruling, rulings, type SamePerson } from './person'
 import { rechecks } from './recheck.store'
 
-/** The operators' latest decision about the person of a wallet. Kept after an erasure: it names nobody. */
+/** Latest decision of operators. Kept after an erasure: it names nobody. */
 export const persons = schema.table(
   'persons',
   {
     wallet: addressColumn('wallet').primaryKey(),
     ruling: text('ruling').$type<Ruling>().notNull(),
-    /** For `linked`: the wallet that has the record of this person. */
+    /** For `linked`: the wallet with this person's record. */
     linkedTo: addressColumn('linked_to'),
     /** The command that decided, and the one that it replaced. */
     deed: uuid('deed').notNull(),
@@ -28,10 +28,7 @@ export const persons = schema.table(
 )
 type PersonRow = typeof persons.$inferSelect
 
-/**
- * Judges the person of a wallet that is approved. The wallet's own lock is held. Wallets of one person are
- * judged one after another, so that of two that are approved at once the second one sees the first.
- */
+/** The wallet's lock is held. A common lock lets the second of two simultaneous approvals see the first. */
 export async function judgeApproved(
   tx: Tx,
   wallet: `0x${string}`,
@@ -45,7 +42,7 @@ export async function judgeApproved(
     .where(
       or(
         isOneOf(identities.wallet, [wallet, ...named]),
-        // An applicant's answer is of the time of its check, and does not name those who came later.
+        // An applicant's answer dates from its check, and does not name those who came later.
         sql`${identities.named} @> array[${wallet}]::text[]`,
       ),
     )
@@ -61,7 +58,6 @@ export async function judgeApproved(
   )
 }
 
-/** Notes whom the provider's latest answer has as the same person. */
 export async function noteNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<void> {
   if (same === 'unknown') return
   const named = textList(same.filter((one) => one !== null).sort())
@@ -73,10 +69,7 @@ export async function noteNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson)
 
 type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'deed' | 'replaced'>
 
-/**
- * Stores a decision in place of the one that the operator saw, once per command, and makes the recheck due
- * that applies it. Returns why not.
- */
+/** Replaces the decision that the operator saw, once per command, and makes its recheck due. */
 export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | undefined> {
   await lockNamed(tx, `identity:${ruled.wallet}`)
   const [known] = await tx.select().from(persons).where(eq(persons.wallet, ruled.wallet))
@@ -97,7 +90,6 @@ export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | 
   return undefined
 }
 
-/** Reads the decision about a wallet. */
 export async function findRuling(db: Db, wallet: `0x${string}`): Promise<PersonRow | undefined> {
   return (await db.select().from(persons).where(eq(persons.wallet, wallet)))[0]
 }

@@ -85,7 +85,6 @@ const provider = (kind: (typeof kinds)[number]) =>
     Date.now,
   )
 type Over = { findSamePerson?: () => Promise<readonly (Wallet | null)[]> }
-/** Context of one instance of the gateway. */
 const instance = (kind: (typeof kinds)[number], over: Over = {}) =>
   contextOf({
     config: { ...config, identityLevel: level, identityRechecksPerMinute: 1_000_000 },
@@ -101,7 +100,6 @@ const due = (wallet: Wallet) =>
       .where(eq(rechecks.wallet, wallet)),
   )
 
-/** A wallet that the provider has approved as this person, and that is due for its recheck. */
 async function approved(kind: (typeof kinds)[number], person: string): Promise<Wallet> {
   const wallet = walletOf(privateKeyToAccount(generatePrivateKey()))
   const told = { provider: kind, verdict: 'approved', person }
@@ -127,7 +125,6 @@ const recheckOf = async (wallet: Wallet) =>
       db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
     )
   )[0]!
-/** The flag orders for a wallet, in order. */
 const ordersOf = async (wallet: Wallet) => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),

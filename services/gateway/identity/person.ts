@@ -1,20 +1,15 @@
-/** A wallet, in lower case. */
+/** In lower case. */
 type Wallet = `0x${string}`
 
-/**
- * Wallets that the provider has as the same person, without the wallet that was asked about: null for an
- * applicant that is none of our wallets. `unknown` without a clear answer, which is not the same as none.
- */
+/** Other wallets of the person; null for an applicant that is none of ours. `unknown` is not "none". */
 export type SamePerson = readonly (Wallet | null)[] | 'unknown'
 
-/** Decisions of operators about the person of a wallet. */
 export const rulings = ['allowed', 'linked'] as const
 export type Ruling = (typeof rulings)[number]
 
-/** What we know about a wallet and its person. */
 export type Holding = {
   readonly wallet: Wallet
-  /** When we verified it for the first time, also if that was withdrawn or its data erased. */
+  /** Even if that was withdrawn or its data erased. */
   readonly firstVerifiedAt: Date | null
 }
 
@@ -22,9 +17,8 @@ export type Holding = {
 export type PersonVerdict = { alone: true } | { sameAs: Wallet | null } | 'unknown'
 
 /**
- * Decides whether a person approved for a wallet may be verified with it. The person's record is that of the
- * wallet verified first. A second wallet waits for an operator; one that was verified because of an
- * incomplete answer is withdrawn. A wallet that was never verified has no record.
+ * A person's record is that of the wallet verified first. A second wallet waits for an operator; one that
+ * was verified after an incomplete answer is withdrawn.
  */
 export function judgePerson(
   own: Holding & { readonly ruling: Ruling | null; readonly linkedTo: Wallet | null },
@@ -43,7 +37,7 @@ export function judgePerson(
 const wasFirst = (other: Holding, own: Holding): boolean =>
   other.firstVerifiedAt !== null && (own.firstVerifiedAt === null || byFirst(other, own) < 0)
 
-/** Orders by the first verification; at the same time by wallet, so that all instances agree. */
+/** At the same time by wallet, so that all instances agree. */
 const byFirst = (left: Holding, right: Holding): number =>
   (left.firstVerifiedAt?.getTime() ?? 0) - (right.firstVerifiedAt?.getTime() ?? 0) ||
   (left.wallet < right.wallet ? -1 : 1)

@@ -161,7 +161,6 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
   })
 })
 
-/** The provider's API, of which only this answer is known. */
 function answering(body: object) {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(body) })
   return { url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) }

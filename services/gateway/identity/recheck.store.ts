@@ -6,21 +6,20 @@ import { schema } from '../schema.store'
 import { identities } from './identity.store'
 import type { Progress } from './provider'
 
-/** One row per wallet to recheck with the identity provider: it has a link or a verdict. */
+/** One row per wallet with a link or a verdict. */
 export const rechecks = schema.table(
   'identity_rechecks',
   {
     wallet: addressColumn('wallet').primaryKey(),
-    /** Provider to ask; each knows only its own users. */
+    /** Each provider knows only its own users. */
     provider: text('provider').notNull(),
-    /** When the newest link was given; null if a verdict came without one. */
+    /** Of the newest link; null if a verdict came without one. */
     linkedAt: at('linked_at'),
-    /** Last reported progress, and its time by the provider's clock; null if none was reported. */
+    /** Last reported progress, and its time by the provider's clock. */
     progress: text('progress').$type<Progress>(),
     progressedAt: at('progressed_at'),
-    /** Time of the next recheck; null for none. */
+    /** Null: none. */
     nextCheckAt: at('next_check_at'),
-    /** Time of the last answer from the provider. */
     checkedAt: at('checked_at'),
     /** Consecutive rechecks without an answer. */
     failures: integer('failures').notNull().default(0),
@@ -34,11 +33,11 @@ export const rechecks = schema.table(
 
 type Asked = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
 
-/** Records that a link was given, which starts the rechecks. Idempotent. */
+/** Starts the rechecks. Idempotent. */
 export const noteLink = (db: Db, { linkedAt, ...asked }: Asked & { linkedAt: Date }) =>
   note(db, asked, { linkedAt })
 
-/** Records a verdict; the next recheck moves forward, never back. */
+/** The next recheck moves forward, never back. */
 export const noteVerdict = (tx: Tx, asked: Asked) => note(tx, asked, {})
 
 const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt?: Date }) =>
@@ -58,7 +57,7 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt
 
 type Progressed = Asked & { progress: Progress; progressedAt: Date }
 
-/** Records progress unless newer progress is known; an existing row keeps its next recheck. */
+/** Keeps newer progress, and the next recheck of an existing row. */
 export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
   tx
     .insert(rechecks)
@@ -74,18 +73,18 @@ export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
         or ${rechecks.progressedAt} < excluded.progressed_at`,
     })
 
-/** Longer than one recheck takes, so that another instance takes over only after a crash. */
+/** Longer than a recheck, so that another instance takes over only after a crash. */
 const leaseMs = 120_000
 
 const hasVerdict = sql`exists (
   select from ${identities} where ${identities.wallet} = ${rechecks.wallet})`
 
-/** A due row with the verdict stored before the provider was asked. */
+/** With the verdict stored before the provider was asked. */
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
 /**
- * Leases the longest overdue rows; instances share the work. Wallets with a verdict come first: links
- * cost nothing, so those of strangers could otherwise delay the withdrawal of an approval.
+ * Leases the longest overdue rows. Wallets with a verdict come first: links cost nothing, so strangers'
+ * could otherwise delay the withdrawal of an approval.
  */
 export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
   const due = await tx
@@ -110,7 +109,7 @@ export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: num
   return rows.map((row) => ({ ...row, leasedUntil }))
 }
 
-/** Schedules the next recheck, unless a new link or verdict has rescheduled it. */
+/** Keeps the schedule of a new link or verdict. */
 export const planNext = (
   db: Db,
   { recheck, leasedUntil }: Due,
@@ -121,7 +120,6 @@ export const planNext = (
     .set({ ...plan, updatedAt: sql`now()` })
     .where(and(eq(rechecks.wallet, recheck.wallet), eq(rechecks.nextCheckAt, leasedUntil)))
 
-/** Reads the current facts that decide the time of the next recheck. */
 export async function standingOf(tx: Tx, wallet: `0x${string}`) {
   const [row] = await tx
     .select({
@@ -139,7 +137,6 @@ export async function standingOf(tx: Tx, wallet: `0x${string}`) {
   }
 }
 
-/** Counts users whose last recheck got no answer, for operators. */
 export const countRechecks = (database: Database) =>
   database.read((db) =>
     db

@@ -22,7 +22,7 @@ const day = 24 * hour
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 let backbone: Backbone
-/** The provider; its webhooks go to the sandbox and never to the gateway: all of them are lost. */
+/** Its webhooks never reach the gateway. */
 let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
@@ -31,7 +31,7 @@ const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.par
 beforeAll(async () => {
   backbone = await startBackbone()
   sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
-  // It takes webhooks and makes links; the rounds are the suite's own.
+  // For webhooks and links only: the suite runs the rounds itself.
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, recheckEveryMs: day })
 })
 afterAll(async () => {
@@ -46,7 +46,7 @@ beforeEach(async () => {
 })
 
 type Round = { aheadMs?: number; perMinute?: number; lookUp?: IdentityProvider['lookUp'] }
-/** Runs one round of one instance with a clock this far ahead; returns the wallets it looked up. */
+/** Returns the wallets that the round looked up. */
 async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
   const provider = real()
   const asked: Wallet[] = []
@@ -95,7 +95,6 @@ const recheckOf = async (wallet: Wallet) =>
       db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
     ),
   )
-/** The flag orders for a wallet, in order. */
 const ordersOf = async (wallet: Wallet) => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),
@@ -103,7 +102,6 @@ const ordersOf = async (wallet: Wallet) => {
   const orders = rows.map(({ payload }) => payload as { wallet: string; verified: boolean })
   return orders.filter((order) => order.wallet === wallet).map(({ verified }) => verified)
 }
-/** Adds a user who got a link this long ago and is due for a look-up. */
 async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
   const wallet = newWallet()
   const linkedAt = new Date(Date.now() - agoMs)
@@ -111,14 +109,12 @@ async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
   await backbone.database.run((db) => noteLink(db, link))
   return wallet
 }
-/** Someone whom the provider approved, as a question found. */
 async function verified(): Promise<Wallet> {
   const wallet = await linked()
   await decide(wallet, 'approved')
   await round()
   return wallet
 }
-/** The webhook that comes after all, or of which we hear first. */
 async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Promise<void> {
   const body = JSON.stringify({
     type: 'applicantReviewed',
@@ -350,7 +346,6 @@ describe('a round of look-ups', () => {
   })
 })
 
-/** A question that stays without an answer until it fails. */
 function unanswered() {
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<Finding>()

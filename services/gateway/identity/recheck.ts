@@ -7,17 +7,13 @@ import { type Finding, ProviderDown } from './provider'
 import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
 import { applyStatement, samePersonOf } from './verdict'
 
-/** Number of concurrent rechecks. */
 const concurrency = 4
-/** Deadline for all calls about one user; much shorter than the lease of the row. */
+/** For all calls about one user; much shorter than the lease of the row. */
 const lookUpDeadlineMs = 15_000
 
 /**
- * Runs one round of rechecks. A recorded webhook can be lost with the stream's storage, or never arrive;
- * a recheck goes through the same decision as a webhook, so no verdict is lost.
- *
- * The longest overdue rows come first, within this instance's budget per round. A round ends early if a
- * whole batch gets no answer: the provider is down, and the other rows stay due.
+ * Finds verdicts whose webhook was lost, by the same decision. The longest overdue rows come first, within
+ * this instance's budget. A batch without any answer ends the round: the provider is down.
  */
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { config, copies, database, provider, clock } = context
@@ -35,7 +31,7 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   }
 }
 
-/** Rechecks one row. Returns false without an answer; then nothing changed and a retry is scheduled. */
+/** Returns false without an answer; then only a retry is scheduled. */
 async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
@@ -80,13 +76,9 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
 }
 
 /**
- * Converts a finding to a statement. One without a time refutes the verdict we held before asking, so it
- * gets the time of that verdict: at equal times the verdict against the user counts, and any later
- * verdict stands.
- *
- * An unknown wallet withdraws nothing. A key of another account or environment would report every wallet
- * as unknown, and so would a changed reference or an erasure at the end of a retention period; none of
- * these is a verdict. `deleted` in the user's own record is one.
+ * A finding without a time gets that of the verdict it refutes: at equal times the verdict against the user
+ * counts, and any later verdict stands. An unknown wallet withdraws nothing: a key of another account or an
+ * erasure by the provider would look the same. `deleted` in the user's own record is a verdict.
  */
 function statementOf({ provider, log }: Context, { recheck, held }: Due, finding: Finding) {
   if ('statement' in finding) return finding.statement

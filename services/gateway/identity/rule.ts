@@ -4,10 +4,7 @@ import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { rule } from './person.store'
 
-/**
- * Answers an operator's decision about the person of a wallet. It changes no verdict itself: the recheck
- * that is due at once asks the provider again and applies the decision to its answer.
- */
+/** Changes no verdict: the recheck, due at once, applies the decision to the provider's answer. */
 export const answerRule = ({ database, log }: Context): Handler =>
   handler(PersonRule, async ({ deed, wallet, linkedTo, replaced }) => {
     const ruling = linkedTo === null ? 'allowed' : 'linked'

@@ -10,7 +10,6 @@ import { recheckOnce } from './recheck'
 import { noteLink } from './recheck.store'
 import { webhookReaction } from './verdict'
 
-/** Starts the background work of identity: consumers, sweeps and rechecks. */
 export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
   const consumption = {
@@ -34,7 +33,6 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
   }
 }
 
-/** Opens the reads and writes behind `POST /me/verification`. */
 export const openVerification = ({
   config,
   clock,

@@ -4,11 +4,9 @@ import type { TextRef } from '#shared/language/catalogue'
 import type { IdentityState } from './identity'
 import type { Progress } from './provider'
 
-/** A user's verification as the provider and we recorded it. */
 export type Known = {
   readonly state: IdentityState | null
   readonly decidedAt: Date | null
-  /** When the relayer gave up setting the flag on the chain. */
   readonly failedAt: Date | null
   readonly linkedAt: Date | null
   readonly progress: Progress | null
@@ -17,7 +15,6 @@ export type Known = {
 
 type Verification = AnswerOf<typeof GetMe>['verification']
 
-/** Status and next step in each state. */
 const answers = {
   approved: ['approved', null],
   approved_soon: ['approved', 'wait'],
@@ -32,10 +29,7 @@ const answers = {
 } as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
 type Standing = keyof typeof answers
 
-/**
- * Returns a user's verification status. `verified` is the flag on the chain, which follows the verdict;
- * without a verdict of ours, another party set it.
- */
+/** `verified`: the flag on the chain, which follows the verdict; without one, another party set it. */
 export function verificationOf(known: Known | null, verified: boolean) {
   const standing = standingOf(known, verified)
   const [status, nextAction] = answers[standing]

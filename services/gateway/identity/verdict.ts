@@ -28,7 +28,6 @@ import { judgeApproved, noteNamed } from './person.store'
 import type { IsOurs, Statement } from './provider'
 import { noteProgress, noteVerdict } from './recheck.store'
 
-/** Returns the reaction that applies an identity delivery to the user's row and orders the flag. */
 export const webhookReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
     async find(message): Promise<SamePerson> {
@@ -54,21 +53,20 @@ export const webhookReaction = (context: Context): Reaction =>
     },
   })
 
-/** A delivery that cannot be applied. It is recorded for review, because a retry would give the same result. */
+/** A retry would give the same result. */
 type Anomaly = {
   kind: AnomalyKind
   detail: string
-  /** Wallet to recheck at once, because the provider can supply the missing part. */
+  /** Recheck this wallet at once: the provider can supply the missing part. */
   askAbout?: `0x${string}` | undefined
 }
 
-/** Kinds that raise an alert. The others need no action: a recheck follows, or the user is not ours. */
+/** These alert. After the others a recheck follows, or the user is not ours. */
 const callsSomebody: ReadonlySet<AnomalyKind> = new Set(['unreadable', 'other_provider'])
 
-/** A time further ahead of our clock than this is treated as missing. */
+/** A time further ahead of our clock counts as missing. */
 const aheadMaxMs = 86_400_000
 
-/** Parses a delivery into a statement with the time from which it counts. */
 function hear(
   { provider }: Context,
   message: { provider: string; receivedAt: string; body: string },
@@ -90,7 +88,6 @@ function hear(
   return { statement: { ...undated, occurredAtMs: receivedAtMs } }
 }
 
-/** Applies a statement; returns an anomaly for a verdict that cannot be applied. */
 async function applyHeard(
   tx: Tx,
   context: Context,
@@ -117,10 +114,10 @@ async function applyHeard(
   return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
 }
 
-/** Deadline for all calls about a person; leaves time to apply the message. */
+/** For all calls about a person; leaves time to apply the message. */
 const personDeadlineMs = 6_000
 
-/** Asks the provider for the other wallets of an approved person. Without a clear answer they are unknown. */
+/** Without a clear answer, the other wallets are unknown. */
 export async function samePersonOf(
   { database, provider, log }: Pick<Context, 'database' | 'provider' | 'log'>,
   { word, providerRef, subjectRef }: Statement,
@@ -136,10 +133,7 @@ export async function samePersonOf(
   })
 }
 
-/**
- * Applies a statement from a webhook or a recheck. All identity changes go through this function. `same`:
- * the provider's answer about the person of an approval; while that is unknown, the approval waits.
- */
+/** All identity changes go through here. While `same` is unknown, an approval waits. */
 export async function applyStatement(
   tx: Tx,
   context: Context,
@@ -186,13 +180,13 @@ export async function applyStatement(
   return decision
 }
 
-/** An approval whose person is not known yet: to the user it is still in review. */
+/** To the user, an approval whose person is unknown is in review. */
 const waiting = (approval: Statement): Statement => ({
   ...approval,
   ...{ word: 'none', progress: 'submitted' },
 })
 
-/** Returns true if the statement is of an inquiry that anyone may have opened for this wallet. */
+/** Anyone may have opened such an inquiry for this wallet. */
 async function isForeign(
   tx: Tx,
   { provider }: Context,

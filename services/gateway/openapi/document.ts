@@ -53,10 +53,7 @@ const securitySchemes = {
   ),
 }
 
-/**
- * Returns the OpenAPI 3.1 document of the routes as text. The plugin runs on a separate instance that
- * serves no requests, because its own page would load scripts from the internet.
- */
+/** The plugin's instance serves no requests: its own page would load scripts from the internet. */
 export async function openApiDocument(routes: AnyElysia, publicUrl: string): Promise<string> {
   const path = '/gathered.json'
   const gatherer = new Elysia()
@@ -73,10 +70,7 @@ export async function openApiDocument(routes: AnyElysia, publicUrl: string): Pro
   })
 }
 
-/**
- * Moves every schema with a title into a component of that name and leaves a reference in its place.
- * The schema's `about`, which describes that one use, becomes the description next to the reference.
- */
+/** A schema's `about` describes that one use. */
 function named(paths: Json) {
   const schemas: Json = { Error: errorSchema }
   const walk = (value: unknown): unknown => {
@@ -106,10 +100,7 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/**
- * Removes our own keywords `says` and `saysUnknown`, which validation messages quote, and adds the type to
- * string enums.
- */
+/** Removes our own keywords, which validation messages quote, and adds the type to string enums. */
 function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value
@@ -139,7 +130,7 @@ const parameters = {
   },
 }
 
-/** Error responses by status: description and example message. */
+/** Status, description and example message. */
 const failures: readonly [number, string, string][] = [
   [
     400,
@@ -189,7 +180,6 @@ const retryAfter = {
   },
 }
 
-/** Returns all error codes with this status. */
 const wordsOf = (status: number): ErrorCode[] =>
   errorCodes.filter((code) => statusOf(code) === status)
 const statusOf = (code: ErrorCode): number =>
@@ -214,7 +204,6 @@ const examplesOf = (status: number, general: string) =>
 /** Sent by the HTTP server itself, so without our body or error code. */
 const headersTooLarge = { description: 'The headers are larger than 16 KiB; no body.' }
 
-/** Shared error responses of the document, by status. */
 export const failureResponses = Object.fromEntries([
   ['431', headersTooLarge],
   ...failures.map(([status, description, example]) => [
@@ -236,7 +225,6 @@ export const failureResponses = Object.fromEntries([
   ]),
 ])
 
-/** Body of every error response. */
 const errorSchema = {
   title: 'Error',
   type: 'object',

@@ -72,7 +72,6 @@ type Field = {
 
 type NamedField = readonly [string, Field]
 
-/** Every field of a schema, and of those within it, by the way there. */
 function fieldsOf([name, { properties = {}, items, anyOf = [] }]: NamedField): NamedField[] {
   const own = Object.entries(properties).map(
     ([field, one]): NamedField => [`${name}.${field}`, one],
@@ -81,7 +80,6 @@ function fieldsOf([name, { properties = {}, items, anyOf = [] }]: NamedField): N
   return [...own, ...[...own, ...parts].flatMap(fieldsOf)]
 }
 
-/** Every `$ref` of the document with its target. */
 function refsOf(value: unknown): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return []
   const { $ref } = value as { $ref?: string }
@@ -97,7 +95,6 @@ const targetOf = (ref: string): unknown =>
     .slice(1)
     .reduce((at: unknown, key) => (at as Json | undefined)?.[key], document)
 
-/** A schema with everything it refers to in its place, as a validator wants it. */
 function whole(schema: unknown): TSchema {
   if (Array.isArray(schema)) return schema.map(whole) as never
   if (typeof schema !== 'object' || schema === null) return schema as never
@@ -108,7 +105,7 @@ function whole(schema: unknown): TSchema {
   ) as never
 }
 
-/** Where a body, or a list in one, is described on the spot instead of by name. */
+/** Finds bodies, and lists in them, whose schema is inline instead of a reference. */
 function nameless(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return []
   const { type, enum: words, $ref } = value as { type?: string; enum?: unknown; $ref?: string }
@@ -308,7 +305,7 @@ describe('the documentation page', () => {
     const start = await (await fixture.call('GET', '/docs/start.js')).text()
     for (const part of [html, start]) expect(part).not.toMatch(/(https?:)?\/\/[\w.-]+\.\w+/)
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!)
-    expect(loaded).toHaveLength(5) // One of them leads to the guide.
+    expect(loaded).toHaveLength(5)
     for (const path of loaded) {
       const response = await fixture.call('GET', path)
       expect([path, response.status]).toEqual([path, 200])

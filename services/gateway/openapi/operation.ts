@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** Description of an operation in the document; the route itself validates requests. */
+/** For the document only; the route itself validates requests. */
 export type OperationDoc = {
   summary: string
   description?: string
@@ -13,14 +13,14 @@ export type OperationDoc = {
     description: string
     schema?: TSchema
     example?: unknown
-    /** Examples of the response in formats other than JSON, by content type. */
+    /** Examples in formats other than JSON, by content type. */
     text?: Readonly<Record<string, string>>
   }
-  /** The response has texts for the user, in the language of the request. */
+  /** Texts in the language of the request. */
   worded?: true
-  /** The response has an ETag, and If-None-Match can turn it into a 304. */
+  /** ETag and If-None-Match. */
   tagged?: true
-  /** In addition to 431 and 500, which every operation may return. */
+  /** Besides 431 and 500. */
   errors: readonly (400 | 401 | 403 | 404 | 413 | 415 | 429 | 503)[]
 }
 
@@ -40,7 +40,6 @@ function contentOf({ schema, example, text = {} }: OperationDoc['ok']) {
   return Object.keys(content).length > 0 ? { content } : {}
 }
 
-/** The language of every error, and of the sentences of some responses. */
 const acceptLanguage = { $ref: '#/components/parameters/AcceptLanguage' }
 const contentLanguage = { $ref: '#/components/headers/ContentLanguage' }
 const etagHeader = {
@@ -62,7 +61,6 @@ const unchanged = {
   description: 'Unchanged since the response named in `If-None-Match`; no body.',
 }
 
-/** Returns the route options for an operation: its documentation, and no parsing by the router. */
 export function operation(words: OperationDoc) {
   const { summary, description, tag, security, body, ok, errors } = words
   const parameters = [
@@ -92,14 +90,12 @@ export function operation(words: OperationDoc) {
       ...Object.fromEntries(refused),
     },
   }
-  // The plugin's types cover only OpenAPI 3.0; it passes this object through unchanged.
+  // The plugin's types cover only OpenAPI 3.0; it passes this object through.
   return { parse: 'none' as const, detail: detail as object }
 }
 
-/** Route options that keep a route out of the document: the documentation itself. */
 export const undocumented = { parse: 'none' as const, detail: { hide: true } }
 
-/** Example of a signed transfer; its signature is one byte repeated. */
 export const exampleAuthorization = {
   from: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   to: '0x1111111111111111111111111111111111111111',
@@ -110,10 +106,7 @@ export const exampleAuthorization = {
   signature: `0x${'1b'.repeat(65)}`,
 }
 
-/**
- * Example of a public record: a qualified cycle, then one whose repayment was reversed. The debt keeps its
- * age, so the third cycle has the opening time of the second.
- */
+/** The debt keeps its age after a reversal, so the third cycle has the second's opening time. */
 export const exampleRecord = {
   account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',
   verified: true,

@@ -11,7 +11,6 @@ const bearer = { authorization: `Bearer ${token}` }
 const log = pino({ level: 'silent' })
 const leaving = new AbortController()
 const operators = async () => Response.json({ status: 'alive' })
-/** A feed that is not live and tells every page. */
 const deaf: PageFeed = {
   watch: (_, push) => {
     push('deaf', { reason: 'no operations here' })

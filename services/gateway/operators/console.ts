@@ -12,16 +12,16 @@ import { type Read, shownTo } from './questions'
 import type { Sandbox } from './sandbox'
 import { pushing } from './sse'
 
-/** Parts of the console. It reads nothing itself: `operations` answers. */
+/** The console reads nothing itself: `operations` answers. */
 export type ConsoleParts = {
-  /** Grants access to the console; empty disables it. */
+  /** Empty disables the console. */
   token: string
-  /** Host names accepted in addition to IP addresses and `localhost`. */
+  /** Accepted besides IP addresses and `localhost`. */
   hosts: readonly string[]
   ask: Ask
   feed: PageFeed
   log: Log
-  /** Aborted when this instance shuts down; pages reconnect to another. */
+  /** Pages then reconnect to another instance. */
   leaving: AbortSignal
   /** Only in a stack with a sandbox. */
   sandbox?: Sandbox
@@ -31,10 +31,7 @@ type Route = (request: Request) => Promise<Response> | Response
 
 const refusal = (status: number, error: string) => Response.json({ error }, { status })
 
-/**
- * Serves the console page and its data on the operators' listener; `operators` handles all other paths.
- * The page itself holds no data and needs no token; every route that shows or changes an item does.
- */
+/** The page has no data and needs no token. */
 export function openConsole(parts: ConsoleParts, operators: App): App {
   const files = pageFiles(parts.sandbox !== undefined)
   const isToken = tokenMatcher(parts.token)
@@ -65,7 +62,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
   }
 }
 
-/** Finds the routes that show or change items, all of which need the token. */
+/** All of these routes need the token. */
 function routesOf(parts: ConsoleParts): (method: string, path: string) => Route | undefined {
   const { sandbox, ask, feed, log, leaving } = parts
   const tokenOf = (request: Request) => ({ token: tokenIn(request) })
@@ -94,7 +91,6 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
   }
 }
 
-/** Decodes a path segment; returns undefined if it is malformed. */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)

@@ -6,18 +6,17 @@ import { ConsoleWatch, type FeedEvent, feedSubject, type Recent } from '#shared/
 import { shownTo } from './questions'
 import type { Push } from './sse'
 
-/** The live feed of `operations`, for one page. */
 export type PageFeed = {
   /** Passes the feed on until the returned function is called, with a `deaf` event while it is not live. */
   readonly watch: (token: string, push: Push) => () => void
 }
 
-/** Interval at which a page renews the feed; shorter than the lease of `operations`. */
+/** A page renews the feed within the lease of `operations`. */
 const renewMs = 5_000
-/** Deadline of a renewal. A page learns within both that `operations` does not answer. */
+/** Of a renewal. */
 const answerMs = 4_000
 
-/** Opens the feed. It holds one subscription for each open page, and none without a page. */
+/** One subscription for each open page. */
 export function openFeed(options: {
   readonly bus: Pick<Bus, 'nc'>
   readonly ask: Ask
@@ -30,7 +29,7 @@ export function openFeed(options: {
       let isLive = false
       const subscription = bus.nc.subscribe(feedSubject, {
         callback: (error, message) => {
-          // Until the first answer, which has all messages before it, so that the order is right.
+          // The first answer contains all messages before it.
           if (error || !isLive) return
           const { event, data } = message.json<FeedEvent>()
           push(event, data)

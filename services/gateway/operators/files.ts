@@ -10,10 +10,7 @@ const types = new Map([
   ['.svg', 'image/svg+xml'],
 ])
 
-/**
- * Content security policy of the page: it loads only our own files, runs no inline code, and creates no
- * markup from text, because the messages it shows contain text from outside.
- */
+/** The page shows text from outside: it runs no inline code and creates no markup from text. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -27,10 +24,9 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-/** Caches the icon, which browsers request on every address change, even while the page is paused. */
+/** Browsers request the icon on every address change, even while the page is paused. */
 const kept = { 'cache-control': 'private, max-age=3600' }
 
-/** Default headers of every response of this listener. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -41,10 +37,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** Served only in a stack with a sandbox, so elsewhere its buttons do not exist, not even hidden. */
+/** Its buttons exist only in a stack with a sandbox. */
 const ofSandbox = 'sandbox.js'
 
-/** Returns the page's files by path; no other file of the folder is served. */
+/** Serves no other file of the folder. */
 export function pageFiles(hasSandbox: boolean): ReadonlyMap<string, () => Response> {
   const names = readdirSync(folder).filter((name) => hasSandbox || name !== ofSandbox)
   return new Map(

@@ -3,10 +3,8 @@ import type { Context } from '../context'
 import { metricsText } from '../health/metrics'
 
 /**
- * Serves the operators' listener, which is not reachable from outside: `GET /ready` names missing
- * dependencies and instances, `GET /metrics` has the metrics of all processes as Prometheus text 0.0.4.
- * Both ask every service, so on the public port they would amplify an attack. `GET /health` asks none; it
- * is for the probe that decides whether this instance gets requests.
+ * Not reachable from outside. `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the
+ * public port they would amplify an attack. `/health` asks none: it probes this instance only.
  */
 export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {

@@ -1,18 +1,14 @@
 import { isIP } from 'node:net'
 import { isOfOtherOrigin } from '#shared/api/origin'
 
-/** Reason for rejecting a request. */
 export type Strange = 'host' | 'origin' | 'site'
 
 /**
- * Checks whether a request to the operators' listener comes from another web page. The listener is on
- * loopback, and any page in a browser on this machine can send requests there. Three checks reject them:
+ * Rejects requests that other web pages in a browser on this machine send to the listener.
  *
- * - `host`: in DNS rebinding the request carries the attacker's host name. IP addresses cannot be
- *   rebound, so they pass, as do `localhost` and the `known` names.
- * - `origin`: browsers send the page's origin with every request that writes or reads a response.
- * - `site`: for all others, such as images, browsers send whether another site initiated them. Opening
- *   the page itself by a link is allowed, because the linking site cannot read it.
+ * - `host`: DNS rebinding carries the attacker's host name; IP addresses cannot be rebound.
+ * - `origin`: browsers send it with every request that writes or reads a response.
+ * - `site`: sent with all others, such as images. A link to the page passes: its site cannot read it.
  */
 export function strangeIn(request: Request, known: readonly string[]): Strange | undefined {
   const { headers } = request
@@ -36,9 +32,6 @@ const isVisit = ({ method, url, headers }: Request): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document'
 
-/**
- * Returns the token of a request. It is accepted only in a header, which other sites cannot make a
- * browser send, and never in a URL, which logs and `Referer` leak.
- */
+/** Only in a header: other sites cannot make a browser send one, and URLs leak through logs and `Referer`. */
 export const tokenIn = ({ headers }: Request): string =>
   /^Bearer (.*)$/.exec(headers.get('authorization') ?? '')?.[1] ?? ''

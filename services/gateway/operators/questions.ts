@@ -4,7 +4,6 @@ import type { Log } from '#platform/log'
 import type { Shown } from '#shared/messages/operations'
 import type { Answer } from '#shared/refusals'
 
-/** What `operations` shows, or why it shows nothing, as a sentence and an HTTP status. */
 export type Read =
   | { readonly shown: unknown }
   | { readonly fault: string; readonly status: 401 | 503 }
@@ -15,7 +14,7 @@ const faults = {
   silent: { fault: 'The operations process does not respond.', status: 503 },
 } as const
 
-/** Waits for the answer to a question of the console. Never throws. */
+/** Never throws. */
 export async function shownTo(asked: Promise<Answer<Shown>>, log: Log): Promise<Read> {
   try {
     const answer = await asked

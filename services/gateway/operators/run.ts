@@ -5,7 +5,6 @@ import { openConsole } from './console'
 import { openFeed } from './feed'
 import { openSandbox } from './sandbox'
 
-/** Puts the console in front of the operators' listener. */
 export function runConsole(
   { config, ask, log, leaving }: Pick<Context, 'config' | 'ask' | 'log' | 'leaving'>,
   bus: Pick<Bus, 'nc'>,

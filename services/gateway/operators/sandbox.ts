@@ -1,19 +1,16 @@
 import { Overdue, within } from '#platform/deadline'
 
-/** Controls of a local stack, served by the process that started it. */
+/** Served by the process that started the local stack. */
 export type Sandbox = {
-  /** Lists the available actions as forms. */
   readonly deeds: () => Promise<Response>
-  /** Runs one action. */
   readonly act: (name: string, request: Request) => Promise<Response>
 }
 
-/** Deadline of an action, which may wait for the chain. */
+/** An action may wait for the chain. */
 const actDeadlineMs = 30_000
 const listDeadlineMs = 5_000
 const bodyCharactersMax = 16 * 1024
 
-/** Forwards requests to the controls and knows nothing about individual actions. */
 export function openSandbox(at: { url: string; token: string }): Sandbox {
   const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' }
   const ask = async (path: string, deadlineMs: number, body?: string): Promise<Response> => {

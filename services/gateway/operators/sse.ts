@@ -1,16 +1,12 @@
-/** Sends a named event with its data to a page. */
 export type Push = (event: string, data: unknown) => void
 
-/** Keep-alive interval; proxies and this server close a connection that is idle for about a minute. */
+/** Proxies and this server close a connection that is idle for about a minute. */
 const beatMs = 15_000
 
-/** Buffer limit for a slow page; beyond it the connection is closed and the page reconnects. */
+/** For a slow page; beyond it the connection is closed and the page reconnects. */
 const waitingBytesMax = 1024 * 1024
 
-/**
- * Streams server-sent events from `start` until the page disconnects, reads too slowly, or this instance
- * shuts down. Each of these calls the function that `start` returned.
- */
+/** Ends, and calls the returned function, when the page leaves or is too slow, or this instance shuts down. */
 export function pushing(leaving: AbortSignal, start: (push: Push) => () => void): Response {
   let end = () => {}
   const body = new ReadableStream<Uint8Array>(

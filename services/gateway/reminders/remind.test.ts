@@ -20,7 +20,6 @@ const day = 86_400
 const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const graceSeconds = day
 
-/** What the reader and the credit line know: one debt, and the chain's time. */
 const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
 let wallet: `0x${string}`
 let wallets = 0
@@ -75,7 +74,7 @@ beforeEach(async () => {
   await openUsers(backbone.database).setCountry(wallet, 'MY')
 })
 
-/** A gateway instance, as a restart creates it: it remembers nothing. */
+/** As a restart creates it: it remembers nothing. */
 const instance = () => {
   const { database } = backbone
   const context = {
@@ -85,7 +84,6 @@ const instance = () => {
   const looks = openLooks()
   return () => remindOnce(context, looks)
 }
-/** Returns the kinds of the messages about the wallet, in the order in which they were written. */
 const kinds = async () => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, CreditDue.subject)).orderBy(outbox.position),
@@ -100,7 +98,6 @@ const recorded = async () =>
     )
   ).length
 
-/** Moves the chain's time through a list of times, with a round at each. */
 async function rounds(round: () => Promise<boolean>, times: readonly number[]) {
   for (const now of times) {
     chain.now = now

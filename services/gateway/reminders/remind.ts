@@ -13,12 +13,12 @@ import { outbox } from '../schema.store'
 import { aheadSeconds, behindSeconds, decideReminder, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
-// The reader lists the debts that are due around now, by finalized events; the credit line has the last
-// word on each. Both times are the chain's, which also decides when a repayment is late.
+// The reader lists debts that are due around now; the credit line has the last word. Both times are the
+// chain's, which also decides when a repayment is late.
 
 type Due = StaticDecode<(typeof IndexerDue)['answer']>
 type DueCycle = Due['cycles'][number]
-/** Chain times before which a cycle with this due date needs no look. */
+/** Chain time before which a cycle with this due date needs no look. */
 export type Looks = Pick<LRUCache<string, number>, 'get' | 'set'>
 
 const sentTotal = counter({
@@ -36,7 +36,7 @@ export const openLooks = (): Looks => new LRUCache<string, number>({ max: looksM
 
 type Reminding = Pick<Context, 'ask' | 'clock' | 'database' | 'log' | 'poke' | 'users'>
 
-/** Sends the reminders of due debts, until disposed. Raises an alert if it cannot for an hour. */
+/** Alerts after an hour of failures. */
 export function startReminding(context: Context): Loop {
   const { clock, log, config } = context
   const looks = openLooks()
@@ -51,10 +51,7 @@ export function startReminding(context: Context): Loop {
   })
 }
 
-/**
- * Runs one round; returns false if the reader, the chain or another service did not answer about all
- * debts. It ends early if it gets no answer about any of several: then the chain or the database is down.
- */
+/** Returns false unless all debts were answered. A batch without any answer ends the round. */
 export async function remindOnce(
   context: Reminding,
   looks: Looks,
@@ -102,7 +99,6 @@ async function tryToRemind(context: Reminding, due: DueCycle, looks: Looks): Pro
 
 const keyOf = ({ wallet, number, dueAt }: DueCycle) => `${wallet}:${number}:${dueAt}`
 
-/** Sends the reminder of one cycle that is right now, unless it was sent. */
 async function remind(context: Reminding, due: DueCycle, looks: Looks): Promise<void> {
   const { database, log, poke } = context
   const { wallet, number: cycle } = due
@@ -136,6 +132,6 @@ async function remind(context: Reminding, due: DueCycle, looks: Looks): Promise<
       poke()
     }
   }
-  // Remembered only under the due date of the chain: the reader may not have a later one yet.
+  // Only under the chain's due date: the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), lookAt ?? Number.POSITIVE_INFINITY)
 }

@@ -5,7 +5,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 import { schema } from '../schema.store'
 
-/** Reminders that were sent: one row per cycle and kind, permanently. */
+/** Permanent. */
 export const reminders = schema.table(
   'reminders',
   {
@@ -17,7 +17,6 @@ export const reminders = schema.table(
   (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.kind] })],
 )
 
-/** Returns the kinds that were sent about a cycle. */
 export async function findSent(
   db: Db,
   wallet: `0x${string}`,
@@ -30,7 +29,7 @@ export async function findSent(
   return new Set(rows.map(({ kind }) => kind))
 }
 
-/** Records a reminder; returns false if it was recorded before, by any instance. */
+/** Returns false if any instance recorded it before. */
 export async function insertReminder(
   tx: Tx,
   reminder: { wallet: `0x${string}`; cycle: number; kind: ReminderKind },

@@ -52,7 +52,6 @@ describe('the decision about a reminder', () => {
 
 const countries = ['ID', 'MY', 'SG', 'US', 'RU', 'AQ', 'GB', 'NP', 'XX', null]
 
-/** Steps of a debt whose date may move, which may be repaid, and whose borrower may move. */
 const worlds = fc.record({
   openedAt: fc.integer({ min: 1_790_000_000, max: 1_800_000_000 }),
   termDays: fc.integer({ min: 1, max: 40 }),

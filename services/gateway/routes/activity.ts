@@ -18,10 +18,10 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
-/** Pause before the next read of the same page, so that more requests share it. A read is three queries. */
+/** Pause before a page is read again, so that more requests share its three queries. */
 const gatherMs = 1
 
-/** `GET /me/activity`: fails unless all three owners respond, because a partial list would mislead. */
+/** Fails unless all three owners respond: a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
   const read = async ({ wallet, limit, before, language }: Asked) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
@@ -81,13 +81,11 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
-/** Form of an item's id, by kind. */
 export const idOf = {
   payment: /^pay_[A-Za-z0-9_-]{22}$/,
   cashout: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   send: /^snd_[A-Za-z0-9_-]{22}$/,
 } as const
-/** Owner of an item by the form of its id. */
 const owners = [
   { id: idOf.payment, question: PaymentsItem },
   { id: idOf.cashout, question: PayoutsItem },
@@ -95,7 +93,7 @@ const owners = [
 ] as const
 export const noSuchItem = () => new Refused(404, [{ code: 'item_not_found' }])
 
-/** Opens the search for an item of a wallet by its id; throws a 404 if the wallet has none. */
+/** Throws a 404 if the wallet has no such item. */
 export const openItems =
   ({ ask }: Pick<Context, 'ask'>) =>
   async (wallet: `0x${string}`, id: string): Promise<ActivityEntry> => {
@@ -106,10 +104,7 @@ export const openItems =
     return item
   }
 
-/**
- * `GET /me/activity/:id`: one item. An id that the wallet does not have, one of another wallet, and one
- * that was never an id get the same answer.
- */
+/** Unknown ids, malformed ids and those of other wallets get the same answer. */
 export const activityItemRoute = (context: Context, access: Access) => {
   const find = openItems(context)
   return new Elysia()
@@ -143,7 +138,7 @@ export const activityItemRoute = (context: Context, access: Access) => {
     )
 }
 
-/** Returns an item as the user reads it; in English if its service has words that are newer than ours. */
+/** Keeps the service's English sentence if it has words that are newer than ours. */
 export function itemOf(
   { texts, ...item }: ActivityEntry,
   language: Language,
@@ -184,7 +179,7 @@ export const exampleItem = {
 type ActivityPage = AnswerOf<typeof GetActivity>
 type Item = ActivityPage['items'][number]
 
-/** Merges the owners' answers into one page; each was asked for one entry more than the page holds. */
+/** Each owner was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
   { limit, language }: Pick<Asked, 'limit' | 'language'>,
@@ -202,46 +197,41 @@ function mergeActivity(
   }
 }
 
-/** Orders by text: timestamps are UTC with milliseconds, so text order is time order. */
+/** Timestamps are UTC with milliseconds, so text order is time order. */
 function newestFirst(left: Cursor, right: Cursor): number {
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
   return left.id < right.id ? 1 : -1
 }
 
-/** Removes `inFlight`, which the list that an entry is in already shows. */
+/** Removes `inFlight`, which the entry's list already shows. */
 const shown = (entry: ActivityEntry, language: Language) => {
   const { inFlight, ...item } = itemOf(entry, language)
   return item as Item
 }
 
-/** The last entry of a page; the next page continues below it in the order (createdAt, id). */
+/** Last entry of a page; the next page continues below it in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
 const cursorForm = /^[A-Za-z0-9_-]{1,400}$/
 
-/** Ids of all owners; Postgres rejects text with a NUL byte or half a surrogate pair. */
+/** Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
 
-/** The item of a path, in the document. */
 export const idParameter = {
   ...{ name: 'id', in: 'path', required: true },
   description: '`paymentId`, `payoutId` or `sendId`.',
   schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
 }
 
-/**
- * `Date` reads 31 February as 3 March, Postgres rejects it: only a date that round-trips exists. Nor can
- * Postgres read the years above 9999, which have a sign.
- */
+/** `Date` reads 31 February as 3 March; Postgres rejects it, and years above 9999, which have a sign. */
 export const isTimestamp = (text: string): boolean => {
   const at = new Date(text)
   return /^\d{4}-/.test(text) && at.getTime() >= 0 && at.toISOString() === text
 }
 
-/** Formats a cursor, which is opaque to the app. */
 const formatCursor = ({ createdAt, id }: Cursor): string =>
   Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
 
-/** Parses a cursor; returns undefined if we never issued it. */
+/** Returns undefined for a cursor that we never issued. */
 export function parseCursor(text: string): Cursor | undefined {
   if (!cursorForm.test(text)) return undefined
   try {

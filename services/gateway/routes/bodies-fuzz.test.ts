@@ -30,7 +30,6 @@ const fields = [
 ]
 const runs = { numRuns: 300, seed: 20_261_121 }
 
-/** Never a 5xx of our own making, and always `{ error }`. */
 async function isAnswered(path: string, raw: string): Promise<void> {
   const response = await fixture.call('POST', path, { raw, headers })
   const body = (await response.json()) as { error?: unknown }

@@ -129,7 +129,7 @@ describe('the account holder name of a cash-out', () => {
   test.each([
     'Sari Dewi',
     "Nur'aini D\u2019Souza",
-    '\u2018Abdul Ma\u2018ruf', // As a telephone writes an apostrophe, and Arabic transliteration an ayn.
+    '\u2018Abdul Ma\u2018ruf', // An apostrophe as telephones write it, and an ayn of Arabic transliteration.
     'Qur\u02bcan \u02bfAli',
     'PT. Maju & Jaya (Persero), Tbk. / cab-2',
     'Ñoño José Müller',

@@ -16,7 +16,6 @@ const readCheck = readerOf(PostAccountCheck.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
-/** `POST /cashouts`: takes AUSD by a signed transfer and pays rupiah to a bank account. */
 export const cashoutsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
@@ -52,7 +51,6 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
       },
     )
 
-/** `POST /cashouts/check`: whether a bank account has the holder name that the user gave. */
 export const accountCheckRoute = ({ ask }: Context, access: Access) =>
   new Elysia().use(access).post(
     PostAccountCheck.path,

@@ -21,7 +21,6 @@ import type { Access } from '../sign-in/access'
 const keptMs = 60_000
 const keptSeconds = keptMs / 1_000
 
-/** `GET /config`: client configuration, each part from the service that owns those rules. */
 export const configRoute = ({ ask, clock }: Context, access: Access) => {
   let kept: { readonly until: number; readonly answer: Tagged } | undefined
   const gathered = joined(
@@ -60,7 +59,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
   )
 }
 
-/** Gathers all parts; fails if one is missing, because an app would show an incomplete configuration. */
+/** Fails if a part is missing: an app would show an incomplete configuration. */
 async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),

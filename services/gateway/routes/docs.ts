@@ -4,7 +4,6 @@ import { openStatic } from '../http/static'
 import { undocumented } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** `GET /openapi.json` and `/docs`: the API reference as JSON and HTML; `/` redirects to it. */
 export function docsRoutes(document: () => Promise<string>, access: Access) {
   const routes = new Elysia().use(access)
   for (const { path, ...content } of [
@@ -23,7 +22,7 @@ export function docsRoutes(document: () => Promise<string>, access: Access) {
   )
 }
 
-/** Page that renders the document; it loads nothing from other hosts. */
+/** Loads nothing from other hosts. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +41,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** A separate file, because the page's policy allows no inline script. */
+/** The page's policy allows no inline script. */
 const startScript = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#interface',
@@ -51,7 +50,7 @@ const startScript = `SwaggerUIBundle({
 })
 `
 
-/** Allows inline styles, which Swagger UI sets on its elements, and the icons in its style sheet. */
+/** Swagger UI sets inline styles and has icons in its style sheet. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +66,7 @@ const json = 'application/json'
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 
-/** A file of the package that the page loads; no other one is served. */
+/** No other file of the package is served. */
 const packaged = (name: string, type: string) => ({
   path: `/docs/${name}`,
   type,

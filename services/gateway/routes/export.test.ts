@@ -14,7 +14,6 @@ const quiet: Replies = Object.fromEntries(
 const get = async (fixture: Awaited<ReturnType<typeof fixtureOf>>, who = ana) =>
   fixture.call('GET', '/me/export', { headers: { authorization: await headerOf(who) } })
 
-/** Pages of one row each, of the wallet that is asked about. */
 const paged =
   (pages: number) =>
   ({ wallet, after }: Asked) => {

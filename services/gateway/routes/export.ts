@@ -13,12 +13,11 @@ import type { Access } from '../sign-in/access'
 
 const perDayMax = 5
 const minutesPerDay = 1_440
-/** Exports that one process sends at the same time. Each holds a page of each service in memory. */
+/** Each export holds a page of each service in memory. */
 const atOnceMax = 16
-/** Longest time that one export may take, so that slow readers do not keep the places. */
+/** Slow readers must not keep the places. */
 const deadlineMs = 120_000
 
-/** `GET /me/export`: everything that the services store about the wallet, read a page at a time. */
 export const exportRoute = (context: Context, access: Access) => {
   const { ask, clock, log, ownPerson } = context
   const starts = openLimiter({ perMinute: perDayMax / minutesPerDay, atOnce: perDayMax, clock })
@@ -77,7 +76,6 @@ const limitReached = (waitSeconds: number) =>
 
 type Begun = { readonly read: PersonReader; readonly first: PersonPage }
 
-/** Writes the document, a page of one service at a time. */
 async function* textOf(opening: { wallet: string; exportedAt: string }, begun: readonly Begun[]) {
   yield `${JSON.stringify(opening).slice(0, -1)},"rows":[`
   let comma = ''
@@ -95,7 +93,6 @@ async function* textOf(opening: { wallet: string; exportedAt: string }, begun: r
   yield ']}'
 }
 
-/** Names the fields of a row as the rest of the interface does. */
 const inCamelCase = ({ table, values }: PersonRow) => ({
   table,
   values: Object.fromEntries(

@@ -5,7 +5,6 @@ import { openStatic } from '../http/static'
 import { undocumented } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Allows the pages only their own style sheet. */
 const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -19,7 +18,6 @@ const markdown = 'text/markdown; charset=utf-8'
 const plain = 'text/plain; charset=utf-8'
 const css = 'text/css; charset=utf-8'
 
-/** `GET /docs/guide`: the integration guide, each page as HTML and Markdown. */
 export function guideRoutes(publicUrl: string, access: Access) {
   const baseUrl = publicUrl.replace(/\/$/, '')
   const guide = openGuide(baseUrl)

@@ -16,10 +16,10 @@ const Status = Type.Object(
   { title: 'Health', description: 'Health of this instance; any failure has another status.' },
 )
 const readyForMs = 5_000
-/** Shorter, so that callers waiting for the service to come up notice soon. */
+/** Short, so that callers soon notice that the service is up. */
 const notReadyForMs = 1_000
 
-/** `GET /health` and `/ready`: public probes. Details are on the operators' port (`operators/listener.ts`). */
+/** Public probes; details are on the operators' port (`operators/listener.ts`). */
 export const healthRoutes = ({ health, clock, leaving }: Context, access: Access) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()
@@ -55,7 +55,6 @@ export const healthRoutes = ({ health, clock, leaving }: Context, access: Access
     )
 }
 
-/** Caches readiness: 5 s when ready, 1 s when not. */
 function openYesOrNo(readiness: Readiness, clock: Clock): () => Promise<boolean> {
   let [asked, until] = [Promise.resolve(false), 0]
   const ask = async () => {

@@ -25,16 +25,14 @@ import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 import { dueText } from './due'
 
-/** Deadline of a limit, shorter than that of the response, which then has null for it. */
+/** Shorter than the response's deadline; a limit that is late is null. */
 const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
 
-/** Returns a limit, or null if its service is down or late. */
 const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | null> => {
   const answer = await asked.catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok : null
 }
 
-/** `GET /me`: the user, from the contract and our own row. */
 export const meRoute = ({ ask, users }: Context, access: Access) => {
   const read = async ({ wallet, language }: { wallet: `0x${string}`; language: Language }) => {
     const [found, user, topup, cashout] = await Promise.all([
@@ -127,7 +125,7 @@ const verificationIn = (
   { text, ...rest }: ReturnType<typeof verificationOf>,
 ): Me['verification'] => ({ ...rest, sentence: textIn(language, [text]) })
 
-/** Returns the open cycle with its sentence, as of the time of the block. */
+/** As of the time of the block. */
 const cycleOf = (
   { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
   language: Language,
@@ -136,7 +134,7 @@ const cycleOf = (
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
-/** Lists amounts that belong to the user but do not add to the limit yet. */
+/** Amounts of the user that do not add to the limit yet. */
 function heldOf(
   account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>,
   language: Language,
@@ -156,7 +154,6 @@ function heldOf(
   return [collateral, repayment].filter((one) => one !== false)
 }
 
-/** Two closed cycles: one paid by QRIS, one by card, whose ratio changes when its hold ends. */
 const example: AnswerOf<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
@@ -205,7 +202,6 @@ const example: AnswerOf<typeof GetMe> = {
 
 const read = readerOf(PostCountry.body)
 
-/** `POST /me/country`: sets the user's country of residence. */
 export const countryRoute = ({ users }: Context, access: Access) =>
   new Elysia().use(access).post(
     PostCountry.path,
@@ -231,22 +227,21 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
-/** Maximum new verification links of a wallet per day: each is a call of the provider, billed by some. */
+/** Per wallet; some providers bill each. */
 const linksPerDayMax = 5
 const noLink = (waitSeconds = 5) =>
   new Refused(503, [{ code: 'verification_unavailable' }], waitSeconds)
 
-/** `POST /me/verification`: returns a verification link, or null if the user is already verified. */
 export const verificationRoute = (context: Context, access: Access) => {
   const { provider, verification, config, clock, copies, log } = context
   const fresh = new LRUCache<string, string>({
     ...{ max: 10_000, ttl: provider.linkFreshMs, ttlResolution: 0, perf: { now: clock } },
   })
-  // Half as many as the rechecks, because a link can take two calls.
+  // Half as many as the rechecks: a link can take two calls.
   const budget = openRateLimit(config.identityRechecksPerMinute / 2, clock, {
     copies: () => copies.count(),
   })
-  // Wallets cost nothing, so without a limit per address one person could use up all of it.
+  // Wallets cost nothing: without a limit per address, one user could take the whole budget.
   const addresses = openLimiter({
     perMinute: Math.max(1, config.identityRechecksPerMinute / 8),
     atOnce: Math.max(2, Math.floor(config.identityRechecksPerMinute / 48)),

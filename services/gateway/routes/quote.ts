@@ -10,7 +10,6 @@ import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostQuote.body)
 
-/** `POST /quote`: locks a rate. */
 export const quoteRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)

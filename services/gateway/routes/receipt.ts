@@ -24,7 +24,7 @@ import { idParameter, itemOf, openItems } from './activity'
 
 const styles = readFileSync(join(import.meta.dir, 'receipt.css'), 'utf8')
 const styleHash = createHash('sha256').update(styles).digest('base64')
-/** The page is complete in itself, so that an app can show it from memory. */
+/** Complete in itself, so that an app can show it from memory. */
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,
@@ -33,7 +33,6 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-/** `GET /me/activity/:id/receipt`: one item as a page to print. */
 export const receiptRoute = (context: Context, access: Access) => {
   const find = openItems(context)
   return new Elysia().use(access).get(
@@ -63,13 +62,12 @@ export const receiptRoute = (context: Context, access: Access) => {
   )
 }
 
-/** Formats a time to the second. English has the digits of the interface. */
+/** To the second. English has the digits of the interface. */
 const at = (iso: string, language: Language) =>
   language === 'en'
     ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
     : timeText(Date.parse(iso), language, 'second')
 
-/** Writes the receipt of an item. */
 export function receiptOf(entry: ActivityEntry, language: Language): string {
   const item = itemOf(entry, language)
   const { kind, status, pair, fiat, channel } = item

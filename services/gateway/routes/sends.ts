@@ -11,7 +11,6 @@ import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostSend.body)
 
-/** `POST /sends`: relays a signed transfer exactly once. */
 export const sendsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)

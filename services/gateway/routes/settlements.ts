@@ -11,7 +11,6 @@ import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostSettlement.body)
 
-/** `POST /settlements`: opens a checkout for the whole debt. */
 export const settlementsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)

@@ -23,7 +23,6 @@ import { isTimestamp } from './activity'
 
 const dayMs = 86_400_000
 
-/** `GET /me/statement`: balances and lines of a period, as JSON or CSV. */
 export const statementRoute = ({ ask, clock }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`, { from, to }: Period): Promise<Statement> => {
     // First the chain, which is final only up to some block: all parts end there.
@@ -90,7 +89,7 @@ type Statement = AnswerOf<typeof GetStatement>
 type Period = { readonly from: string; readonly to: string }
 type Part = Static<typeof PaymentsStatement.answer>
 
-/** Parses the period. Throws a 400 that names the field. */
+/** Throws a 400 that names the field. */
 function periodOf(query: URLSearchParams, nowMs: number): Period {
   const given = (name: string, otherwiseMs: number) => {
     const text = query.get(name)
@@ -106,7 +105,7 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-/** Parses a date or a time in UTC, in ms; undefined for any other text, and for days that do not exist. */
+/** UTC, in ms. Returns undefined for other text, and for days that do not exist. */
 export function timeFrom(text: string): number | undefined {
   const [, date, time = 'T00:00:00', ms = '.000'] =
     /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []
@@ -123,7 +122,7 @@ function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
   return csv > 0 && csv >= qualityOf('application/json', accept ?? '')
 }
 
-/** Returns the quality that an Accept header gives to a media type by its name: 0 without it, NaN if malformed. */
+/** Only for the type's full name: 0 without it, NaN if malformed. */
 function qualityOf(type: string, accept: string): number {
   const parts = accept.toLowerCase().split(',')
   const named = parts.map((part) => part.split(';').map((one) => one.trim()))
@@ -131,7 +130,7 @@ function qualityOf(type: string, accept: string): number {
   return Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
 }
 
-/** Merges the parts. A payment with an event of the chain in the period is one line, that event. */
+/** A payment with an event of the chain in the period is one line, that event. */
 export function statementOf(
   { wallet, from, to }: Period & { wallet: `0x${string}` },
   { chain, payments, payouts }: { chain: Part & { until: string }; payments: Part; payouts: Part },
@@ -163,7 +162,6 @@ export function statementOf(
 const isMoving = ({ in: more, out: less }: StatementEntry) =>
   Object.keys(more).length + Object.keys(less).length > 0
 
-/** Returns the sums of the changes. */
 function balance(
   more: readonly StatementChange[],
   less: readonly StatementChange[],
@@ -179,7 +177,7 @@ const fileOf = ({ from, to }: Period) => `statement-${from.slice(0, 10)}-${to.sl
 const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'txHash'] as const
 const header = [...fields, ...balanceNames.flatMap((name) => [`${name}In`, `${name}Out`])]
 
-/** Writes a statement as CSV (RFC 4180): opening, lines, closing. */
+/** RFC 4180. */
 export function csvOf({ from, asOf, opening, items, closing }: Statement): string {
   const rowOf = (line: Partial<Omit<StatementItem, 'kind'>> & { kind: string }) => [
     ...fields.map((name) => line[name] ?? ''),
@@ -194,7 +192,7 @@ export function csvOf({ from, asOf, opening, items, closing }: Statement): strin
   return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }
 
-/** Quotes a cell, and prefixes one that a spreadsheet would read as a formula. */
+/** Prefixes a cell that a spreadsheet would read as a formula. */
 export function cellOf(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

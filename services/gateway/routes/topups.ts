@@ -11,7 +11,6 @@ import type { Access } from '../sign-in/access'
 
 const read = readerOf(PostTopup.body)
 
-/** `POST /topups`: opens a checkout that becomes collateral. */
 export const topupsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)

@@ -15,21 +15,13 @@ import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/**
- * Waits up to 1.2 s while a reader works on the history or another one can be asked. Without any reader,
- * the record is returned without its history.
- */
+/** Waits up to 1.2 s for a reader; without any, the record has no history. */
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
-/**
- * Further readings while history and contract differ, over about 1.5 s: the contract is read at the
- * newest block, the history at the finalized one, which follows within two blocks.
- */
+/** Over about 1.5 s: the history is of the finalized block, which follows the newest within two blocks. */
 const readingsMore = 5
 const readAgainMs = 300
-/** How long callers may cache the record. */
 const maxAgeSeconds = 2
 
-/** `GET /verify/:wallet`: the public credit record, without a name or a document. */
 export const verifyRoute = ({ ask }: Context, access: Access) => {
   const read = async (wallet: string) => tagged(await recordOf(ask, wallet))
   const record = joined(read, (wallet) => wallet)
@@ -65,7 +57,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
-/** Returns figures and history that agree, or the figures alone if that takes more than a block. */
+/** Without an agreeing history, only the figures are returned. */
 async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRecord>> {
   const accounts: Account[] = []
   for (;;) {
@@ -114,7 +106,7 @@ function isSame(account: Account, history: History): boolean {
   )
 }
 
-/** Returns null if the reader is down, slow or behind: an old history must not look current. */
+/** Null if the reader is down, slow or behind: an old history must not look current. */
 async function historyOf(ask: Ask, wallet: string) {
   const answer = await ask(IndexerRecord, { wallet }, indexerPatience).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null

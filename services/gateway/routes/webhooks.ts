@@ -14,7 +14,6 @@ import { badRequest, Refused } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Response to a delivery. */
 const Recorded = Type.Object(
   {
     status: Type.Enum(['recorded', 'duplicate'], {
@@ -25,7 +24,7 @@ const Recorded = Type.Object(
 )
 const deliveryNameMax = 200
 
-/** `POST /webhooks/payments`: checks the token before reading the body. */
+/** Checks the token before reading the body. */
 export const paymentsWebhookRoute = (context: Context, access: Access) => {
   const { clock, config } = context
   const accountOf = callbackAccounts({
@@ -75,7 +74,6 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
   )
 }
 
-/** `POST /webhooks/identity`: checks the signature, which covers the raw body. */
 export const identityWebhookRoute = (context: Context, access: Access) => {
   const { clock, log, provider } = context
   return new Elysia().use(access).post(
@@ -126,9 +124,8 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 }
 
 /**
- * Returns the id of a delivery: from the sender's own id and the stored part of the body, so that a
- * sender that repeats an id for another event loses neither; without an id, from the whole body. The id is part of the stream subject and is the
- * message id, so the stream itself rejects a duplicate.
+ * Hashes the sender's id with the stored part of the body, so that an id repeated for another event loses
+ * neither; without an id, the whole body. It is subject and message id, so the stream rejects a duplicate.
  */
 function deliveryIdOf(
   source: string,
@@ -139,7 +136,6 @@ function deliveryIdOf(
   return idFor('delivery', `${source}:${name ?? ''}:${hash.digest('hex')}`)
 }
 
-/** Parses an authentic body; throws a 400 unless it is a JSON object. */
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
   const { text, value } = parseJson(bytes)
@@ -148,7 +144,7 @@ function objectText(bytes: Uint8Array): { text: string; value: Record<string, un
   return { text, value: value as Record<string, unknown> }
 }
 
-/** Records a delivery before responding; after a 503 the provider sends it again. */
+/** Records before responding; after a 503 the provider sends the delivery again. */
 async function recordDelivery(
   { publish, log }: Context,
   message: { subject: string; id: string; payload: unknown },
@@ -165,15 +161,11 @@ async function recordDelivery(
   return { status }
 }
 
-/** Accepted tokens by account; two during a rotation. */
 type CallbackTokens = Readonly<Record<ProviderAccount, readonly string[]>>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/**
- * Returns a function that finds the provider account of a token. It compares hashes, which have equal
- * length, and compares all of them, so that timing reveals nothing. Throws if both accounts share a token.
- */
+/** Compares all hashes, so that timing reveals nothing. Throws if the accounts share a token. */
 function callbackAccounts(tokens: CallbackTokens) {
   const known = (['ID', 'MY'] as const).flatMap((account) =>
     tokens[account].map((token) => ({ account, digest: digest(token) })),

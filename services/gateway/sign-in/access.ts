@@ -4,10 +4,7 @@ import { callerOf } from '../http/caller'
 import { type AddressLimits, openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
 
-/**
- * Provides two route options: `signed`, and `limited` per address. Every route has one of them. Both are
- * checked before the body is read.
- */
+/** Every route is `signed` or `limited`, which is checked before the body is read. */
 export function openAccess(context: Context, addresses: AddressLimits) {
   const { config, clock } = context
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
@@ -15,7 +12,7 @@ export function openAccess(context: Context, addresses: AddressLimits) {
   const wallets = limiter(config.rateLimitSignedPerMinute)
   const places = openPlaces(config.publicConcurrencyMax)
   return new Elysia({ name: 'access' }).macro({
-    /** No sign-in, limited per address; `public` requests also have a concurrency limit. */
+    /** No sign-in; `public` requests also have a concurrency limit. */
     limited: (by: 'public' | 'delivery' | 'probe') => ({
       beforeHandle: ({ request }) => {
         const caller = callerOf(request)
@@ -23,7 +20,7 @@ export function openAccess(context: Context, addresses: AddressLimits) {
         if (by === 'public') caller.leave = places.enter()
       },
     }),
-    /** Signed in, limited per address and then per wallet; `wallet` is verified and in lower case. */
+    /** `wallet` is verified and in lower case. */
     signed: {
       async resolve({ request }) {
         const header = request.headers.get('authorization')

@@ -3,7 +3,6 @@ import { type Hex, hashMessage, hexToBytes, keccak256 } from 'viem'
 import { sessionSecondsMax } from '#shared/api/session'
 import type { Code } from '#shared/language/catalogue'
 
-/** Claims of an Authorization header, not yet verified. */
 export type Session = {
   /** Lower-case. */
   readonly wallet: `0x${string}`
@@ -22,7 +21,7 @@ const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
 
 export type SessionFault = Extract<Code, `session_${string}`>
 
-/** Parses `Service <wallet>.<until>.<signature>` and checks form and time, before any cryptography. */
+/** Parses `Service <wallet>.<until>.<signature>`; checks form and time before any cryptography. */
 export function parseSession(
   header: string | null,
   nowSeconds: number,
@@ -47,17 +46,14 @@ export function parseSession(
   }
 }
 
-/** Half the order of secp256k1; above it is the malleable twin of a signature. */
+/** Half the order of secp256k1; above it is a signature's malleable twin. */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 
-/**
- * `signed`: by the wallet's own key. `foreign`: well-formed but by another key; a contract wallet may
- * accept it. `malformed`: never valid.
- */
+/** `foreign`: by another key, which a contract wallet may accept. `malformed`: never valid. */
 export type SignatureVerdict = 'signed' | 'foreign' | 'malformed'
 
-/** Checks an EIP-191 signature; `signature` is lower-case hex of at least 65 bytes. */
+/** EIP-191. `signature` is lower-case hex of at least 65 bytes. */
 export function judgeSignature(
   wallet: `0x${string}`,
   text: string,
@@ -75,11 +71,7 @@ export function judgeSignature(
   return key && addressOf(key) === wallet ? 'signed' : 'foreign'
 }
 
-/**
- * Recovers the signer's 65-byte public key; returns null if there is none. Uses libsecp256k1 as
- * WebAssembly, because recovery blocks all other requests and viem's takes more than twice as long
- * (measured).
- */
+/** libsecp256k1 as WebAssembly: recovery blocks all requests, and viem's takes over twice as long (measured). */
 function recovered(hash: Uint8Array, signature: Uint8Array, bit: 0 | 1): Uint8Array | null {
   try {
     return recover(hash, signature, bit, false)

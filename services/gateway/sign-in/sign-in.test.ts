@@ -26,7 +26,7 @@ function open(replies: Replies = foreign, perMinute = 1_000) {
   return { time, asked, users, enter: (header: string | null) => signIn(header, '203.0.113.7') }
 }
 
-/** The other signature that recovers to the same key: (r, n - s) with v turned over. */
+/** (r, n - s) with v inverted recovers to the same key. */
 async function twinOf(until: number): Promise<string> {
   const signature = await ana.signMessage({ message: signInText(ana.address, until) })
   const s = order - BigInt(`0x${signature.slice(66, 130)}`)
@@ -176,7 +176,7 @@ test('security: sessions with signatures of 4 KiB take as little memory as other
     }
     expect(heldBytes() - before).toBeLessThan(4_000_000) // 1,500 signatures have 12 MB as text.
     await again(1)
-    expect(asked).toEqual([]) // It is still remembered.
+    expect(asked).toEqual([])
   }
 })
 

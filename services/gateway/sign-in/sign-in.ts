@@ -10,18 +10,17 @@ import { okOf, Refused } from '../http/failure'
 import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
 import { judgeSignature, parseSession, type Session, type SessionFault } from './session'
 
-/** Returns the wallet of an Authorization header; throws a 401 with the fault. */
+/** Throws a 401 with the fault. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
 
 const ownKeyTtlMs = 5 * 60_000
-/** Short, because a contract wallet can change its owner in any block. */
+/** A contract wallet can change its owner in any block. */
 const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 
 /**
- * Opens sign-in with an empty cache. `limiter` bounds new sessions per address, because each costs a
- * signature recovery. Only signatures that may belong to a contract wallet need a chain read; their
- * number at one time is limited, because anyone can claim such a wallet.
+ * `limiter` bounds new sessions per address: each costs a signature recovery. Concurrent chain reads for
+ * contract wallets are limited too, because anyone can claim to have such a wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicConcurrencyMax)
@@ -51,7 +50,7 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
 const signInAgain = (code: SessionFault) => new Refused(401, [{ code }])
 const notTheirs = () => signInAgain('session_foreign')
 
-/** Verifies a session. Returns how long to cache it, 0 if invalid. Throws if the chain cannot be read. */
+/** Returns how long to cache the session, 0 if invalid. Throws if the chain cannot be read. */
 async function prove(
   { ask, places }: { ask: Ask; places: Places },
   { wallet, until, signature }: Session,
@@ -69,13 +68,10 @@ async function prove(
   }
 }
 
-/** Returns the 32 bytes that stand for a session, whose signature can have 4 KiB. */
+/** A session's signature can have 4 KiB. */
 const digestOf = ({ wallet, until, signature }: Session): string =>
   createHash('sha256').update(`${wallet}.${until}.${signature}`).digest('latin1')
 
-/**
- * Opens a cache of at most `max` keys of equal size, which expire by the wall clock, as sessions do. It is
- * read with `peek`, so that use does not delay eviction.
- */
+/** Expires by the wall clock, as sessions do. Read with `peek`, so that use does not delay eviction. */
 const openMemory = (max: number, clock: Clock) =>
   new LRUCache<string, true>({ max, perf: { now: clock }, ttlResolution: 0 })

@@ -7,7 +7,6 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** A valid body for each route, of which suites corrupt one field at a time. */
 export const goodBodies = {
   '/quote': { pair: 'USD/IDR' },
   '/me/country': { country: 'MY' },
@@ -19,7 +18,7 @@ export const goodBodies = {
 } as const
 export type BodyPath = keyof typeof goodBodies
 
-/** Returns the body with the value at `path` replaced, or removed if `undefined`. */
+/** Replaces the value at `path`; `undefined` removes it. */
 export function spoilt(body: object, path: string, value: unknown): Record<string, unknown> {
   const copy = structuredClone(body) as Record<string, unknown>
   const keys = path.split('.')
@@ -30,7 +29,6 @@ export function spoilt(body: object, path: string, value: unknown): Record<strin
   return copy
 }
 
-/** Answer of `chain.account` in the suites. */
 export const account = {
   verified: true,
   defaulted: false,
@@ -68,7 +66,6 @@ export const history = {
   cycles: [],
 }
 
-/** Creates an activity entry at the given minute of the hour. */
 export const entryAt = (minute: number, id: string, more: object = {}) => {
   const at = new Date(Date.UTC(2026, 10, 21, 6, minute)).toISOString()
   return {
@@ -87,7 +84,6 @@ export const entryAt = (minute: number, id: string, more: object = {}) => {
 
 const token = `0x${'a5'.repeat(20)}` as const
 
-/** The terms of the chain, as the relayer answers. */
 export const chainTerms = {
   chainId: 10143,
   ausd: {

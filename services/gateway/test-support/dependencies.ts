@@ -27,7 +27,7 @@ import { config } from './fixture'
 const log = pino({ level: 'silent' })
 const onFatal = () => {}
 
-/** A real Postgres and nats-server, provisioned and migrated as in production. */
+/** Provisioned and migrated as in production. */
 export async function startBackbone() {
   await using ends = new AsyncDisposableStack()
   const [postgres, nats] = await Promise.all([startScratchPostgres(), startScratchServer()])
@@ -86,7 +86,7 @@ export async function startGateway(
   }
 }
 
-/** Responds in place of another service, with that service's NATS permissions. */
+/** Has that service's NATS permissions. */
 export async function answerAs(backbone: Backbone, name: ServiceName, answers: readonly Handler[]) {
   const bus = await backbone.busAs(name)
   const served = await serve({

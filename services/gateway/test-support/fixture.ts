@@ -12,10 +12,9 @@ import { openOperators } from '../operators/listener'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
 
-/** Answers of the other services by subject; other subjects have no responder. */
+/** Other subjects have no responder. */
 export type Replies = Record<string, (request: never) => unknown>
 
-/** Calls the given functions and records the requests. */
 export function askOf(replies: Replies): { ask: Ask; asked: [string, unknown][] } {
   const asked: [string, unknown][] = []
   const ask = async (question: { subject: string; owner: string }, request: unknown) => {
@@ -32,10 +31,8 @@ export const refusing = (code: RefusalCode) => () => ({ refused: code })
 
 export const webhookSecret = 'identity-webhook-secret'
 
-/** Address on which no process listens. */
 const nowhere = '127.0.0.1:9'
 
-/** Environment of the suites; everything else has its default. */
 export const config: Config = readConfig('gateway', fields, {
   NATS_URL: `nats://${nowhere}`,
   NATS_PASSWORD: 'none',
@@ -52,7 +49,6 @@ export const config: Config = readConfig('gateway', fields, {
   RATE_LIMIT_SIGNED_PER_MINUTE: '1000',
 })
 
-/** Users in memory, for suites about HTTP. */
 export function usersInMemory() {
   const rows = new Map<string, User>()
   const known = {
@@ -73,7 +69,7 @@ export function usersInMemory() {
   }
 }
 
-/** A stream that keeps one message per subject, as WEBHOOKS does. */
+/** Keeps one message per subject, as WEBHOOKS does. */
 export function streamInMemory() {
   const stored = new Map<string, unknown>()
   const publish = async (message: { subject: string; payload: unknown }): Promise<Published> => {
@@ -87,7 +83,6 @@ export function streamInMemory() {
 export type Fixture = {
   app: App
   call: (method: string, path: string, init?: Call) => Promise<Response>
-  /** Sends a GET to the operators' listener. */
   ops: (path: string) => Promise<Response>
   asked: [string, unknown][]
   stored: Map<string, unknown>
@@ -100,7 +95,6 @@ export type Call = {
   from?: string
 }
 
-/** Context with everything in memory, without other services or a database. */
 export function contextOf(over: Partial<Context> = {}): Context {
   const { clock = () => nowMs, config: configured = config } = over
   const log = pino({ level: 'silent' })
@@ -130,7 +124,6 @@ export function contextOf(over: Partial<Context> = {}): Context {
   }
 }
 
-/** Builds the whole app with a fake bus, fake rows and a fake clock. */
 export async function fixtureOf(
   replies: Replies = {},
   over: Partial<Context> = {},

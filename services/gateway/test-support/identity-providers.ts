@@ -14,18 +14,16 @@ export type Saying = {
   level?: string
 }
 
-/** A provider for the contract test: the adapter and its counterpart. */
 export type Speaker = {
   name: string
   adapter: (apiUrl: string, environment: 'sandbox' | 'production') => IdentityProvider
   say: (saying: Saying, environment: 'sandbox' | 'production') => string
-  /** Lookup response for the same verdict. */
   answer: (saying: Saying) => object
   sign: (
     body: string,
     how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' },
   ) => Headers
-  /** True if the signature covers the time of the delivery. */
+  /** The signature covers the time of the delivery. */
   signsTime: boolean
 }
 

@@ -1,10 +1,9 @@
 import { connect } from 'node:net'
 import { within } from '#platform/deadline'
 
-/** A response as it arrived on the wire. */
 export type RawAnswer = { status: number; headers: Headers; body: string }
 
-/** Sends these bytes on a new connection and returns the first response; throws without one. */
+/** Throws without a response. */
 export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const chunks: Buffer[] = []

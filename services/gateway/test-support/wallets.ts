@@ -1,19 +1,17 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { signInText } from '#shared/api/session'
 
-/** Fixed test keys. */
 export const ana = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
 export const budi = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
 
 export const walletOf = (account: PrivateKeyAccount) =>
   account.address.toLowerCase() as `0x${string}`
 
-/** Current time in the suites: 2026-11-21T07:00:00Z. */
 export const nowMs = Date.UTC(2026, 10, 21, 7)
 export const nowSeconds = nowMs / 1000
 export const tomorrow = nowSeconds + 86_400
 
-/** Creates a session header; `claims` replaces parts after signing. */
+/** `claims` replaces parts after signing. */
 export async function headerOf(
   account: PrivateKeyAccount,
   until: number = tomorrow,

@@ -13,9 +13,8 @@ import { deadLetters, outbox } from '../schema.store'
 import { users } from './user.store'
 
 /**
- * Empties country and references at the identity provider, and ends the rechecks. An approval that is no
- * longer rechecked must not stay: it becomes a reset, whose flag the sweep orders. The time of the first
- * verification and the operators' decisions stay: with them the person cannot start a second record.
+ * An approval that is no longer rechecked must not stay: it becomes a reset, whose flag the sweep orders.
+ * The first verification and operators' decisions stay, so that the person cannot start a second record.
  */
 export const erasure = withDeadLetters(
   deadLetters,
@@ -48,7 +47,7 @@ export const erasure = withDeadLetters(
   },
 )
 
-/** Erases users for an operator, and announces each erasure, which a restore repeats. */
+/** Announces each erasure, which a restore repeats. */
 export const answerErase = (context: Context) =>
   answerErasure(context, personErasures.gateway, erasure, async (tx, { deed, wallet }) => {
     const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }

@@ -17,16 +17,15 @@ export const users = schema.table('users', {
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
-/** A user; `country` is ISO 3166-1 alpha-2, or null until set. */
+/** `country`: ISO 3166-1 alpha-2. */
 export type User = {
   readonly country: string | null
   readonly createdAt: Date
   readonly known: Known
 }
 
-/** Access to users. */
 export type Users = {
-  /** Creates the row if there is none; queries the database once per wallet and process. */
+  /** Queries the database once per wallet and process. */
   readonly insert: (wallet: `0x${string}`) => Promise<void>
   readonly find: (wallet: `0x${string}`) => Promise<User | undefined>
   readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
@@ -49,10 +48,7 @@ const findUsers = prepared((db) =>
     .prepare('users'),
 )
 
-/**
- * Opens the users in Postgres; simultaneous calls share a query. It remembers up to `knownMax` wallets
- * that have a row.
- */
+/** Simultaneous calls share a query. Remembers up to `knownMax` wallets that have a row. */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })
   const insertAll = batched((wallets: ReadonlySet<string>) =>

@@ -4,7 +4,6 @@ import type { IdentityProvider } from '../provider'
 import { persona } from './persona/client'
 import { sumsub } from './sumsub/client'
 
-/** Settings of the identity provider. */
 type IdentityConfig = Pick<
   Config,
   | 'identityProvider'
@@ -15,7 +14,6 @@ type IdentityConfig = Pick<
   | 'identityLevel'
 >
 
-/** Creates the adapter of the configured provider. */
 export function identityProviderOf(config: IdentityConfig, clock: Clock): IdentityProvider {
   const common = {
     apiUrl: config.identityApiUrl,

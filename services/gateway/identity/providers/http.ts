@@ -90,7 +90,6 @@ function objectOf(text: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** Parses JSON; returns undefined if the text is not valid. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -99,11 +98,11 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns a non-empty string; null for everything else. */
+/** Null unless a non-empty string. */
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
 
-/** Returns a link that is safe to give to a user: https, or http on this machine. */
+/** A user may get only https links, or http on this machine. */
 export function hostedLink(value: unknown): string {
   if (typeof value === 'string' && value.length <= 2_000 && URL.canParse(value)) {
     const { protocol, hostname } = new URL(value)
@@ -113,7 +112,7 @@ export function hostedLink(value: unknown): string {
   throw new ProviderDown('the response of the identity provider has no link')
 }
 
-/** Returns true if `hex` is the HMAC of the parts under any of the secrets. Constant time. */
+/** Constant time. */
 export function signedByAny(
   secrets: readonly string[],
   algorithm: 'sha256' | 'sha512',

@@ -9,7 +9,6 @@ import {
 import { hostedLink, openIdentityApi, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
-/** `webhookSecrets` can be in any order; all are tried. */
 export type PersonaOptions = {
   apiUrl: string
   /** Live keys begin with `persona_production_`; all others count as sandbox. */
@@ -19,13 +18,12 @@ export type PersonaOptions = {
   clock: Clock
 }
 
-/** Pinned, so that a change of the account's default has no effect. */
+/** Pinned against changes of the account's default. */
 const version = '2025-12-08'
 const pageSize = 20
-/** No user has more decided inquiries than fit on this many pages. */
+/** No user has more decided inquiries. */
 const pagesMax = 10
 
-/** Creates the Persona adapter. */
 export function persona(options: PersonaOptions): IdentityProvider {
   const sandbox = !options.apiKey.startsWith('persona_production_')
   const headers = {
@@ -79,8 +77,8 @@ export function persona(options: PersonaOptions): IdentityProvider {
       return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
     },
     /**
-     * The inquiries of one account are of one person (docs.withpersona.com, "Accounts"), if Persona is set up
-     * to consolidate the accounts of one person ("Consolidate Accounts"): by default each reference has its own.
+     * An account is one person (docs.withpersona.com, "Accounts") if Persona consolidates accounts
+     * ("Consolidate Accounts"); by default each reference has its own.
      */
     async findSamePerson(wallet, inquiryId, isOurs) {
       const { status, body } = await api.get(`${inquiries}/${encodeURIComponent(inquiryId)}`)
@@ -100,10 +98,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
   }
 }
 
-/**
- * Queries only decided inquiries: each link creates an open one, and open ones must not push a verdict
- * off the pages.
- */
+/** Only decided inquiries: open ones, one per link, must not push a verdict off the pages. */
 function queryOf(asked: Filter, after: string | undefined): URLSearchParams {
   return new URLSearchParams({
     ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [`filter[${name}]`, value])),
@@ -113,17 +108,15 @@ function queryOf(asked: Filter, after: string | undefined): URLSearchParams {
   })
 }
 
-/** Whose inquiries to list (docs.withpersona.com, "List all Inquiries"). */
+/** docs.withpersona.com, "List all Inquiries". */
 type Filter = { readonly 'reference-id': string } | { readonly 'account-id': string }
 
-/** Returns the account of an inquiry. */
 const accountOf = (inquiry: unknown): string | null =>
   textOf(at(at(at(at(inquiry, 'relationships'), 'account'), 'data'), 'id'))
 
-/** Fields read from an inquiry; the user's other data is dropped here. */
 type Decided = {
   readonly id: string
-  /** Null for one that we never assigned. */
+  /** Null if we never assigned it. */
   readonly reference: `0x${string}` | null
   readonly status: string | null
   readonly templateId: string | null
@@ -132,7 +125,6 @@ type Decided = {
   readonly updatedAtMs: number | null
   readonly decidedAtMs: number | null
 }
-/** The request behind a response; `sandbox` follows from our own API key. */
 type Asked = {
   readonly wallet: string
   readonly ownRefs: ReadonlySet<string>
@@ -140,10 +132,7 @@ type Asked = {
   readonly sandbox: boolean
 }
 
-/**
- * Reads one page of "List all Inquiries" (docs.withpersona.com). Returns a fault if it is not a list, or
- * contains other users, which means that the filter was ignored.
- */
+/** Other users on the page mean that the filter was ignored. */
 function readInquiries(
   answer: unknown,
   asked: Filter,
@@ -174,10 +163,7 @@ function readInquiries(
   return { inquiries, hasMore: textOf(at(at(answer, 'links'), 'next')) !== null }
 }
 
-/**
- * Returns the newest verdict among a user's inquiries that we created, because a later inquiry can change
- * an earlier verdict. A redacted inquiry keeps its status and times, so erasing a user's data withdraws no verdict.
- */
+/** A later inquiry can change an earlier verdict. A redacted one keeps its status and times. */
 function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
   if (inquiries.length === 0) return { nobody: true }
   const own = inquiries.filter(({ id }) => asked.ownRefs.has(id))
@@ -198,10 +184,7 @@ function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
 
 type Verdict = { inquiry: Decided; word: Statement['word']; atMs: number | null }
 
-/**
- * Returns the verdict of an inquiry if it is for our template. If the time is missing or only precise to
- * the second, an approval gets the earliest possible time and a refusal the latest.
- */
+/** If the time is missing or whole seconds, an approval gets the earliest time and a refusal the latest. */
 function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
   const { status, createdAtMs, updatedAtMs, decidedAtMs } = inquiry
   if (status === 'approved' && inquiry.templateId === templateId) {
@@ -217,7 +200,7 @@ function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
 
 const endOfSecond = (ms: number) => (ms % 1_000 === 0 ? ms + 999 : ms)
 
-/** Sorts newest first. A verdict without a time comes first: it is a refusal that may still stand. */
+/** A verdict without a time comes first: it is a refusal that may still stand. */
 const newestFirst = (left: Verdict, right: Verdict): number =>
   (right.atMs ?? Number.MAX_SAFE_INTEGER) - (left.atMs ?? Number.MAX_SAFE_INTEGER) ||
   Number(left.word === 'approved') - Number(right.word === 'approved')

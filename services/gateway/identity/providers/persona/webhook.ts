@@ -1,17 +1,14 @@
 import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
-/**
- * Persona webhook events that are verdicts (docs.withpersona.com, "Events"). `inquiry.completed` only
- * means that the user finished; `failed` and `expired` are no verdicts.
- */
+/** docs.withpersona.com, "Events". `completed` only means that the user finished. */
 const words: ReadonlyMap<string, Word> = new Map([
   ['inquiry.approved', 'approved'],
   ['inquiry.declined', 'rejected'],
   ['inquiry.marked-for-review', 'none'],
 ])
 
-/** Progress by event. After a failed or expired inquiry the user may begin another. */
+/** After a failed or expired inquiry the user may begin another. */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['inquiry.created', 'unfinished'],
   ['inquiry.started', 'unfinished'],
@@ -22,9 +19,8 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 /**
- * Parses a JSON:API event. Keys are in kebab, camel or snake case, depending on the webhook's
- * inflection. Events that are not about an inquiry (a verification, report, account or workflow request)
- * have no effect. The event does not name its environment, so `sandbox` follows from our own API key.
+ * Parses a JSON:API event. Events that are not about an inquiry have no effect. The event does not name its
+ * environment, so `sandbox` follows from our API key.
  */
 export function parsePersona(body: string, sandbox: boolean): Reading {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
@@ -43,7 +39,6 @@ export function parsePersona(body: string, sandbox: boolean): Reading {
   return Number.isNaN(occurredAtMs) ? { undated } : { statement: { ...undated, occurredAtMs } }
 }
 
-/** Reads the fields we use; a real event also has every attribute of the user. */
 function readEvent(body: string) {
   const event = at(jsonOf(body), 'data')
   const attributes = at(event, 'attributes')
@@ -59,7 +54,7 @@ function readEvent(body: string) {
   }
 }
 
-/** Reduces an event to the fields that `parsePersona` reads: no name, birthday or document. */
+/** Keeps what `parsePersona` reads: no name, birthday or document. */
 export function keptOf(body: string): string {
   const { eventId, name, createdAt, inquiryId, status, referenceId, templateId } = readEvent(body)
   const inquiry = {
@@ -72,14 +67,14 @@ export function keptOf(body: string): string {
   return JSON.stringify({ data: { type: 'event', id: eventId, attributes } })
 }
 
-/** Returns an inquiry's template, which old and new inquiries store under different names. */
+/** Old and new inquiries store the template under different names. */
 export function templateOf(inquiry: unknown): string | null {
   const relations = at(inquiry, 'relationships')
   const idOf = (name: string) => textOf(at(at(at(relations, name), 'data'), 'id'))
   return idOf('inquiry-template') ?? idOf('template')
 }
 
-/** Reads an own property by its kebab-case, camel-case or snake-case name. */
+/** Kebab, camel or snake case, depending on the webhook's inflection. */
 export function at(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -91,8 +86,8 @@ export function at(value: unknown, name: string): unknown {
 const toleranceSeconds = 3 * 3_600
 
 /**
- * Verifies `t=<unix s>,v1=<hex>`; during a rotation there are two such sets, separated by a space. The
- * signature covers the time, a dot and the raw body (docs.withpersona.com, "Webhooks best practices").
+ * Verifies `t=<unix s>,v1=<hex>`, or two such sets during a rotation, over the time, a dot and the raw body
+ * (docs.withpersona.com, "Webhooks best practices").
  */
 export function verifyPersona(
   body: Uint8Array,

@@ -21,7 +21,7 @@ import {
   wordOf,
 } from './webhook'
 
-/** `secretKey` signs our requests; `webhookSecrets` are separate, one per webhook. */
+/** `secretKey` signs our requests, not webhooks. */
 export type SumsubOptions = {
   apiUrl: string
   /** Production tokens begin with `prd:`, sandbox tokens with `sbx:`. */
@@ -43,7 +43,7 @@ const applicantPath = (id: string) => `/resources/applicants/${encodeURIComponen
 /** docs.sumsub.com, "Get duplicate applicants check results": that of the latest automatic check. */
 const duplicatesPath = (id: string) =>
   `/resources/checks/latest?type=SIMILAR_SEARCH&applicantId=${encodeURIComponent(id)}`
-/** Maximum number of duplicates to look up; further ones count as strangers. */
+/** Further duplicates count as strangers. */
 const duplicatesMax = 10
 
 /** Creates the Sumsub adapter. */
@@ -94,7 +94,7 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
   }
 }
 
-/** Fields we read of a duplicates check, all of which may be null; the matching items are personal data. */
+/** All may be null; the matching items are personal data. */
 const Duplicates = Type.Object({
   answer: maybe(Type.String()),
   similarSearchInfo: maybe(
@@ -105,10 +105,7 @@ const Duplicates = Type.Object({
 })
 const readDuplicates = readerOf(Duplicates)
 
-/**
- * Reads the check, which is documented as the only item of a list, `checks`, and was seen without it. Hits
- * count whatever the answer; `isUnnamed`: there are duplicates, of which none is named.
- */
+/** Documented as the only item of `checks`, and seen without the list. Hits count whatever the answer. */
 function duplicatesIn(
   body: Record<string, unknown>,
 ): { applicantIds: string[]; isUnnamed: boolean } | { fault: string } {
@@ -123,7 +120,7 @@ function duplicatesIn(
   return { applicantIds, isUnnamed: answer === 'RED' && applicantIds.length === 0 }
 }
 
-/** Returns the wallet of a duplicate. One without a wallet of ours counts only if it was approved. */
+/** A duplicate without a wallet of ours counts only if it was approved. */
 function walletsIn(body: Record<string, unknown>): (`0x${string}` | null)[] {
   const read = readApplicant(body)
   if ('fault' in read) throw new ProviderDown(`sumsub: ${read.fault}`)
@@ -131,7 +128,7 @@ function walletsIn(body: Record<string, unknown>): (`0x${string}` | null)[] {
   return wallet || wordOf(read.value.review?.reviewResult) === 'approved' ? [wallet] : []
 }
 
-/** Reads a 404. Only one in Sumsub's own format is about the user; a wrong URL gives 404s too. */
+/** Only a 404 in Sumsub's own format is about the user; a wrong URL gives 404s too. */
 function nobody({ code }: Record<string, unknown>): Finding {
   if (code === 404) return { nobody: true }
   throw new ProviderDown('sumsub: a 404 that is not in the format of its API')
@@ -161,10 +158,7 @@ export const accessSignature = (
   body: string,
 ): string => createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
-/**
- * Fields we read of an applicant (docs.sumsub.com, "Get applicant data by externalUserId"). The rest is
- * the user's personal data and is not read.
- */
+/** docs.sumsub.com, "Get applicant data by externalUserId". The user's other data is not read. */
 const Applicant = Type.Object({
   id: maybe(Type.String()),
   externalUserId: maybe(Type.String()),
@@ -185,7 +179,6 @@ const Applicant = Type.Object({
 })
 const readApplicant = readerOf(Applicant)
 
-/** Progress by review status, without a verdict. */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['init', 'unfinished'],
   ['awaitingUser', 'unfinished'],
@@ -196,16 +189,15 @@ const turns: ReadonlyMap<string, Progress> = new Map([
   ['onHold', 'submitted'],
 ])
 
-/** The request behind a response; `sandbox` follows from our own key, because an applicant has none. */
+/** `sandbox` follows from our own key: an applicant has none. */
 type Asked = {
   readonly wallet: string
   readonly level: string
   readonly sandbox: boolean
-  /** Time of the request; progress counts as of then. */
+  /** Progress counts as of the request. */
   readonly nowMs: number
 }
 
-/** Reads an applicant; returns a fault if it is not clearly the one requested. */
 function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
   const got = readApplicant(answer)
   if ('fault' in got) return got
@@ -235,10 +227,7 @@ function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
   return { statement: { ...known, occurredAtMs: ended.toMs } }
 }
 
-/**
- * Returns the verdict of an applicant's current state. `init` at our level means a reset; at another
- * level it only means that the user was sent there.
- */
+/** `init` at our level is a reset; at another level the user was only sent there. */
 function standingWord({ deleted, review }: Static<typeof Applicant>, level: string): Word {
   if (deleted) return 'reset'
   if (review?.reviewStatus === 'completed') return wordOf(review.reviewResult)

@@ -3,7 +3,7 @@ import { asObject } from '#platform/schema'
 import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
-/** Optional or null: Sumsub omits unknown fields or sets them to null. */
+/** Sumsub omits unknown fields or sets them to null. */
 export const maybe = <S extends TSchema>(schema: S) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 
@@ -12,7 +12,7 @@ export const ReviewResult = Type.Object({
   reviewRejectType: maybe(Type.String()),
 })
 
-/** Progress by event type (docs.sumsub.com, "User verification webhooks"). */
+/** docs.sumsub.com, "User verification webhooks". */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['applicantCreated', 'unfinished'],
   ['applicantAwaitingUser', 'unfinished'],
@@ -24,11 +24,7 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
-/**
- * Parses a user verification webhook (docs.sumsub.com, "User verification webhooks"). Fields are
- * inconsistently present, or null. Unknown types, and those of actions, transactions and video calls,
- * have no effect.
- */
+/** Unknown types, and those of actions, transactions and video calls, have no effect. */
 export function parseSumsub(body: string): Reading {
   const event = readEvent(body)
   const { type, applicantId, correlationId, externalUserId } = event
@@ -53,10 +49,7 @@ export function parseSumsub(body: string): Reading {
   }
 }
 
-/**
- * Returns the verdict of an event. Only a completed review approves. A completed workflow can refuse too,
- * but its approvals are ignored, because the review of its level has already approved.
- */
+/** A workflow can refuse, but only a completed review approves: that of its level has already done so. */
 function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readEvent>): Word {
   if (takenBack.has(type ?? '')) return 'reset'
   if (type !== 'applicantReviewed' && type !== 'applicantWorkflowCompleted') return 'none'
@@ -66,7 +59,7 @@ function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readE
   return reviewStatus === 'completed' || reviewStatus === null ? word : 'none'
 }
 
-/** Reads the fields we use; not the reviewers' comments, which may contain the user's name. */
+/** The reviewers' comments are not read: they may contain the user's name. */
 function readEvent(body: string) {
   const event = asObject(jsonOf(body)) ?? {}
   const { reviewAnswer, reviewRejectType } = asObject(event.reviewResult) ?? {}
@@ -83,15 +76,14 @@ function readEvent(body: string) {
       reviewRejectType: textOf(reviewRejectType),
     },
     createdAtMs: textOf(event.createdAtMs),
-    /** Older events have this instead, to the second: `2020-02-21 13:23:19+0000`. */
+    /** Older events, to the second: `2020-02-21 13:23:19+0000`. */
     createdAt: textOf(event.createdAt),
   }
 }
 
-/** Reduces an event to the fields that we read. */
 export const keptOfSumsub = (body: string): string => JSON.stringify(readEvent(body))
 
-/** Converts a review result. Callers check the status first: an unfinished review can be GREEN as well. */
+/** Callers check the status first: an unfinished review can be GREEN too. */
 export function wordOf(result: Static<typeof ReviewResult> | null | undefined): Word {
   const { reviewAnswer, reviewRejectType } = result ?? {}
   if (reviewAnswer === 'GREEN') return 'approved'
@@ -100,8 +92,8 @@ export function wordOf(result: Static<typeof ReviewResult> | null | undefined): 
 }
 
 /**
- * Parses "2026-11-21 07:00:00.123" (UTC without a zone) or ISO 8601. A time to the second is a range: an
- * approval counts from its start, a verdict against the user from its end.
+ * Parses "2026-11-21 07:00:00.123" (UTC without a zone) or ISO 8601. Whole seconds are a range: an approval
+ * counts from its start, a verdict against the user from its end.
  */
 export function timeOf(
   text: string | null | undefined,
@@ -113,13 +105,13 @@ export function timeOf(
   return { fromMs, toMs: fraction ? fromMs : fromMs + 999 }
 }
 
-/** Accepted algorithms. HMAC_SHA1_HEX, which the provider also offers, is refused. */
+/** Refuses HMAC_SHA1_HEX, which the provider also offers. */
 const algorithms = new Map([
   ['HMAC_SHA256_HEX', 'sha256'],
   ['HMAC_SHA512_HEX', 'sha512'],
 ] as const)
 
-/** Verifies the signature of the raw body. It does not cover the time, so replays are handled elsewhere. */
+/** The signature does not cover the time, so replays are handled elsewhere. */
 export function verifySumsub(
   body: Uint8Array,
   headers: Headers,
