@@ -4,7 +4,6 @@ import solc from 'solc'
 const root = join(import.meta.dir, '../..')
 const sources = join(import.meta.dir, 'src')
 
-/** Contracts to compile, as file below `src` and contract name. */
 const contracts = {
   ausd: ['Ausd.sol', 'Ausd'],
   creditLine: ['CreditLine.sol', 'CreditLine'],
@@ -32,8 +31,8 @@ type CompilerOutput = {
 }
 
 /**
- * Settings that determine the bytecode. The metadata hash is off because it depends on comments and
- * file names. Anvil and Monad both run `cancun`; the reentrancy guard uses its transient storage.
+ * No metadata hash: it depends on comments and file names. Anvil and Monad run `cancun`; the reentrancy guard
+ * uses its transient storage.
  */
 const settings = {
   optimizer: { enabled: true, runs: 200 },
@@ -43,8 +42,8 @@ const settings = {
 }
 
 /**
- * Compiler warnings to ignore. 2394 (`tstore`): a reentrancy guard is a safe use. 3628 (payable
- * fallback without `receive`): native coin reaches the extension and is refused there.
+ * 2394 (`tstore`): a reentrancy guard is a safe use. 3628 (payable fallback without `receive`): the extension
+ * refuses native coin.
  */
 const hints: ReadonlySet<string> = new Set(['2394', '3628'])
 
@@ -68,8 +67,8 @@ export async function compileContracts(): Promise<Map<string, string>> {
 }
 
 /**
- * Merges ABIs, because the extension is called at the credit line's address. Items of a common base
- * appear once; constructor and fallback are those of the first ABI.
+ * Merges ABIs, because the extension is called at the credit line's address. Constructor and fallback are
+ * those of the first ABI.
  */
 function unionOf(abis: readonly unknown[][]): unknown[] {
   const [first, ...others] = abis
@@ -116,7 +115,7 @@ async function compileAll(): Promise<Record<Name, Compiled>> {
   ) as Record<Name, Compiled>
 }
 
-/** Reads all imports up front, because the compiler requests them synchronously. */
+/** The compiler requests imports synchronously. */
 async function collectImports(files: readonly string[]): Promise<Map<string, string>> {
   const contents = new Map<string, string>()
   const waiting = [...files]

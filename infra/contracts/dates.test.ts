@@ -27,7 +27,6 @@ const eventOf = (sent: Awaited<ReturnType<typeof act>>, name: string) =>
 
 let opened: Awaited<ReturnType<typeof act>>
 let openedAt = 0n
-/** Ana has 100 AUSD of collateral and has drawn 50. */
 beforeEach(async () => {
   await fixture.checkpoint()
   await act('topUp', 1, ausd('100'))
@@ -130,7 +129,6 @@ describe('the dates of a cycle', () => {
   })
 })
 
-/** Dates of ana's open cycle, from the events alone. */
 async function datesFromEvents() {
   let open = none
   const { creditLine: address } = fixture.deployment
@@ -159,7 +157,7 @@ describe('the events report each change of the dates', () => {
   const unpause = () => act('unpause')
   const settle = () => act('repayFor', 2, ausd('50'))
   const revoke = () => act('revokeRepayment', 2)
-  /** Leaves a younger cycle open, into which a revocation brings the dates of the first. */
+  /** The revocation brings the dates of the first cycle into a younger one. */
   const redraw = [
     ...[() => act('repayFor', 2, ausd('10')), () => act('repay', ausd('40'))],
     ...[wait(600), () => act('draw', ausd('15'))],

@@ -19,10 +19,10 @@ import { ausdBytecode, creditLineBytecode, multicall3Runtime } from '#infra/cont
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Address of Multicall3 on every public chain, and viem's default. */
+/** Multicall3's address on every public chain, and viem's default. */
 export const multicall3Address: Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** Parameters of a local deployment; AUSD in micro-AUSD, times in seconds. */
+/** AUSD in micro-AUSD, times in seconds. */
 export type DeployTerms = {
   rpcUrl: string
   adminKey: Hex
@@ -37,11 +37,11 @@ export type DeployTerms = {
   minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
-  /** Share of its collateral a new account may draw, in basis points; 5000 by default. */
+  /** In basis points; 5000 by default. */
   initialRatioBps?: number
 }
 
-/** Deployed addresses; `genesisHash` tells this chain from an earlier one at the same URL. */
+/** `genesisHash` tells this chain from an earlier one at the same URL. */
 export type Deployment = {
   ausd: Address
   creditLine: Address
@@ -53,7 +53,7 @@ export type Deployment = {
 type LocalClient = ReturnType<typeof openClient>
 type Step = { to?: Address; data: Hex }
 
-/** Gas of a deployment; all steps together fit into anvil's default block of 30 million. */
+/** All steps together fit into anvil's default block of 30 million. */
 const deployGas = 12_000_000n
 const callGas = 200_000n
 const maxFeePerGas = parseGwei('1000')
@@ -61,8 +61,8 @@ const nativeFloorWei = parseEther('1000')
 const waitMs = 10_000
 
 /**
- * Deploys, funds and connects both contracts on an anvil. The same keys on a fresh chain give the
- * same addresses. Works only on anvil, whose own methods it calls; throws if a step reverts.
+ * Deploys, funds and connects both contracts; works only on anvil. The same keys on a fresh chain give the
+ * same addresses. Throws if a step reverts.
  */
 export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const client = openClient(terms.rpcUrl)
@@ -76,7 +76,7 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const creditLine = addressAt(admin.address, firstNonce + 1)
   const steps = adminSteps(terms, admin.address, treasury.address, { ausd, creditLine })
   const [, deployed] = await sendAll(client, admin, steps)
-  // Sent separately: an approval sent before the token has code succeeds without any effect.
+  // Sent separately: an approval before the token has code succeeds without effect.
   await sendAll(client, treasury, [approval(ausd, creditLine, maxUint256)])
 
   const genesis = await client.getBlock({ blockNumber: 0n })
@@ -180,7 +180,6 @@ async function fundNative(client: LocalClient, addresses: readonly Address[]) {
   )
 }
 
-/** Sends in nonce order, mines a block at once, and returns the receipts. */
 async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: readonly Step[]) {
   const [chainId, firstNonce] = await Promise.all([
     client.getChainId(),

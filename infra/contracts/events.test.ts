@@ -26,7 +26,6 @@ test('events are numbered without a gap, and each account counts its own at ever
   await act('repayFor', 3, ausd('35'))
   await act('draw', ausd('10'))
   await fixture.warp(5)
-  // Into the younger open cycle, so that it is redated.
   await act('revokeRepayment', 3, ausd('10'))
   await act('topUp', 4, ausd('5'), false, 'budi')
   await act('setFrozen', true, 'budi')
@@ -39,14 +38,12 @@ test('events are numbered without a gap, and each account counts its own at ever
   await act('unpause')
   await act('withdraw', ausd('1'))
   await note()
-  // Events that report a call without effect have no number.
   await act('topUp', 1, ausd('100'))
   const unknown = { kind: 9, ref: refOf(9), account: admin.address, amount: 1n, paidAt: 0n }
   await fixture.send('relayer', 'creditLine', 'many', [[unknown]])
   await fixture.warp(88_300)
   await act('repayFor', 5, ausd('2'))
   await act('markDefault')
-  // Debt restored after the default, which collateral covers.
   await act('topUp', 6, ausd('5'))
   await act('revokeRepayment', 5)
   await act('seizeMore')

@@ -16,9 +16,9 @@ import { ausd } from '#test/support/contract-actions'
 import { actors, multicall3Address, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
 
-// A hold that ends before a term does, and is longer than it takes to prepare fifty accounts.
+// Ends before a term, but lasts while fifty accounts are prepared.
 const holdSeconds = 1_000
-/** Longer than the distance between two possible ends of a hold. */
+/** Longer than the distance between two ends of a hold. */
 const stepSeconds = 70
 const fixture = await openContractsFixture({ holdSeconds })
 const { measure, many } = gasOn(fixture)
@@ -30,12 +30,11 @@ afterEach(fixture.rewind)
 const ana = actors.ana.address
 const relayer = actors.relayer.address
 const { ausd: token, creditLine } = fixture.deployment
-/** A wallet that never received the token: its balance is a new slot. */
+/** Never received the token: its balance is a new slot. */
 const nobody: Address = '0x00000000000000000000000000000000000000aa'
 
 const manyCall = (ops: readonly Op[]) => call('many', [ops])
 
-/** An operation in its own transaction, as the relayer sends it when no other waits. */
 function singleCall({ kind, ref, account, amount, paidAt }: Op) {
   if (kind <= 1) return call('topUp', [ref, account, amount, kind === 1])
   if (kind === 2 || kind === 4) return call('repayFor', [ref, account, amount, kind === 4, paidAt])
@@ -43,12 +42,11 @@ function singleCall({ kind, ref, account, amount, paidAt }: Op) {
   return call(kind === 3 ? 'revokeTopUp' : 'revokeRepayment', [ref, amount])
 }
 
-/** First ref of an account's operations. */
 const refsOf = (index: number) => 1_000 * (index + 1)
 
 /**
- * New accounts, each with a debt of 50 AUSD for two minutes. No held repayment was ever made, so the
- * pool's bucket of the first is a new slot.
+ * New accounts with a debt of 50 AUSD for two minutes. No repayment was held before, so the first uses a new
+ * slot.
  */
 async function indebted(count: number): Promise<Address[]> {
   const accounts = Array.from(
@@ -67,7 +65,7 @@ async function indebted(count: number): Promise<Address[]> {
   return accounts
 }
 
-/** Two held repayments of one cycle: 10 AUSD, then one that closes it with an excess of 20. */
+/** 10 AUSD, then a repayment that closes the cycle with an excess of 20. */
 async function closeWithTwo(accounts: readonly Address[]) {
   const each = (make: (account: Address, ref: number) => Op) =>
     many(accounts.map((account, index) => make(account, refsOf(index))))
@@ -77,38 +75,38 @@ async function closeWithTwo(accounts: readonly Address[]) {
   return each
 }
 
-/** Brings `count` accounts into the dearest state of each kind, and returns the operations. */
+/** Brings `count` accounts into the dearest state of each kind and returns the operations. */
 const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
   topUp: async (count) =>
     freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
   heldTopUp: async (count) =>
     freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
-  // Closes a cycle in which held money counted, so that its reward waits; with an excess.
+  // Closes a cycle that held money counted in, so its reward waits; with an excess.
   repayFor: async (count) => {
     const accounts = await indebted(count)
     await many(accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('10'))))
     return accounts.map((one, at) => op('repayFor', refsOf(at) + 2, one, ausd('60')))
   },
-  // The first hold of an account, closing its cycle, with an excess.
+  // The account's first hold closes its cycle, with an excess.
   heldRepayFor: async (count) => {
     const accounts = await indebted(count)
     return accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('60')))
   },
-  // Not the last of its account, in part.
+  // In part, and not the last of its account.
   revokeTopUp: async (count) => {
     const ops = freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n))
     await many(ops)
     await many(ops.map((one) => ({ ...one, ref: numberToHex(BigInt(one.ref) + 1n, { size: 32 }) })))
     return ops.map((one) => ({ ...one, kind: opKinds.revokeTopUp, amount: 1n }))
   },
-  // Excess and most of the debt, from a closed cycle whose reward waits for another repayment.
+  // Excess and most of the debt of a closed cycle whose reward waits for another repayment.
   revokeRepayment: async (count) => {
     const accounts = await indebted(count)
     const each = await closeWithTwo(accounts)
     await each((one, ref) => op('extendHold', ref + 1, one))
     return accounts.map((one, at) => op('revokeRepayment', refsOf(at) + 2, one, 1n))
   },
-  // Debt and excess, to new buckets, where the reward of the closed cycle moves too.
+  // Debt and excess to new buckets, with the reward of the closed cycle.
   extendHold: async (count) => {
     const accounts = await indebted(count)
     await closeWithTwo(accounts)
@@ -212,7 +210,6 @@ describe('many', () => {
     expect(opGasFloor).toBe(floor)
   })
 
-  /** Checks the limit of these operations, and that it leaves the floor before the last one. */
   const expectEnough = async (ofKinds: readonly OpKind[], ops: readonly Op[]) => {
     await fixture.checkpoint()
     const before = await measure(relayer, creditLine, manyCall(ops.slice(0, -1)))
@@ -222,7 +219,7 @@ describe('many', () => {
     const names = [...new Set(ofKinds)]
     show(`many, ${ops.length} x ${names.length > 1 ? 'all' : names[0]}`, measured, limit)
     expectCovered(limit, measured)
-    // The floor weighs less the more operations there are.
+    // The floor weighs less with more operations.
     if (ops.length >= 50) expectTight(limit, measured)
     expect(limit).toBeGreaterThan(before.monad + before.proxy + opGasFloor)
     const failed = await fixture.client.getContractEvents({
@@ -254,7 +251,7 @@ describe('many', () => {
       const one = await measure(relayer, creditLine, manyCall(await dearest[kind](1)))
       const own = { ...one, gas: one.gas - none.gas, monad: one.monad - none.monad }
       show(`${kind} in many`, own, opGasFloor)
-      // A call passes on 63/64 of what is left.
+      // A call passes on 63/64 of the remaining gas.
       expect((opGasFloor * 63n) / 64n).toBeGreaterThan(own.monad + own.proxy)
       await fixture.rewind()
     }

@@ -3,7 +3,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd, heldOps, holdEnd, named } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-// A small pool, so that it matters whether held money is lent out.
+// Small, so that lending held money would show.
 const fixture = await openContractsFixture({ liquidityMicro: ausd('60') })
 const { act, answer, read, holdOf, now, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -13,7 +13,6 @@ const ana = actors.ana.address
 const { creditLine, treasury } = fixture.deployment
 const seen = () => fixture.accountOf('ana')
 
-/** Ana has 100 AUSD of collateral, a limit of 50, and has drawn all of it for two minutes. */
 beforeEach(async () => {
   await fixture.checkpoint()
   await act('topUp', 1, ausd('100'))
@@ -255,7 +254,6 @@ describe('the holds of an account', () => {
     for (let ref = 100; ref < 110; ref++) await act('topUp', ref, ausd('1'), true)
     for (let ref = 200; ref < 210; ref++) await act('repayFor', ref, ausd('2'))
     await untilReleased(209)
-    // A limit of 55, of which 30 are drawn.
     expect(await seen()).toMatchObject({ limit: ausd('55'), available: ausd('25') })
     expect(await answer('draw', ausd('25') + 1n)).toBe('LimitExceeded')
     await act('draw', ausd('25'))

@@ -11,7 +11,6 @@ const seen = () => fixture.accountOf('ana')
 const day = 86_400n
 const hour = 3_600n
 
-/** Ana has a limit of 500 AUSD and has drawn 50. */
 beforeEach(async () => {
   await fixture.checkpoint()
   await act('topUp', 1, ausd('1000'))
@@ -20,7 +19,6 @@ beforeEach(async () => {
 
 describe('the ratio reward', () => {
   const ratio = async () => (await seen()).ratioBps
-  /** A call that folds what was freed into the account. */
   const fold = () => act('withdraw', 1n)
 
   test('the ratio reward takes effect when the hold ends, in views and then in calls', async () => {

@@ -4,7 +4,7 @@ import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, gasOn, type Measured, op, show } from '#test/support/gas'
 
 const holdSeconds = 3_000
-/** Distance between two possible ends of a hold. */
+/** Distance between two ends of a hold. */
 const step = 200n
 const buckets = 16
 const fixture = await openContractsFixture({ holdSeconds })
@@ -14,7 +14,7 @@ afterAll(fixture.close)
 
 const { creditLine } = fixture.deployment
 const relayer = actors.relayer.address
-/** Ana gets many held top-ups and budi few, in the same sixteen buckets. */
+/** Both users' top-ups fall into the same sixteen buckets. */
 const users = { ana: { lots: 4_992, first: 10_000 }, budi: { lots: 32, first: 1_000 } } as const
 type User = keyof typeof users
 
@@ -31,7 +31,6 @@ for (let bucket = 0; bucket < buckets; bucket++) {
   }
 }
 
-/** Measures the same transaction of both, each on the same state of the chain. */
 async function compare(name: string, of: (user: User) => Promise<Measured>) {
   const measured: Record<string, Measured> = {}
   for (const user of ['budi', 'ana'] as const) {
@@ -43,7 +42,6 @@ async function compare(name: string, of: (user: User) => Promise<Measured>) {
   expect([name, measured.ana]).toEqual([name, measured.budi!])
 }
 
-/** Gas of reading the account, by `eth_estimateGas`. */
 async function costOfReading(user: User): Promise<Measured> {
   const data = call('accountOf', [actors[user].address])
   const gas = await fixture.client.estimateGas({ account: relayer, to: creditLine, data })

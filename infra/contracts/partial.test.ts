@@ -11,14 +11,12 @@ afterEach(fixture.rewind)
 const { treasury } = fixture.deployment
 const seen = () => fixture.accountOf('ana')
 const treasuryHas = () => fixture.balanceOf(treasury)
-/** Amount that the treasury gets back while this runs. */
 async function returned(run: () => Promise<unknown>) {
   const before = await treasuryHas()
   await run()
   return (await treasuryHas()) - before
 }
 
-/** Ana has 100 AUSD of collateral and has owed 50 for two minutes. */
 beforeEach(async () => {
   await fixture.checkpoint()
   await act('topUp', 1, ausd('100'))
@@ -80,7 +78,6 @@ describe('a partial revocation of a top-up', () => {
     expect(await seen()).toMatchObject({ pendingShares: ausd('12') * 1_000_000n })
     await untilReleased(2)
     expect(await answer('revokeTopUp', 2)).toBe('NotHeld')
-    // A repetition of what was applied stays quiet after the hold.
     expect(named(await act('revokeTopUp', 2, ausd('12')))).toEqual(['AlreadyApplied'])
     expect((await seen()).collateral).toBe(ausd('112'))
   })

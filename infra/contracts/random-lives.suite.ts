@@ -41,7 +41,7 @@ const worlds = [
   },
 ] as const
 
-/** How many calls of each kind all lives must at least have accepted, in the order of `RandomCalls.Kind`. */
+/** In the order of `RandomCalls.Kind`. */
 const leastAccepted = {
   topUp: 3_000,
   heldTopUp: 3_000,
@@ -74,7 +74,7 @@ function nextRandom(): bigint {
   return BigInt(random)
 }
 
-/** Seconds between two transactions: mostly within a hold, `longPauses` of 100 past term and grace. */
+/** Mostly within a hold; `longPauses` of 100 are past term and grace. */
 function pauseSeconds(longPauses: bigint): bigint {
   const way = nextRandom() % 100n
   const most = nextRandom()
@@ -84,10 +84,8 @@ function pauseSeconds(longPauses: bigint): bigint {
 }
 
 /**
- * Tests the credit line by random calls of everyone who may call it, with time passing between the
- * transactions. `src/test/RandomCalls.sol` makes them and checks after each what must be true. `some`
- * is one life of each world, `all` is more than 100,000 calls. `SEED=7` makes other calls than the usual
- * ones, `SHOW_CALLS=1` counts them.
+ * Random calls by everyone who may call, checked by `src/test/RandomCalls.sol` after each. `all` is more than
+ * 100,000 calls. `SEED=7` changes the calls, `SHOW_CALLS=1` counts them.
  */
 export function randomLives(which: 'some' | 'all'): void {
   const livesOf = ({ lives }: (typeof worlds)[number]) => (which === 'all' ? lives : 1)
@@ -117,10 +115,9 @@ export function randomLives(which: 'some' | 'all'): void {
   })
 }
 
-/** A line and its users, from their first call until all have left. */
 async function live(world: (typeof worlds)[number]): Promise<void> {
   const { holdSeconds, transactions, longPauses, withYield } = world
-  // A pool that is short now and then, and a treasury that never is.
+  // The pool is sometimes short; the treasury never is.
   const fixture = await openContractsFixture(
     { holdSeconds, liquidityMicro: ausd('1500'), treasuryFundsMicro: ausd('1000000000') },
     ['--gas-limit', String(2n * transactionGas)],
@@ -134,7 +131,7 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
       await transact(fixture, harness, callOf('run', [nextRandom(), callsPerTransaction]))
     }
     await transact(fixture, harness, callOf('rest', []))
-    // Past every hold, an extended one too, and every term, that a pause may have put off.
+    // Past every hold and term, including extensions and pauses.
     const { termSeconds, graceSeconds } = fixtureTerms
     await fixture.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
     await transact(fixture, harness, callOf('finish', []))
@@ -150,7 +147,6 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
 const callOf = (functionName: 'run' | 'begin' | 'rest' | 'finish', args: readonly bigint[]) =>
   encodeFunctionData({ abi: randomCallsAbi, functionName, args } as never)
 
-/** Sends as the admin and mines; throws what was found broken. */
 async function transact(
   fixture: ContractsFixture,
   to: Address | undefined,
@@ -163,7 +159,7 @@ async function transact(
   throw new Error(await complaintOf(fixture, receipt.blockNumber, to, data))
 }
 
-/** Makes a failed transaction again as it was, and puts what it says into words. */
+/** Replays a failed transaction to decode its error. */
 async function complaintOf(
   fixture: ContractsFixture,
   block: bigint,
@@ -194,7 +190,6 @@ async function complaintOf(
   return `"${words}" broke at call ${call}, a ${kinds[Number(kind)]}: ${found}, not ${wanted}`
 }
 
-/** The harness with its roles, and users who are given AUSD and verified. */
 async function deployHarness(fixture: ContractsFixture, withYield: boolean): Promise<Address> {
   const code = encodeDeployData({
     abi: randomCallsAbi,

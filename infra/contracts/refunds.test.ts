@@ -3,10 +3,9 @@ import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
- * Every combination of a payment and its refund. Ana has 100 AUSD of collateral and a debt of 50;
- * she pays, takes out all she can, gets the payment refunded, takes out what she can, and again
- * after a default. The balances must always explain themselves to the unit, and she must not end
- * with more than she paid.
+ * Every combination of a payment and its refund: Ana (100 AUSD of collateral, debt of 50) pays, takes out all
+ * she can, is refunded, and takes out all she can before and after a default. She must not end with more than
+ * she paid.
  */
 const fixture = await openContractsFixture()
 const { act, answer, read, now, until, holdOf } = actionsOn(fixture)
@@ -36,30 +35,27 @@ const rows = channels.flatMap((channel) =>
 type Row = (typeof rows)[number]
 
 const paidRef = 2
-/** Ref of the rest of a payment of which a part was refunded before it was credited. */
+/** Rest of a payment that was partly refunded before its credit. */
 const restRef = 3
 
-/** Ana's payment through the provider; if another payment closes the cycle, 0.01 less than her debt. */
+/** If another payment closes the cycle, 0.01 less than the debt. */
 function amountOf({ payment, closer }: Row): bigint {
   if (payment === 'top-up') return ausd('40')
   if (payment === 'settlement with excess') return ausd('58')
   return closer === 'it' ? ausd('50') : ausd('49.99')
 }
 
-/** Relays a payment, or the rest of it. */
 async function credit(row: Row, ref: number, amount: bigint, paidAt: bigint) {
   const held = row.channel === 'a held channel'
   if (row.payment === 'top-up') return act('topUp', ref, amount, held)
   return act('repayFor', ref, amount, { held, paidAt })
 }
 
-/** Repays the rest from Ana's AUSD, which closes the cycle if the relayed payment did not. */
 async function payByAnother(row: Row) {
   const { drawn } = await fixture.accountOf('ana')
   if (row.closer === 'another' && drawn > 0n) await act('repay', drawn)
 }
 
-/** Draws or withdraws as much as the contract allows. */
 async function leave({ exit }: Row) {
   const { available, collateral, drawn, encumbered, ratioBps, defaulted, frozen } =
     await fixture.accountOf('ana')
@@ -71,7 +67,7 @@ async function leave({ exit }: Row) {
   if (collateral > needed) await act('withdraw', collateral - needed)
 }
 
-/** Revokes the refunded part if it is still held; returns the amount that could not be revoked. */
+/** Returns the amount that could not be revoked. */
 async function refund(row: Row, amount: bigint, refunded: bigint) {
   const revoke = row.payment === 'top-up' ? 'revokeTopUp' : 'revokeRepayment'
   if (row.channel === 'a held channel' && row.time === 'in the hold') {
@@ -102,16 +98,14 @@ async function books() {
 }
 type Books = Awaited<ReturnType<typeof books>>
 
-/** All AUSD is accounted for: Ana has the credited amount in her wallet, as collateral or as repaid debt. */
 function expectExplained(start: Books, end: Books, credited: bigint) {
   const { account } = end
   expect(start.treasuryHas - end.treasuryHas).toBe(credited)
   expect(end.contractHas).toBe(end.collateral + end.pool)
-  // Ana is the only one with collateral, and without yield a unit is a million shares.
+  // Without yield a unit is a million shares, and only Ana has collateral.
   const pending = account.pendingShares / 1_000_000n
   expect(account.collateral + pending).toBe(end.collateral)
   expect(end.wallet - start.wallet + end.collateral - account.drawn).toBe(credited)
-  // What the pool lent is still owed.
   expect(start.pool - end.pool).toBe(account.drawn)
 }
 
@@ -131,7 +125,7 @@ describe.each(payments)('the refund of a %s', (wanted) => {
     await fixture.warp(120)
 
     const paidAt = await now()
-    // A payment with an excess closes the cycle itself, so the other one comes first.
+    // A payment with an excess closes the cycle, so the other comes first.
     if (row.payment === 'settlement with excess') await payByAnother(row)
     let loss = 0n
     if (row.time === 'before the credit') {
@@ -150,7 +144,7 @@ describe.each(payments)('the refund of a %s', (wanted) => {
       }
       loss = await refund(row, amount, refunded)
     }
-    // What was credited and not revoked. A loss is the treasury's.
+    // A loss is the treasury's.
     const credited = ausd('100') + amount - refunded + loss
     expectExplained(start, await books(), credited)
     await leave(row)

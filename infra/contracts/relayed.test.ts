@@ -160,7 +160,6 @@ describe('a held top-up', () => {
     const refusal = (ref: number) =>
       fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
     for (const ref of [1, 2, 3]) expect(await refusal(ref)).toBe('NotHeld')
-    // Also once a call has folded it.
     await fixture.send('ana', 'creditLine', 'withdrawCollateral', [1n, ana])
     expect(await refusal(1)).toBe('NotHeld')
   })

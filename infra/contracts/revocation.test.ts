@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { actionsOn, ausd, closedAs, named } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
-// A hold that outlasts term and grace, so that a revocation can come at any time.
+// Outlasts term and grace, so that a revocation can come at any time.
 const fixture = await openContractsFixture({ holdSeconds: 200_000 })
 const { act, answer, read, holdOf, now, until, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -14,7 +14,6 @@ const seen = () => fixture.accountOf('ana')
 const term = BigInt(fixtureTerms.termSeconds)
 const grace = BigInt(fixtureTerms.graceSeconds)
 
-/** When ana's first cycle opened: 100 AUSD of collateral, 50 drawn two minutes ago. */
 let openedAt = 0n
 beforeEach(async () => {
   await fixture.checkpoint()
@@ -227,13 +226,12 @@ describe('a closed cycle of which a repayment is revoked', () => {
         args: { number: 1n, scoreAfter: 0n },
       })
       await fixture.warp(400_000)
-      // Folds what was freed.
       await act('repayFromCollateral', 1n)
       expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
     },
   )
 
-  /** Closes a cycle of 20 AUSD with a held payment after these seconds; returns its outcome. */
+  /** Returns the outcome of a 20 AUSD cycle. */
   const heldCycle = async (ref: number, seconds: number) => {
     await act('draw', ausd('20'))
     await fixture.warp(seconds)
@@ -252,7 +250,7 @@ describe('a closed cycle of which a repayment is revoked', () => {
       await act('revokeRepayment', ref)
       scores.push((await seen()).score)
     }
-    // 10 + 10 + 10 - 20; a short cycle gave nothing, and a late one gives nothing back.
+    // 10 + 10 + 10 - 20; the short cycle gave nothing, and the late one returns nothing.
     expect(scores).toEqual([10n, 10n, 10n, 0n, 0n])
   })
 

@@ -53,7 +53,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 14 },
 )
 
-/** The transaction of a step; a revocation concerns the latest payment, held or not. */
+/** A revocation concerns the latest payment, held or not. */
 function callOf({ kind, user, amountMicro }: Step) {
   const account = actors[user].address
   const fresh = () => refOf(++refs)
@@ -87,7 +87,7 @@ function callOf({ kind, user, amountMicro }: Step) {
   }
 }
 
-/** Runs a step if the contract accepts it; returns whether it did. */
+/** Returns whether the contract accepted the step. */
 async function take(step: Step): Promise<boolean> {
   const call = callOf(step)
   if (!call) {
@@ -107,10 +107,9 @@ const worth = (seen: Seen, user: User) =>
   ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) /
   (seen.shares + virtualShares)
 
-/** Checks the invariants between the readings before and after a step. */
 function expectSound(before: Seen, after: Seen, step: Step) {
   const revokes = step.kind.startsWith('revoke')
-  // All other shares lose less than one share's value by a revocation, and nothing otherwise.
+  // A revocation costs all other shares less than one share's value; nothing else costs them any.
   const lost =
     (before.collateral + 1n) * (after.shares + virtualShares) -
     (after.collateral + 1n) * (before.shares + virtualShares)
@@ -128,7 +127,7 @@ function expectSound(before: Seen, after: Seen, step: Step) {
     return
   }
   const { user } = step
-  // The account's value less its debt and payouts grew by no more than was paid in.
+  // The account gained no more than was paid in.
   const inflow = ['topUp', 'held', 'repayFor', 'heldRepayFor'].includes(step.kind)
     ? step.amountMicro
     : 0n

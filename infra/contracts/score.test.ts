@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { actionsOn, ausd, closedAs } from '#test/support/contract-actions'
 import { fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
-// Holds long enough for many revocations, and a term that no test reaches.
+// Long holds for many revocations; no test reaches the term.
 const fixture = await openContractsFixture({ holdSeconds: 5_000, termSeconds: 10_000_000 })
 const { act, answer, holdOf, now, at, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -14,19 +14,17 @@ beforeEach(async () => {
 afterEach(fixture.rewind)
 
 const seen = () => fixture.accountOf('ana')
-/** Debt × seconds that earn one reward. */
+/** Debt × seconds for one reward. */
 const leastDebtTime = fixtureTerms.minDebtMicro * BigInt(fixtureTerms.minCycleSeconds)
 
 type Farm = { first: number; pieces: number; piece: bigint }
 
-/** Owes all pieces for two minutes and repays them by held payments, the last of which closes the cycle. */
 async function closeHeld({ first, pieces, piece }: Farm) {
   await act('draw', piece * BigInt(pieces))
   await fixture.warp(120)
   for (let ref = first; ref < first + pieces; ref++) await act('repayFor', ref, piece)
 }
 
-/** Revokes each of these payments and repays its debt at once from own AUSD. */
 async function payBackOneByOne({ first, pieces, piece }: Farm) {
   for (let ref = first; ref < first + pieces; ref++) {
     await act('revokeRepayment', ref)
@@ -34,7 +32,6 @@ async function payBackOneByOne({ first, pieces, piece }: Farm) {
   }
 }
 
-/** Lets all holds end and folds them. */
 async function settle() {
   await fixture.warp(12_000)
   await act('withdraw', 1n)
@@ -82,7 +79,6 @@ describe('debt whose repayment was revoked', () => {
       await act('draw', farm.piece)
       for (let ref = 10; ref < 10 + pieces; ref++) {
         await act('revokeRepayment', ref)
-        // The cycle stays open until the last one.
         await act('repay', farm.piece)
       }
       await act('repay', farm.piece)
@@ -174,7 +170,7 @@ describe('debt whose repayment was revoked', () => {
     await at(start + 102n)
     await act('revokeRepayment', 10)
     await fixture.checkpoint()
-    // 10 AUSD-seconds until the restoration, and 1.1 for each second after it.
+    // 10 AUSD-seconds until the restoration, then 1.1 per second.
     await at(start + 102n + 45n)
     expect(closedAs(await act('repay', ausd('1.1')))).toBe('Short')
     await fixture.rewind()
@@ -230,7 +226,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 20, maxLength: 40 },
 )
 
-/** A first cycle that lasts about as long as it must to earn a reward, or a little less. */
+/** About as long as a reward requires, or a little less. */
 const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Step[]> =>
   fc
     .record({
@@ -243,8 +239,8 @@ const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Step[]> =>
       { kind: end, amount: ausd('0.25'), seconds: 1, pick: 0 },
     ])
 
-// Half a unit has the least debt-time after 120 s; the larger debts have it within seconds, and are
-// repaid too soon.
+// Half a unit reaches the least debt-time after 120 s; larger debts reach it within seconds, but are repaid
+// too soon.
 test.each([
   ['small', 1n, [100, 140], 9n],
   ['large', 40n, [50, 62], 5n],
@@ -258,11 +254,10 @@ test.each([
       await fixture.checkpoint()
       const held: number[] = []
       const cycleOf = new Map<number, bigint>()
-      /** Debt-time of each cycle, and the cycles of which a payment was taken back. */
       const times = new Map<bigint, bigint>()
       const timeOf = (cycle: bigint) => times.get(cycle) ?? 0n
       const reversed = new Set<bigint>()
-      /** When each cycle was opened, by a draw or for restored debt, which may be older. */
+      /** Restored debt may be older than its cycle. */
       const opened = new Map<bigint, bigint>()
       let since = await now()
       let peak = 0n
@@ -270,7 +265,6 @@ test.each([
       rewards += peak / 10n
       await fixture.rewind()
 
-      /** Acts, and compares the account with the debt-time of its closed cycles. */
       async function check(work: () => ReturnType<typeof act> | Promise<void>, ref?: number) {
         const before = await seen()
         const cycle = before.cycles + 1n
@@ -324,7 +318,6 @@ test.each([
       }
     })
     await fc.assert(property, { numRuns: 25, seed: 5, endOnFailure: true })
-    // The sequences earn and revoke.
     expect(rewards).toBeGreaterThan(leastRewards)
     expect(revocations).toBeGreaterThan(30)
   },

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { actionsOn } from '#test/support/contract-actions'
 import { openContractsFixture } from '#test/support/contracts'
 
-// The hold outlasts term and grace, so that a default can meet collateral that is still held.
+// Outlasts term and grace, so that a default can meet held collateral.
 const fixture = await openContractsFixture({ holdSeconds: 100_000, initialRatioBps: 9_000 })
 const { act, answer, holdOf, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -12,9 +12,8 @@ afterEach(fixture.rewind)
 const seen = () => fixture.accountOf('ana')
 
 /**
- * Makes ana owe 69 units with 60 shares, worth 59, past term and grace. Only rounding can leave a
- * debt above the collateral: at nearly the highest price that yield can give, where a share is
- * worth just less than a unit, each unit that she repays from collateral burns two shares.
+ * Makes ana owe 69 units with 60 shares worth 59. Only rounding can leave a debt above the collateral: near
+ * the highest share price, each unit repaid from collateral burns two shares.
  */
 async function owe() {
   await act('topUp', 100, 1n, false, 'budi')

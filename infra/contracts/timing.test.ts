@@ -13,7 +13,6 @@ const grace = BigInt(fixtureTerms.graceSeconds)
 const day = 86_400n
 const hour = 3_600n
 
-/** When ana's cycle opened and when it is due: 100 AUSD of collateral, 50 drawn. */
 let openedAt = 0n
 let due = 0n
 beforeEach(async () => {
@@ -25,7 +24,7 @@ beforeEach(async () => {
 })
 
 describe('the outcome Late', () => {
-  // Relayed and paid this long after the due date; payment times more than a day ago are clamped.
+  // Payment times more than a day ago are clamped.
   test.each([
     ['paid in time and relayed late', hour, -1n, 'Qualified'],
     ['paid at the due date', hour, 0n, 'Qualified'],
@@ -70,7 +69,7 @@ describe('the outcome Late', () => {
     await act('draw', ausd('5'))
     await at(due + 20n)
     await act('repay', ausd('5'))
-    // Opens a cycle with the due date of the first, before the last payment.
+    // The new cycle has the first one's due date.
     await act('revokeRepayment', 2)
     await at(due + 85n)
     const sent = await act('repayFor', 3, ausd('50'), { paidAt: due - 5n })
@@ -114,7 +113,6 @@ describe('the time of payment', () => {
 })
 
 describe('a pause', () => {
-  /** Pauses ten seconds before the due date, for `seconds`. */
   const pauseFor = async (seconds: bigint) => {
     await at(due - 10n)
     await act('pause')
@@ -193,7 +191,7 @@ describe('a pause', () => {
 })
 
 describe('the least debt-time of a cycle', () => {
-  // A minimum debt of 1 AUSD and 60 seconds: 60 AUSD-seconds, and a minute at least.
+  // 60 AUSD-seconds, and at least a minute.
   test.each([
     ['the least debt for the least time', 'Qualified', [['1', 60n]]],
     ['less debt for the least time', 'Short', [['0.999999', 60n]]],
@@ -227,7 +225,7 @@ describe('the least debt-time of a cycle', () => {
       ],
     ],
   ] as const)('a cycle with %s closes as %s', async (_case, outcome, parts) => {
-    // The debt-time of this cycle must not count in the next one.
+    // This cycle's debt-time must not count in the next one.
     await at(openedAt + 10n)
     await act('repay', ausd('50'))
     let time = (await now()) + 10n

@@ -15,7 +15,7 @@ afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const { ausd: token, creditLine } = fixture.deployment
-/** A wallet that never received the token: its balance is a new slot. */
+/** Never received the token: its balance is a new slot. */
 const nobody: Address = '0x00000000000000000000000000000000000000aa'
 
 const permitFields = [
@@ -27,13 +27,13 @@ const permitFields = [
 ] as const
 
 describe('the gas limits of users', () => {
-  /** What apps have always sent. */
+  /** Limit that apps have always sent. */
   const fixed = 400_000n
   const step = 67n
 
   /**
-   * Fills all sixteen buckets of ana and of the pool, and lets their holds end, so that the next
-   * call folds all of them. Budi pays what the pool holds.
+   * Fills all sixteen buckets of ana and of the pool and ends their holds, so that the next call folds them
+   * all.
    */
   async function fillBuckets() {
     await act('topUp', 2, ausd('1000'), false, 'budi')
@@ -48,7 +48,6 @@ describe('the gas limits of users', () => {
     }
     await fixture.warp(2 * holdSeconds)
   }
-  /** A debt whose cycle closes with a held repayment that is not released yet. */
   const owe = async () => {
     await act('topUp', 1, ausd('1000'))
     await act('draw', ausd('50'))
@@ -69,9 +68,8 @@ describe('the gas limits of users', () => {
   }
   const approve = (amount: bigint) => fixture.send('ana', 'ausd', 'approve', [creditLine, amount])
 
-  /** The dearest call of each function. */
   const cases = {
-    // The first draw of an account, with all that the pool has, to a new wallet.
+    // First draw of an account, of the whole pool, to a new wallet.
     draw: async () => {
       await fillBuckets()
       await act('topUp', 1, ausd('500000'))
@@ -114,10 +112,7 @@ describe('the gas limits of users', () => {
     },
   )
 
-  /**
-   * Releases this many top-ups and repayments of ana, and as many repayments of budi. Ana has a
-   * limit above all that the pool has, and owes 300 AUSD less her repayments.
-   */
+  /** Ana's limit exceeds the pool; she owes 300 AUSD less her repayments. */
   async function release(count: number) {
     await act('topUp', 1, ausd('500000'))
     await act('topUp', 2, ausd('1000'), false, 'budi')

@@ -11,7 +11,6 @@ afterEach(fixture.rewind)
 const { creditLine, treasury } = fixture.deployment
 const treasuryHas = () => fixture.balanceOf(treasury)
 
-/** All figures that the contract reports, but for the time of the block. */
 const views = async () => ({
   ana: await fixture.accountOf('ana'),
   budi: await fixture.accountOf('budi'),
@@ -76,7 +75,7 @@ describe('yield', () => {
       state: 'Held',
     })
     await untilReleased(2)
-    // Two tenths more than before: the yield of the revoked shares is shared by the others.
+    // The other shares share the yield of the revoked ones.
     const { collateral } = await fixture.accountOf('budi')
     expect(collateral).toBe((ausd('135') * 20n) / 120n - 1n)
     await act('withdraw', collateral, 'budi')
@@ -95,7 +94,6 @@ describe('yield', () => {
 })
 
 describe('the highest price of a share', () => {
-  /** Yield after which a share is worth exactly a unit. */
   const most = async () =>
     (await read('totalShares')) + 1_000_000n - (await read('totalCollateral')) - 1n
 

@@ -30,7 +30,6 @@ import { provisionNats } from '#infra/nats/provision'
 export type Backbone = {
   natsUrl: string
   natsMonitor: string
-  /** Creates or updates streams and consumers. */
   provision: () => Promise<void>
   adminUrl: string
   database: Places['database']
@@ -40,7 +39,6 @@ export type Backbone = {
   postgresHome: string | undefined
 }
 
-/** Chooses a free port for a part of the stack. */
 export type ChoosePort<Part> = (part: Part) => Promise<number>
 
 export type BackboneOptions = {
@@ -50,22 +48,18 @@ export type BackboneOptions = {
   secrets: Secrets
   terms: LocalChainTerms
   wallets: readonly DevAccount[]
-  /** The user's environment: servers it names are used instead of starting our own. */
+  /** Servers named in it are used instead of starting our own. */
   own: Readonly<Record<string, string | undefined>>
-  /** Data of an earlier stack to continue with. */
   kept?: Kept | undefined
-  /** Cluster from which a new Postgres is copied; default: an empty one. */
+  /** Source of a new Postgres; default: an empty one. */
   cluster?: Cluster | undefined
-  /** Whether the data of a stack that became ready stays when it ends. */
+  /** Whether the data stays when a stack that became ready ends. */
   leaves?: boolean
-  /** Cancels the start without waiting for running steps. */
   signal?: AbortSignal | undefined
   progress?: StartProgress
-  /** Ack wait of the durable consumers, in place of the topology's. */
   ackWaitMs?: number | undefined
 }
 
-/** Starts Postgres, NATS and the chain in parallel, with roles, tables, streams and contracts. */
 export async function bootBackbone(
   processes: Processes,
   options: BackboneOptions,
@@ -80,7 +74,7 @@ export async function bootBackbone(
     const [database, bus, chain] = await Promise.all(parts)
     return { ...database, ...bus, ...chain }
   } catch (error) {
-    // End everything first, so that a retry does not meet processes that are still starting.
+    // A retry must not meet processes that are still starting.
     await processes.end()
     await Promise.allSettled(parts)
     throw error
@@ -156,9 +150,7 @@ async function startNats(processes: Processes, options: BackboneOptions) {
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
 }
 
-/**
- * Starts or reaches the chain and deploys the contracts; a chain of the user's must be an anvil.
- */
+/** The user's own chain must be an anvil. */
 async function bootChain(processes: Processes, options: BackboneOptions) {
   const { RPC_URL } = options.own
   const rpcUrl = RPC_URL || (await startChain(processes, options))

@@ -2,19 +2,16 @@ import { join } from 'node:path'
 import type { StackFile, StackPart } from '#infra/local/stack-file'
 import { triedBun } from '#infra/local/start/install'
 
-/** The user's way to run a script of package.json; npx keeps the bun it has fetched in `_npx`. */
+/** npx keeps the bun it fetched in `_npx`. */
 export const bunRun = process.execPath.includes('/_npx/') ? `npx -y bun@${triedBun} run` : 'bun run'
 
-/** Returns the command that signs the NATS CLI in to a stack as its operator. */
 export const natsContext = ({ nats, ops }: StackFile): string =>
   `nats context add ausd --server ${nats.url} --user ops --password ${ops.natsPassword} ` +
   '--inbox-prefix _INBOX_ops --select'
 
-/** Returns the addresses that the examples of the guide need, as a command of a shell. */
 export const guideVariables = ({ gateway, chain, sandbox }: StackFile): string =>
   `export BASE_URL=${gateway} RPC_URL=${chain.rpcUrl} SANDBOX=${sandbox}`
 
-/** Returns the overview of a running stack: its addresses, and commands to try first. */
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {
   const { chain, nats, moved = {} } = stack
   const was = (part: StackPart) => (moved[part] ? `   (${moved[part]} was taken)` : '')

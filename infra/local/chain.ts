@@ -23,11 +23,10 @@ import { chainOf } from '#shared/chain/client'
 export const localChainId = 10_143
 
 /**
- * Returns the anvil command with Monad's pace and finality: a block every 0.3 s, `finalized` two
- * blocks behind `latest`. With `state`, a file written by `saveState`, anvil resumes from it.
- *
- * anvil's minimum priority fee stays on: without it, anvil suggests a fee cap below the tip that
- * wallets add, once the base fee has decayed.
+ * Anvil with Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state`
+ * is a file written by `saveState`.
+ * Keep anvil's minimum priority fee: without it, once the base fee has decayed, anvil suggests a fee cap
+ * below the tip that wallets add.
  */
 export const planChain = (options: {
   dir: string
@@ -52,7 +51,6 @@ const packaged = () =>
     PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
   })
 
-/** Returns true if anvil is installed as a package or on the PATH. */
 export const hasAnvil = (): boolean => (packaged() ?? Bun.which('anvil')) !== null
 
 function own(): string {
@@ -61,11 +59,10 @@ function own(): string {
   throw new Error('no anvil package for this platform: put anvil on the PATH, or set RPC_URL')
 }
 
-/** Terms of the credit line; times in seconds. The hold is one minute, as on the test chain. */
+/** Times in seconds; the hold is one minute, as on the test chain. */
 export type LocalChainTerms = {
   holdSeconds: number
   minCycleSeconds: number
-  /** In 10⁻⁶ AUSD. */
   minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
@@ -80,9 +77,8 @@ export const localTerms: LocalChainTerms = {
 
 const walletAusdMicro = 1_000_000_000n
 /**
- * Native coin of each dev wallet: below the drip's target, so that the drip is visible, and enough
- * for two calls by the user (400,000 gas at twice the base fee) at the 100 gwei base fee of a fresh
- * chain.
+ * Below the drip's target, so that the drip is visible, and enough for two calls by the user (400,000 gas at
+ * twice the base fee) at a fresh chain's 100 gwei.
  */
 export const walletWei = parseEther('0.2')
 
@@ -91,9 +87,7 @@ const createClient = (rpcUrl: string) =>
     .extend(publicActions)
     .extend(walletActions)
 
-/**
- * Deploys the contracts to a fresh anvil and funds every dev wallet with AUSD and some native coin.
- */
+/** Deploys to a fresh anvil and funds every dev wallet. */
 export async function layChain(options: {
   rpcUrl: string
   laneKeys: readonly Hex[]
@@ -148,17 +142,16 @@ export async function layChain(options: {
   return deployment
 }
 
-/** Returns true if the contracts are deployed, as on a chain that was resumed. */
 export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): Promise<boolean> {
   const code = await createClient(rpcUrl).getCode({ address: creditLine })
   return code !== undefined && code !== '0x'
 }
 
-/** Returns true if the node responds; throws the reason if it does not. */
+/** Throws the reason if the node does not respond. */
 export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
   (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
-/** Returns true if the dead process is an anvil that could not load its saved state. */
+/** Returns true if anvil died because it could not load its saved state. */
 export const diedOfItsState = ({
   name,
   logFile,

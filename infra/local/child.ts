@@ -7,11 +7,11 @@ export type Command = {
   bin: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** File to which stdout and stderr are appended. */
+  /** For stdout and stderr; appended. */
   logFile: string
-  /** Upper bound of the restart backoff after a death; default 5 s. */
+  /** Upper bound of the restart backoff; default 5 s. */
   restMaxMs?: number | undefined
-  /** User to run as: Postgres refuses to run as root. */
+  /** Postgres refuses to run as root. */
   uid?: number
 }
 
@@ -19,20 +19,19 @@ export type Child = {
   readonly pid: number
   readonly exited: Promise<string>
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Sends the signal, waits, then sends SIGKILL. */
+  /** Sends SIGKILL after `withinMs`. */
   readonly end: (signal?: NodeJS.Signals, withinMs?: number) => Promise<void>
 }
 
 /** With setpriv the kernel kills a child whose parent died, even by kill -9. */
 const setpriv = Bun.which('setpriv')
 
-/** Starts a program that ends when this process ends. */
 export function startChild(command: Command): Child {
   const log = openSync(command.logFile, 'a')
   const [bin, args] = tied(command)
   const child = spawn(bin, args, {
     stdio: ['pipe', log, log],
-    // Its own process group: Ctrl-C reaches only this process, which ends the others in order.
+    // Own process group: Ctrl-C reaches only this process, which ends the others in order.
     detached: true,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', TZ: 'UTC', ...command.env },
   })
@@ -50,7 +49,7 @@ export function startChild(command: Command): Child {
   }
 }
 
-/** The words that run a program so that the kernel ends it with the process that started it. */
+/** Returns a command that the kernel ends with its parent. */
 export function tied({
   bin,
   args,

@@ -1,13 +1,10 @@
 import { connect, RequestStrategy } from 'nats'
 import type { ServiceName } from '#shared/messages/topic'
 
-/**
- * Returns the process name of a service instance, counted from 1; the first has the service's name.
- */
+/** Instances count from 1; the first has the service's name. */
 export const copyName = (service: string, copy: number): string =>
   copy === 1 ? service : `${service}-${copy}`
 
-/** Returns the services with fewer instances on the bus than wanted. */
 export async function missingCopies(
   bus: { url: string; password: string },
   services: readonly ServiceName[],

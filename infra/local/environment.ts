@@ -6,7 +6,6 @@ import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import type { ProcessName, ServiceName } from '#shared/messages/topic'
 
 export type Env = Record<string, string>
-/** Process of the stack that takes an environment. */
 export type OwnProcess = ServiceName | 'sandbox' | 'operations'
 
 /**
@@ -44,7 +43,6 @@ export type Secrets = ReturnType<typeof makeSecrets>
 
 export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
 
-/** Addresses of the parts of a stack. */
 export type Places = {
   gatewayPort: number
   opsPort: number
@@ -52,10 +50,7 @@ export type Places = {
   sandbox: string
   sandboxPort: number
   natsUrl: string
-  /**
-   * Database URL without user and password: one or more `host:port`, and the name with its
-   * parameters.
-   */
+  /** Without user and password: one or more `host:port`, and the name with parameters. */
   database: { host: string; name: string }
   rpcUrl: string
   chainId: number
@@ -63,13 +58,12 @@ export type Places = {
   bookPath: string
 }
 
-/** Returns the stack's Postgres URL for a login role. */
 export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets): string =>
   `postgres://${role}:${secrets.databaseRoles[role]}@${places.database.host}/${places.database.name}`
 
 const sweeps: Env = { RECHECK_AFTER_MS: '8000', RECHECK_EVERY_MS: '2000' }
 
-/** Intervals that are shorter than in production, because a developer is watching. */
+/** Shorter than in production, because a developer is watching. */
 export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   gateway: {
     IDENTITY_RECHECK_OPEN_MS: '10000',
@@ -91,7 +85,7 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
 const unlimitedChain: Env = { RPC_REQUESTS_PER_SECOND: '100000' }
 const unlimitedProvider: Env = { PROVIDER_REQUESTS_PER_MINUTE: '60000' }
 
-/** Limits that are lifted for load tests, unless a stack keeps those of a deployment (`--limits`). */
+/** Lifted for load tests, unless `--limits` is given. */
 export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   gateway: {
     IDENTITY_RECHECKS_PER_MINUTE: '1200',
@@ -108,17 +102,16 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   operations: unlimitedProvider,
 }
 
-/** Variables that a start passes from its own environment to every process. */
+/** Passed from the starter's environment to every process. */
 const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
-/** Returns the variables of `wishes` that are set; a process ignores those it does not use. */
+/** A process ignores variables that it does not use. */
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
-/** Returns the environment of each process without intervals and limits. */
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
-    // The chain keys are public, and secrets from the user's environment may be too.
+    // The chain keys are public, and the user's secrets may be too.
     PUBLIC_SECRETS: 'allowed',
     UNENCRYPTED_HOSTS: '*',
     NATS_URL: places.natsUrl,
@@ -148,7 +141,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       HTTP_PORT: String(places.gatewayPort),
       OPS_PORT: String(places.opsPort),
       CONSOLE_TOKEN: secrets.console,
-      DRAIN_MS: '0', // No load balancer has to notice that an instance is leaving.
+      DRAIN_MS: '0', // No load balancer has to notice a leaving instance.
       PUBLIC_URL: places.gateway,
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
@@ -186,7 +179,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
-      // Enough for about ten actions at the fixed gas limits and Monad's minimum gas price.
+      // About ten actions at the fixed gas limits and Monad's minimum gas price.
       DRIP_WEI: '500000000000000000',
       DRIP_DAY_MAX_WEI: '10000000000000000000000',
       DRIP_BELOW_WEI: '100000000000000000',

@@ -1,6 +1,4 @@
-/**
- * Returns a wallet's fee bid: a tip that every node accepts, and room for the base fee to double.
- */
+/** A tip that every node accepts, and room for the base fee to double. */
 export async function bid(chain: {
   getBlock: () => Promise<{ baseFeePerGas: bigint | null }>
 }): Promise<{ maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }> {

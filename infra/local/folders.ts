@@ -14,13 +14,11 @@ import { dirname, join } from 'node:path'
 
 export const repositoryDir = dirname(dirname(import.meta.dir))
 
-/**
- * User id of `nobody`, which exists everywhere and owns nothing: Postgres refuses to run as root.
- */
+/** `nobody` exists everywhere and owns nothing; Postgres refuses to run as root. */
 export const nobodyUid = 65_534
 export const asRoot = process.getuid?.() === 0
 
-/** Returns true if `nobody` can reach this path; root's home usually forbids it. */
+/** False for most paths in root's home. */
 export function openToNobody(path: string): boolean {
   for (let step = path; ; step = dirname(step)) {
     if ((statSync(step).mode & constants.S_IXOTH) === 0) return false
@@ -28,16 +26,13 @@ export function openToNobody(path: string): boolean {
   }
 }
 
-/** Creates the folder empty, removing any content. */
 export function emptyDir(path: string): string {
   rmSync(path, { recursive: true, force: true })
   mkdirSync(path, { recursive: true })
   return path
 }
 
-/**
- * Returns the program folder, or a copy in the temporary folder if user `nobody` cannot reach it.
- */
+/** Returns `source`, or a copy in the temporary folder if `nobody` cannot reach it. */
 export async function reachableCopy(source: string, name: string): Promise<string> {
   if (!asRoot || openToNobody(source)) return source
   const copy = join(tmpdir(), name)

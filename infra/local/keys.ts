@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 export type DevAccount = { address: Address; privateKey: Hex }
 
-/** Derives a key from a name: the same at every start, and worthless like the chain. */
+/** The same at every start, and worthless like the chain. */
 export const devKey = (name: string): Hex =>
   `0x${createHash('sha256').update(`local chain: ${name}`).digest('hex')}`
 
@@ -13,10 +13,8 @@ export const devAccount = (name: string): DevAccount => {
   return { privateKey, address: privateKeyToAccount(privateKey).address }
 }
 
-/** Returns the wallets that a stack provides to developers and tests. */
 export const devWallets = (count: number): DevAccount[] =>
   Array.from({ length: count }, (_, index) => devAccount(`wallet ${index}`))
 
-/** Generates a random secret. */
 export const freshSecret = (prefix = ''): string =>
   `${prefix}${randomBytes(24).toString('base64url')}`

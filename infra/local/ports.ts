@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Returns a free port: `wanted` if it is free, else any; 0 for any. */
+/** Returns `wanted` if it is free, else any; 0 for any. */
 export async function freePort(wanted = 0): Promise<number> {
   const port = await bind(wanted)
   if (port !== undefined) return port
@@ -20,7 +20,7 @@ const bind = (port: number): Promise<number | undefined> =>
     })
   })
 
-/** Another process took a port between our choosing and binding it. */
+/** Another process took the port between choosing and binding. */
 export class PortTaken extends Error {
   override name = 'PortTaken'
   constructor(process: string) {
@@ -28,7 +28,6 @@ export class PortTaken extends Error {
   }
 }
 
-/** Returns true if the log of a dead process shows that its port was in use. */
 export const diedOfItsPort = (logFile: string): boolean =>
   existsSync(logFile) &&
   /address already in use|EADDRINUSE|port \d+ in use/i.test(readFileSync(logFile, 'utf8'))

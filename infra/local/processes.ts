@@ -2,21 +2,18 @@ import type { Command } from '#infra/local/child'
 import { type ProcessDeath, type Supervised, supervise } from '#infra/local/supervisor'
 import { Hopeless, waitUntil } from '#infra/local/wait'
 
-/** Processes of one stack, in the order in which they were started. */
+/** In starting order. */
 export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
-  /** Adds work to run after the services have ended and before Postgres, NATS and the chain do. */
+  /** Runs after the services end and before Postgres, NATS and the chain do. */
   readonly between: (work: () => Promise<void>) => void
-  /** Adds work to run after everything has ended, such as removing folders. */
+  /** Runs after everything has ended. */
   readonly afterwards: (work: () => void) => void
-  /**
-   * Ends everything: first all services together, then Postgres, NATS and the chain. Nothing can be
-   * added afterwards.
-   */
+  /** Ends the services together, then Postgres, NATS and the chain; nothing can be added afterwards. */
   readonly end: () => Promise<void>
-  /** Polls `ask` until it returns true; throws `Hopeless` once the stack is ending. */
+  /** Throws `Hopeless` once the stack is ending. */
   readonly until: (what: string, ask: () => Promise<boolean>, deadlineMs?: number) => Promise<void>
 }
 
@@ -25,7 +22,7 @@ export type ProcessEvents = {
   onStart: (name: string, pid: number) => void
 }
 
-/** Postgres ends at once on SIGINT ("fast"); on SIGTERM it would wait for its clients. */
+/** Postgres ends at once on SIGINT ("fast"); on SIGTERM it waits for its clients. */
 const endingSignal = (name: string): NodeJS.Signals => (name === 'postgres' ? 'SIGINT' : 'SIGTERM')
 const backbone = ['postgres', 'nats-server', 'chain']
 

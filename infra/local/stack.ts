@@ -47,7 +47,6 @@ import { type ServiceName, serviceNames } from '#shared/messages/topic'
 export type { StackOptions }
 export type StackProcess = OwnProcess | 'postgres' | 'nats-server' | 'chain'
 
-/** Everything another process needs to use a stack. */
 export type RunningStack = {
   readonly info: StackFile
   readonly dir: string
@@ -56,26 +55,19 @@ export type RunningStack = {
 
 export type Stack = AsyncDisposable &
   RunningStack & {
-    /** Set when the stack is `proxied`. */
     readonly rpcProxy: RpcProxy | undefined
-    /**
-     * Path of the service's FAILPOINT_FILE: writing a failpoint's name into it kills the service
-     * there, once.
-     */
+    /** Writing a failpoint's name into this file kills the service there, once. */
     readonly failpointFile: (name: ServiceName) => string
-    /** URL of each gateway instance; the first is `info.gateway`. */
+    /** The first is `info.gateway`. */
     readonly gateways: readonly string[]
-    /** URL of each gateway instance's operator listener. */
     readonly consoles: readonly string[]
-    /** Returns the process of the given instance, by default the first. */
+    /** `copy` counts from 1, the default. */
     readonly process: (name: StackProcess, copy?: number) => Supervised
-    /** Waits until every service has all its instances on the bus. */
     readonly allCopies: () => Promise<void>
-    /** Recreates streams and consumers, as an operator does after JetStream lost its store. */
+    /** Recreates streams and consumers, as after JetStream lost its store. */
     readonly provision: () => Promise<void>
   }
 
-/** Returns a function that chooses ports, and the parts whose well-known port was taken. */
 function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: StackOptions) {
   const moved: Partial<Record<StackPart, number>> = {}
   const choose = async (part: StackPart): Promise<number> => {
@@ -88,9 +80,8 @@ function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: Stack
 }
 
 /**
- * Starts a whole stack on this machine with its data in `dir`; resolves when every service is
- * ready. Throws `FolderTaken` and changes nothing if a stack already runs there, `Hopeless` if
- * `signal` aborts.
+ * Starts a whole stack with its data in `dir`; resolves when every service is ready. Throws `FolderTaken`,
+ * changing nothing, if a stack runs there, and `Hopeless` if `signal` aborts.
  */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)
@@ -110,13 +101,10 @@ export async function bootStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/**
- * Another process can take a port between our choosing and binding it; losing one twice is
- * unlikely.
- */
+/** Losing a chosen port to another process twice is unlikely. */
 const attemptsMax = 4
 
-/** Throws `PortTaken` if a process found its port taken, after ending everything it started. */
+/** Throws `PortTaken` after ending everything it started. */
 async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stack> {
   const keep: { current: () => void } = { current: () => {} }
   const lost = Promise.withResolvers<never>()
@@ -175,7 +163,7 @@ async function boot(
     ...(options.progress ? { progress: options.progress } : {}),
   })
   const places = await place(backbone, choosePort, options.dir)
-  // The sandbox's book of an earlier stack does not match a new database and chain.
+  // An earlier stack's book does not match a new database and chain.
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
   const controls = options.controls && !own.PROVIDER_URL ? openControls() : undefined
@@ -233,15 +221,12 @@ async function boot(
   }
 }
 
-/** Adds to the gateway's environment the URL and token of the sandbox controls. */
 const withControls = (options: StackOptions, { url, token }: Controls): StackOptions => {
   const told = { SANDBOX_CONTROLS_URL: url, SANDBOX_CONTROLS_TOKEN: token }
   return { ...options, env: { ...options.env, gateway: { ...told, ...options.env?.gateway } } }
 }
 
-/**
- * Returns the addresses that the services use, with proxies in place of the servers behind them.
- */
+/** Puts proxies in place of the servers behind them. */
 function reached(
   places: Places,
   rpcProxy: RpcProxy | undefined,
@@ -286,7 +271,7 @@ async function portsOfCopies(first: Places, copies: number): Promise<GatewayPort
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`
 
-/** Reads readiness from the operator listener: the public one caches it for up to 5 s. */
+/** The public listener caches readiness for up to 5 s. */
 const ready = async (opsPort: number) =>
   (await fetch(`${opsOf(opsPort)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 

@@ -16,10 +16,7 @@ import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { secretsOf } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/**
- * `bun run start [--keep] [--limits]`: runs the whole backend and its dependencies on this machine until
- * Ctrl-C; with the limits of a deployment if asked, so that floods can be tried.
- */
+/** Runs the whole backend until Ctrl-C; `--limits` keeps a deployment's limits, so that floods can be tried. */
 const usualDir = join(repositoryDir, '.local')
 const words = process.argv.slice(2)
 const unknown = words.filter((word) => word !== '--keep' && word !== '--limits')
@@ -32,7 +29,6 @@ const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
 const startedAt = Date.now()
 const stopping = openStopping()
 
-/** Prints whether the data of the previous run is kept, before anything is removed. */
 function sayOfData(dir: string): void {
   const before = readKept(dir)
   if (data === 'continue' && before) console.log(`Continuing with the saved data in ${dir}.`)
@@ -41,7 +37,7 @@ function sayOfData(dir: string): void {
     console.log('Starting fresh: discarding data from the previous run (use --keep to keep it).')
 }
 
-/** Required programs: npm packages contain them on Linux x64; elsewhere the user provides them. */
+/** npm packages contain them on Linux x64; elsewhere the user provides them. */
 const programs = () => {
   const { DATABASE_URL, NATS_URL, RPC_URL } = process.env
   return [
@@ -66,7 +62,7 @@ const boot = (dir: string, progress: StartProgress) =>
     onOwned: () => sayOfData(dir),
     onDeath: ({ name, how, livedMs, restartInMs }) => {
       console.log(`  ${name} died (${how}) after ${livedMs} ms, restarting in ${restartInMs} ms`)
-      // The chain's state was in memory; a new, empty chain would contradict every table.
+      // Its state was in memory; an empty chain would contradict every table.
       if (name === 'chain') stopping.stop('the local chain died and its state is lost')
     },
   })
@@ -75,7 +71,7 @@ async function explain(error: Error, dir: string): Promise<never> {
   if (stopping.signal.aborted) process.exit(0) // Everything that was started has ended.
   if (error instanceof FolderTaken) {
     console.log(await describeRunning(error))
-    process.exit(0) // The stack that the user asked for is already running.
+    process.exit(0) // The requested stack already runs.
   }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
@@ -88,7 +84,7 @@ async function explain(error: Error, dir: string): Promise<never> {
 async function start() {
   const dir = resolve(process.env.LOCAL_DIR || usualDir)
   try {
-    assertFree(dir) // Before the check for disk space: a stack running there may have used it up.
+    assertFree(dir) // First: a running stack may have used up the disk.
     usableDir(process.env.LOCAL_DIR, usualDir)
     assertPrograms(programs())
     return { dir, stack: await whileStarting(stopping, (progress) => boot(dir, progress)) }

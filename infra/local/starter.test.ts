@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { isStartedByNpm } from '#infra/local/starter'
 
-// As Bun 1.4.5 and npm 11.19 set it for a script.
+// As set by Bun 1.4.5 and npm 11.19.
 test.each([
   ['npx -y bun run start', 'npm/11.19.1 node/v20.20.2 linux x64 workspaces/false', true],
   ['bun run start', 'bun/1.4.5 npm/? node/v26.3.0 linux x64', false],

@@ -9,14 +9,11 @@ const parentOf = (pid: number): number => {
   }
 }
 
-/**
- * Package managers set this variable for their scripts; under npx, `bun run` keeps npm's value
- * (1.4.5).
- */
+/** Package managers set this variable; under npx, `bun run` keeps npm's value (1.4.5). */
 export const isStartedByNpm = (env: Readonly<Record<string, string | undefined>>): boolean =>
   env.npm_config_user_agent?.startsWith('npm/') ?? false
 
-/** Whether a process is a shell: npm runs a script in one, which may stay between npm and the script. */
+/** npm runs a script in a shell, which may stay between npm and the script. */
 function isShell(pid: number): boolean {
   try {
     return /^(ba|da|z|k)?sh\n$/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
@@ -25,7 +22,7 @@ function isShell(pid: number): boolean {
   }
 }
 
-/** Returns this many ancestors of this process, the parent first; -1 for each that is unknown. */
+/** Parent first; -1 if unknown. */
 const ancestors = (levels: number): number[] => {
   const pids = [process.ppid]
   while (pids.length < levels) pids.push(parentOf(pids.at(-1)!))
@@ -33,9 +30,8 @@ const ancestors = (levels: number): number[] => {
 }
 
 /**
- * Calls back when the command that started this process has gone without sending a signal. A signal
- * to `npx` only leaves its shell and `bun run` behind, so under npx all ancestors up to it are
- * watched; a shell that started `bun run` directly may exit, as with nohup.
+ * Detects that the starting command died without a signal. A signal to `npx` leaves its shell and `bun run`
+ * behind, so all ancestors up to it are watched; a shell that ran `bun run` directly may exit, as with nohup.
  */
 export function watchStarter(gone: () => void): void {
   const [, grandparent] = ancestors(2)

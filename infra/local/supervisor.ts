@@ -11,10 +11,10 @@ export type ProcessDeath = {
 
 export type Supervised = {
   readonly name: string
-  /** Returns the current process id, which changes with a restart. */
+  /** Changes with a restart. */
   readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Stops the process and keeps it down until `start`. */
+  /** Stays down until `start`. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>
   readonly start: () => void
 }
@@ -26,12 +26,9 @@ export type ProcessWatcher = {
 
 const backoffMinMs = 100
 const backoffMaxMs = 5_000
-/**
- * A process that lived this long has recovered: its next death starts the backoff from the minimum.
- */
+/** After this time the next death starts the backoff from the minimum. */
 const recoveredMs = 10_000
 
-/** Keeps a program running: reports each death and restarts the program with backoff. */
 export function supervise(command: Command, watcher: ProcessWatcher): Supervised {
   let child: Child | undefined
   let wanted = false

@@ -1,11 +1,10 @@
 import { pause } from '#platform/deadline'
 
-/** The awaited condition can no longer be met. */
 export class Hopeless extends Error {
   override name = 'Hopeless'
 }
 
-/** Waits for work until the signal aborts; then throws `Hopeless` without waiting for the work. */
+/** Throws `Hopeless` when the signal aborts, without waiting for the work. */
 export async function unlessStopped<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -22,20 +21,17 @@ export async function unlessStopped<T>(
   }
 }
 
-/**
- * Bounds of the polling interval: most conditions hold at once, and rare polls keep slow ones
- * cheap: one of `/me` costs all services together some 10 ms of processor time.
- */
+/** Most conditions hold at once, and polls are dear: `/me` costs some 10 ms of processor time. */
 const soonestMs = 20
 const latestMs = 400
 
-/** Returns the pause before the next poll: a tenth of the time waited so far, within bounds. */
+/** A tenth of the time waited so far, within bounds. */
 export const pollPauseMs = (waitedMs: number): number =>
   Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
 /**
- * Polls until `ask` returns a truthy value: every `everyMs`, by default at growing intervals. Throws
- * after the deadline, or at once if `ask` throws `Hopeless`.
+ * Polls until `ask` is truthy, by default at growing intervals. Throws after the deadline, or at once if
+ * `ask` throws `Hopeless`.
  */
 export async function waitUntil<T>(
   what: string,

@@ -1,14 +1,13 @@
-/** Currencies of the two accounts. */
 export type Currency = 'IDR' | 'MYR'
 
 const decimals: Record<Currency, number> = { IDR: 0, MYR: 2 }
 
 /**
- * Converts the provider's wire format, a JSON number in major units, to minor units. Returns `null`
- * if the number is negative, not finite, or has more decimals than the currency.
+ * The wire format is a JSON number in major units. Returns `null` if it is negative, not finite, or has too
+ * many decimals.
  */
 export function minorFromMajor(amount: number, currency: Currency): bigint | null {
-  // The shortest decimal text of a JSON number is exact for every amount that a bank transfers.
+  // The shortest decimal text is exact for every amount a bank transfers.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))
   if (!match) return null
   const [, whole = '0', fraction = ''] = match
@@ -16,11 +15,10 @@ export function minorFromMajor(amount: number, currency: Currency): bigint | nul
   return BigInt(whole + fraction.padEnd(decimals[currency], '0'))
 }
 
-/** Converts minor units to the provider's JSON number in major units. */
 export const majorFromMinor = (amountMinor: bigint, currency: Currency): number =>
   Number(plainText(amountMinor, currency))
 
-/** Formats an amount for display: `Rp 50.000`, `RM 1,234.50`. */
+/** `Rp 50.000`, `RM 1,234.50`. */
 export function formatMoney(amountMinor: bigint, currency: Currency): string {
   const [whole = '0', fraction] = plainText(amountMinor, currency).split('.')
   const separator = currency === 'IDR' ? '.' : ','

@@ -9,7 +9,7 @@ import {
 
 let fixture: SandboxFixture
 beforeAll(async () => {
-  // A payout that fails is to be out of the balance for long enough to be seen so.
+  // A failing payout must be out of the balance for long enough to be seen.
   fixture = await openSandboxFixture({ floatIdrMinor: 1_000_000n, payoutSettleMs: 3_000 })
 })
 afterAll(() => fixture[Symbol.asyncDispose]())

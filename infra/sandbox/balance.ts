@@ -7,7 +7,7 @@ import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
 
-/** Endpoint for an account's balance; it needs the key permission `Balance Read`. */
+/** Needs the key permission `Balance Read`. */
 export const balanceEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/balance', run: balance },
 ]
@@ -35,9 +35,8 @@ const gone = (status: Payout['status']) =>
 const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
 
 /**
- * Returns the sum of an account's movements in minor units; a payout is deducted when it is
- * requested. For an earlier moment it sums the movements that had started by then, with their final
- * outcome.
+ * In minor units; a payout counts from its request. For an earlier moment, movements that had started by then
+ * count with their final outcome.
  */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {
   const { book } = context
@@ -56,13 +55,13 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
   return minor
 }
 
-/** Returns an account's balance in minor units, now or at an earlier moment. */
+/** In minor units, now or at an earlier moment. */
 export function cashMinor(context: Context, account: Account, atMs = Infinity): bigint {
   const floatMinor = account === 'ID' ? context.config.floatIdrMinor : 0n
   return floatMinor + movedMinor(context, account, atMs)
 }
 
-/** Sets the balance by a top-up or withdrawal of the account's owner. */
+/** A top-up or withdrawal of the account's owner makes the difference. */
 export function setCash(context: Context, account: Account, minor: bigint): void {
   const amountMinor = minor - cashMinor(context, account)
   if (amountMinor === 0n) return

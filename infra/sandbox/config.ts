@@ -1,20 +1,17 @@
 import type { Account } from './account'
 import type { IdentityProvider } from './records'
 
-/**
- * Settings of the sandbox. Durations are in milliseconds; `publicUrl` null means the listening
- * address.
- */
+/** Durations in ms; `publicUrl` null means the listening address. */
 export type Config = {
   readonly host: string
   readonly port: number
   readonly publicUrl: string | null
   readonly gatewayUrl: string
   readonly appUrl: string
-  /** Whether `/app` is the reference app, which browsers of this machine use. */
+  /** Whether `/app` is the reference app. */
   readonly hasReferenceApp: boolean
   readonly bookPath: string | null
-  /** Local chain whose clock can be moved; null: none. */
+  /** Local chain whose clock can be moved. */
   readonly rpcUrl: string | null
   readonly secretKeys: Record<Account, string>
   readonly callbackTokens: Record<Account, string>
@@ -27,7 +24,7 @@ export type Config = {
   }
   readonly webhookRetryScale: number
   readonly payoutSettleMs: number
-  /** Provider's fee on each payment and payout, in basis points before tax. */
+  /** In basis points before tax, on each payment and payout. */
   readonly feeBps: number
   /** Opening balance of the Indonesian account, in rupiah. */
   readonly floatIdrMinor: bigint
@@ -35,7 +32,7 @@ export type Config = {
 
 type Env = Record<string, string | undefined>
 
-/** Reads the environment; throws one error that lists every invalid variable. */
+/** Throws one error that lists every invalid variable. */
 export function loadConfig(env: Env = process.env): Config {
   const faults: string[] = []
   const read = readerOf(env, faults)
@@ -64,7 +61,6 @@ export function loadConfig(env: Env = process.env): Config {
       provider: provider === 'persona' ? 'persona' : 'sumsub',
       webhookSecret: read.text('IDENTITY_WEBHOOK_SECRET'),
       level: read.text('IDENTITY_LEVEL', 'basic-kyc-level'),
-      // Persona has no application token.
       appToken: read.text('IDENTITY_APP_TOKEN', provider === 'persona' ? 'none' : undefined),
       secretKey: read.text('IDENTITY_SECRET_KEY'),
     },

@@ -6,43 +6,41 @@ import type { Webhook } from './records'
 import type { Book } from './state'
 import type { Timers } from './timers'
 
-/** Event to send, before faults are applied. */
+/** Before faults are applied. */
 export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
 
-/** Sender of all webhooks. */
 export type Webhooks = {
-  /** Schedules the delivery and returns at once. */
+  /** Returns at once; the delivery is scheduled. */
   send(draft: Draft): void
-  /** Sends a webhook again at once, ignoring faults; returns `undefined` if it is unknown. */
+  /** Ignores faults; returns `undefined` if the webhook is unknown. */
   resend(id: string): Promise<Webhook | undefined>
-  /** Resumes deliveries that an earlier process left pending. */
+  /** Resumes deliveries of an earlier process. */
   resume(): void
   close(): void
 }
 
-/** Shared state of the sandbox. */
 export type Context = {
   readonly config: Config
-  /** Base URL of hosted pages, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly publicUrl: string
   readonly book: Book
   readonly chance: Chance
   readonly timers: Timers
   readonly webhooks: Webhooks
-  /** Active faults; controls replace them. */
+  /** Controls replace them. */
   faults: Faults
-  /** Fee schedule of the provider, oldest first; controls add to it. */
+  /** Oldest first; controls add to it. */
   tariffs: readonly Tariff[]
 }
 
-/** Returns the time by the provider's clock, unix ms. */
+/** The provider's clock, unix ms. */
 export const nowMs = ({ faults }: Pick<Context, 'faults'>): number =>
   Date.now() + faults.api.clockAheadMs
 
-/** Does this at a time of the provider's clock, unix ms. */
+/** `whenMs`: the provider's clock, unix ms. */
 export const planAt = ({ timers, faults }: Context, whenMs: number, run: () => void): void =>
   timers.at(whenMs - faults.api.clockAheadMs, run)
 
-/** Returns the time in the provider's format: ISO 8601 UTC with milliseconds. */
+/** ISO 8601 UTC with milliseconds, as the provider's. */
 export const nowText = (context: Pick<Context, 'faults'>): string =>
   new Date(nowMs(context)).toISOString()

@@ -1,64 +1,62 @@
-/** Faults of the providers. Probabilities are 0 to 1; zero means no fault. */
+/** Probabilities are 0 to 1; zero means no fault. */
 export type Faults = {
   readonly webhooks: {
-    /** Loses the webhook permanently, without retries. */
+    /** Loses the webhook permanently. */
     readonly drop: number
-    /** Delivers the webhook twice. */
     readonly duplicate: number
-    /** Delays each copy by a random part of half a second, so they arrive in any order. */
+    /** Delays each copy by up to half a second, so they arrive in any order. */
     readonly reorder: boolean
     readonly delayMs: number
     /** Sends only these events; empty: all. */
     readonly only: readonly string[]
-    /** Number of copies of each event. */
+    /** Copies of each event. */
     readonly times: number
-    /** Gives every copy its own webhook-id, as if it were a new event. */
+    /** Gives every copy its own webhook-id, like a new event. */
     readonly newIds: boolean
   }
   readonly api: {
-    /** Responds 500 without processing the request. */
+    /** Responds 500 without processing. */
     readonly errorRate: number
-    /** Processes the request, then responds 500 (writes only). */
+    /** Processes, then responds 500 (writes only). */
     readonly errorAfterAccept: number
-    /** Processes the request, then does not respond for a minute (writes only). */
+    /** Processes, then does not respond for a minute (writes only). */
     readonly timeoutAfterAccept: number
-    /** Responds 500 at once and processes the request `acceptLaterMs` later (writes only). */
+    /** Responds 500 and processes `acceptLaterMs` later (writes only). */
     readonly acceptLater: number
     readonly acceptLaterMs: number
     readonly delayMs: number
-    /** Responds 429; at a rate of 1 the headers show no calls left, below 1 they do. */
+    /** Responds 429; only at a rate of 1 do the headers show no calls left. */
     readonly rateLimitRate: number
-    /** Responds 403, as to an address outside the account's allow-list. */
+    /** Responds 403, as to an address outside the allow-list. */
     readonly forbidSender: number
     /** Captures one minor unit too little. */
     readonly wrongAmount: number
-    /** Responds 404 to reads of existing refunds. */
+    /** Responds 404 to reads of refunds. */
     readonly hideRefunds: number
-    /** Responds 404 to reads of existing payments, as shortly after their webhook. */
+    /** Responds 404 to reads of payments, as shortly after their webhook. */
     readonly hidePayments: number
     /** Returns payments that succeeded as `FAILED`. */
     readonly failPayments: number
-    /** Returns times of another form: year 1, the epoch as a number, or no time zone. */
+    /** Returns year 1, the epoch as a number, or no time zone. */
     readonly oddTimes: number
-    /** How far the provider's clock is ahead of ours: all its times, and the `Date` of its responses. */
+    /** Moves all times of the provider and the `Date` of its responses. */
     readonly clockAheadMs: number
-    /** Opens a checkout for a tenth of the amount. */
+    /** Returns a new checkout with a tenth of its amount. */
     readonly otherCheckout: number
-    /** Lists refunds without an id of their own. */
+    /** Lists refunds without their own id. */
     readonly namelessRefunds: number
-    /** Treats a refund request repeated under its idempotency key as a new one. */
+    /** Treats a refund repeated under its idempotency key as new. */
     readonly forgetKeys: number
-    /** Refuses new payouts with `CHANNEL_CODE_NOT_SUPPORTED`, as while a bank is unavailable. */
+    /** Refuses new payouts with `CHANNEL_CODE_NOT_SUPPORTED`, as for an unavailable bank. */
     readonly closedChannels: number
-    /** Responds 403 to the list of transactions, as for a key without its permission. */
+    /** Responds 403, as for a key without its permission. */
     readonly forbidList: number
-    /** Delay until a row, or a change to it, appears in the list of transactions. */
+    /** Delay until a row or change appears in the list of transactions. */
     readonly listDelayMs: number
   }
   readonly seed: number | null
 }
 
-/** Default: no faults. */
 export const noFaults: Faults = {
   webhooks: {
     drop: 0,
@@ -74,7 +72,7 @@ export const noFaults: Faults = {
     errorAfterAccept: 0,
     timeoutAfterAccept: 0,
     acceptLater: 0,
-    // Late enough that a client has retried and has looked the item up without finding it.
+    // By then a client has retried and looked the item up in vain.
     acceptLaterMs: 4_000,
     delayMs: 0,
     rateLimitRate: 0,
@@ -150,9 +148,8 @@ const checks = new Map<string, Check>([
 ])
 
 /**
- * Replaces each section that is given, resetting its omitted faults; other sections stay unchanged.
- * An empty object ends all faults. Returns the errors instead, and changes nothing, if any value is
- * invalid.
+ * Replaces each given section, resetting its omitted faults; an empty object ends all faults. If any value is
+ * invalid, returns the errors and changes nothing.
  */
 export function changeFaults(
   current: Faults,

@@ -1,7 +1,7 @@
-/** Fee in basis points on movements of money that started at `since` or later. */
+/** In basis points, on movements that started at `since` or later. */
 export type Tariff = { readonly since: string; readonly bps: number }
 
-/** Fee and the tax on top of it, in minor units. */
+/** In minor units; the tax comes on top. */
 export type Fee = {
   readonly feeMinor: bigint
   readonly taxMinor: bigint
@@ -18,7 +18,7 @@ type Moved = {
   readonly createdAt: string
 }
 
-/** Returns the provider's fee on a payment or payout; it is due once that has succeeded. */
+/** Due once the payment or payout has succeeded. */
 export function feeOf(tariffs: readonly Tariff[], row: Moved): Fee {
   const bps = tariffs.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
   if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none

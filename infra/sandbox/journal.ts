@@ -1,17 +1,17 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** Line of the journal: the record after a change. */
+/** The record after a change. */
 export type Entry = { readonly kind: string; readonly record: { readonly id: string } }
 
-/** Append-only log of changes, written before a change is reported to any caller. */
+/** A change is written before any caller learns of it. */
 export type Journal = { append(entry: Entry): void; close(): void }
 
-/** Journal without storage, for a sandbox that is never restarted. */
+/** For a sandbox that is never restarted. */
 export const noJournal: Journal = { append() {}, close() {} }
 
-/** Opens the file for appending. An entry survives a kill once `append` has returned. */
+/** An entry survives a kill once `append` has returned. */
 export function openJournal(path: string): Journal {
-  // End a line that a kill cut short, so that it does not corrupt the next one.
+  // End a line that a kill cut short, so that it does not corrupt the next.
   const torn = existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')
   const file = openSync(path, 'a')
   if (torn) writeSync(file, '\n')
@@ -21,7 +21,7 @@ export function openJournal(path: string): Journal {
   }
 }
 
-/** Reads a journal, oldest entry first; skips a truncated line. */
+/** Oldest first; skips a truncated line. */
 export function readJournal(path: string): Entry[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').flatMap(decode)

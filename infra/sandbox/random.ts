@@ -1,15 +1,12 @@
-/** Source of the sandbox's randomness. */
 export type Chance = {
-  /** Returns true with the given probability, 0 to 1. */
+  /** Probability is 0 to 1. */
   hits(probability: number): boolean
-  /** Returns a whole number of milliseconds below the limit. */
   belowMs(limitMs: number): number
   shuffle<T>(items: readonly T[]): T[]
-  /** Makes the choices reproducible from a seed; `null` makes them random again. */
+  /** Makes the choices reproducible; `null` makes them random again. */
   reseed(seed: number | null): void
 }
 
-/** Opens with real randomness. */
 export function openChance(): Chance {
   let next: () => number = Math.random
   return {

@@ -11,9 +11,9 @@ import { waitUntil } from '#infra/local/wait'
 import { type AnvilProcess, startAnvil } from '#test/support/engines/anvil'
 
 const chain = { ...anvil, id: 10_143 }
-/** Writes one log and nothing else. */
+/** Writes one log. */
 const speak: Hex = '0x5f5fa05f5ff3'
-// The first account of anvil's own words: worthless, and in every tutorial.
+// anvil's first public test account.
 const account = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** As the container does: with the saved state, if any. */
+/** As the container starts it. */
 const start = () =>
   startAnvil(['--block-time', '0.1', ...(existsSync(file) ? ['--load-state', file] : [])])
 const reader = () => createPublicClient({ chain, transport: http(running.rpcUrl) })

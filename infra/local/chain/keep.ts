@@ -2,25 +2,21 @@ import { open, rename, rm } from 'node:fs/promises'
 import { runCommand } from '#platform/command'
 import { pause } from '#platform/deadline'
 
-/** Block in anvil's state, with the fields that are read here. */
 type StoredBlock = {
   header: { number: string | number; timestamp: string | number }
   transactions: unknown[]
 }
 export type ChainState = { best_block_number: string | number; blocks: StoredBlock[] }
 
-/** Number of newest blocks kept even if empty: readers of the chain head need them. */
+/** Readers of the chain head need these blocks, even if empty. */
 const recentBlocks = 1_000
 
-/**
- * Returns the state without old empty blocks, except the first: a local chain mines one every 0.3
- * s, which is 450 MB a day. Logs, receipts and balances are unchanged.
- */
+/** Drops old empty blocks: one every 0.3 s is 450 MB a day. Logs, receipts and balances are unchanged. */
 export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = recentBlocks): S {
   const newest = Number(state.best_block_number)
   const isFirst = ({ header }: StoredBlock) => Number(header.number) === 0
   const age = ({ header }: StoredBlock) => Number(header.timestamp)
-  // Each start of anvil adds a block 0 of its own; the oldest is the chain's.
+  // Each start of anvil adds a block 0; the oldest is the chain's.
   const first = state.blocks.filter(isFirst).toSorted((left, right) => age(left) - age(right))[0]
   const stays = (block: StoredBlock) =>
     isFirst(block)
@@ -29,7 +25,6 @@ export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = rece
   return { ...state, blocks: state.blocks.filter(stays) }
 }
 
-/** Returns the state of a running anvil, in the format of its state file. */
 export async function dumpState(rpcUrl: string): Promise<ChainState> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',
@@ -43,10 +38,7 @@ export async function dumpState(rpcUrl: string): Promise<ChainState> {
   return JSON.parse(new TextDecoder().decode(text)) as ChainState
 }
 
-/**
- * Writes the chain's state to a temporary file, syncs it and renames it, so that anvil can load the
- * file even if a process is killed during the save.
- */
+/** Writes to a temporary file, syncs and renames it, so that a killed save leaves a loadable file. */
 export async function saveState(rpcUrl: string, file: string): Promise<void> {
   const text = JSON.stringify(withoutEmptyBlocks(await dumpState(rpcUrl)))
   const aside = `${file}.new`
@@ -61,9 +53,7 @@ export async function saveState(rpcUrl: string, file: string): Promise<void> {
 }
 
 const everyMs = 2_000
-/**
- * Pause after a save, as a multiple of its duration: saving takes a twentieth of the time at most.
- */
+/** Pause after a save as a multiple of its duration. */
 const restPerWork = 20
 
 if (import.meta.main) {

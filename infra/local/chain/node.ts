@@ -1,4 +1,4 @@
-/** Calls a JSON-RPC method without parameters; throws if the response is not a node's. */
+/** Throws if the response is not a node's. */
 export async function askNode(rpcUrl: string, method: string): Promise<string> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

@@ -8,7 +8,7 @@ import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
 import { startAnvil } from '#test/support/engines/anvil'
 
-// The first account of anvil's own words: worthless, and in every tutorial.
+// anvil's first public test account.
 const account = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
@@ -18,7 +18,6 @@ test('an unused chain mines at the idle interval, and a transaction is mined and
   const chain = { ...chainOf(localChainId) }
   const reader = createPublicClient({ chain, transport: http(node.rpcUrl), cacheTime: 0 })
   await using _pacing = await startPacing(node.rpcUrl, { quietAfterMs: 2_000 })
-  /** How many blocks came within two seconds; at most one of a chain that rests. */
   const pass = async () => {
     const before = await reader.getBlockNumber()
     await pause(2_000)

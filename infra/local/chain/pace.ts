@@ -3,21 +3,17 @@ import { localChainId } from '#infra/local/chain'
 import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
 
-/** Block interval while there are transactions: Monad's. */
+/** Monad's block interval. */
 const quickMs = 300
-/**
- * Time at the quick interval after the last transaction: enough for finality and reactions to it.
- */
+/** Enough for finality after the last transaction, and reactions to it. */
 const quickForMs = 15_000
-/** Block interval while idle; anvil takes whole seconds. */
+/** anvil takes whole seconds. */
 const restSeconds = 3
 
 /**
- * Slows the local chain down while it is idle: a block every 3 s, and every 0.3 s while there are
- * transactions and shortly after. anvil keeps every block in memory and slows down as they
- * accumulate (9 ms a block after 2,000, 33 ms after 20,000, next to a stack; 1.7.1): a day of
- * blocks every 0.3 s would be 288,000. An idle day is 28,800 blocks and takes 270 MB and 12 ms a
- * block at its end (measured). If this process dies, the chain keeps mining at the idle interval.
+ * Slows an idle chain to a block every 3 s. anvil keeps every block in memory and slows down as they
+ * accumulate (1.7.1: 9 ms a block after 2,000, 33 ms after 20,000): a day at 0.3 s is 288,000 blocks. An idle
+ * day is 28,800 blocks, 270 MB and 12 ms a block. If this process dies, the chain stays at the idle interval.
  */
 export async function startPacing(
   rpcUrl: string,

@@ -8,7 +8,6 @@ import { serviceNames } from '#shared/messages/topic'
 
 const serviceProcess = new RegExp(`^(${serviceNames.join('|')})(-\\d+)?$`)
 
-/** Returns every action that the console offers at the moment. */
 export async function deedsOf(
   stack: StackFile,
   all: readonly Supervised[],

@@ -2,19 +2,16 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type ControlAction, readGiven, UnfitField } from '#infra/local/controls/deed'
 import { freshSecret } from '#infra/local/keys'
 
-/**
- * HTTP listener through which a local stack's gateway reaches the process that started the stack.
- */
 export type Controls = AsyncDisposable & {
   readonly url: string
   readonly token: string
-  /** Sets the source of the actions, which is evaluated for each request. */
+  /** Evaluated for each request. */
   readonly offer: (deeds: () => Promise<readonly ControlAction[]>) => void
 }
 
 /**
- * Opens the listener in the process that supervises the stack, because services do not manage each
- * other. It listens on loopback for the gateway only, which has the token, and refuses browsers.
+ * Runs in the stack's supervisor, because services do not manage each other. Listens on loopback for the
+ * gateway, which has the token; refuses browsers.
  */
 export function openControls(): Controls {
   const token = freshSecret()

@@ -2,10 +2,9 @@ import { outsideOf } from '#infra/demo/outside'
 import type { ControlAction, FormField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 
-/** Maximum number of checkouts or payments offered, newest first. */
+/** Newest first. */
 const offeredMax = 50
 
-/** Returns the actions of payers, the provider and the network. */
 export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]> {
   const outside = outsideOf(stack)
   const book = await outside.book()

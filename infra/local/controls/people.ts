@@ -5,7 +5,6 @@ import { type ControlAction, type FormField, UnfitField } from '#infra/local/con
 import type { StackFile } from '#infra/local/stack-file'
 import { moneyText } from '#shared/money/text'
 
-/** Returns the actions of a user with one of the stack's wallets, as in the app. */
 export function deedsOfPeople(stack: StackFile): ControlAction[] {
   const people = new Map<string, Person>()
   const personIn = ({ wallet = '' }: Readonly<Record<string, string>>): Person => {
@@ -112,7 +111,7 @@ const digits = (name: string, label: string, fallback: string): FormField => ({
   pattern: '[0-9]{1,20}',
 })
 
-/** Account numbers that choose the outcome of a payout in the provider's test mode. */
+/** These numbers choose the outcome in the provider's test mode. */
 const bankField: FormField = {
   name: 'account',
   label: 'Bank account',
@@ -124,7 +123,7 @@ const bankField: FormField = {
   ],
 }
 
-/** Returns the gateway's response, or throws its refusal for the user to read. */
+/** Throws the gateway's refusal for the user to read. */
 function taken({ status, body }: Reply): Readonly<Record<string, unknown>> {
   if (status !== 200) throw new UnfitField(`The gateway returned ${status}: ${body.error}`)
   return body

@@ -1,7 +1,6 @@
 import type { ControlAction } from '#infra/local/controls/deed'
 import type { Supervised } from '#infra/local/supervisor'
 
-/** Returns the action that kills a service process, which the supervisor restarts. */
 export function deedsOfProcesses(services: readonly Supervised[]): ControlAction[] {
   return [
     {

@@ -7,7 +7,6 @@ import type { StartProgress } from '#infra/local/start/progress'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import type { ServiceName } from '#shared/messages/topic'
 
-/** Well-known ports. */
 export const wantedPorts: Record<StackPart, number> = {
   gateway: 3000,
   ops: 3001,
@@ -18,64 +17,53 @@ export const wantedPorts: Record<StackPart, number> = {
   chain: 8545,
 }
 
-/** Composition of a stack; the defaults are those of `bun run start`. */
+/** The defaults are those of `bun run start`. */
 export type StackOptions = {
   dir: string
-  /** `wanted`: the well-known ports, or others where these are taken. `free`: any. */
+  /** `wanted`: the well-known ports, or others where taken. `free`: any. */
   ports: 'wanted' | 'free'
-  /** Whether Postgres survives a power cut; suites do not need that. */
+  /** Survives a power cut; suites do not need that. */
   durable: boolean
-  /** Cluster from which its Postgres is copied; default: an empty one. */
+  /** Source of its Postgres; default: an empty one. */
   cluster?: Cluster
-  /**
-   * `deployed`: recheck intervals of production and no failpoints. Default: short ones, with
-   * failpoints.
-   */
+  /** `deployed`: production's recheck intervals, no failpoints. Default: short ones, with failpoints. */
   times?: 'deployed'
-  /** `deployed`: the default limits of a deployment. Default: lifted, for load tests. */
+  /** `deployed`: a deployment's default limits. Default: lifted. */
   limits?: 'deployed'
-  /** Extra environment variables per process; they win over the usual ones. */
+  /** Per process; wins over the usual variables. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
-  /**
-   * Ack wait of the durable consumers: a message whose reader died is redelivered after it. Default
-   * 20 s.
-   */
+  /** Redelivery delay of a message whose reader died; default 20 s. */
   ackWaitMs?: number
-  /** Upper bound of the restart backoff of a process that keeps dying. */
+  /** Upper bound of the restart backoff. */
   restMaxMs?: number
-  /** Instances of every service; default 1. */
+  /** Per service; default 1. */
   copies?: number
-  /**
-   * Returns the code folder of an instance (counted from 1) that does not run from this repository.
-   */
+  /** Code folder of an instance (from 1) that does not run from this repository. */
   codeDir?: (copy: number) => string | undefined
-  /** Whether the operators' process runs too; the start does not wait for it. */
+  /** The start does not wait for the operators' process. */
   operations?: boolean
   terms?: Partial<LocalChainTerms>
-  /** The user's own Postgres, NATS or chain, by environment variable name. */
+  /** Servers of the user, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>
   /**
-   * Whether the services reach the chain through a fault proxy; tools and tests use the node
-   * directly. `and directly`: the node is the services' second endpoint.
+   * Services reach the chain through a fault proxy; tools and tests do not. `and directly`: the node is their
+   * second endpoint.
    */
   proxied?: boolean | 'and directly'
-  /**
-   * Whether the console has the sandbox controls; it never has them without a sandbox of its own.
-   */
+  /** Sandbox controls in the console; only if the stack has its own sandbox. */
   controls?: boolean
-  /** Returns the host and port that services use in place of those of NATS or Postgres. */
+  /** Returns the host and port that services use instead of these. */
   wire?: (to: 'nats' | 'postgres', host: string) => string
-  /** Path of the services' RPC URL, such as a vendor's `/v2/<key>`. */
+  /** Path of the RPC URL, such as a vendor's `/v2/<key>`. */
   rpcPath?: string
   data?: DataPlan
-  /** Cancels a start that is not ready yet; it throws once every process it started has ended. */
+  /** Cancels a start, which throws once every process has ended. */
   signal?: AbortSignal
-  /** Called once this stack owns the folder, before anything in it changes. */
+  /** Called before anything in the folder changes. */
   onOwned?: () => void
-  /** Shows the steps of the start. */
   progress?: StartProgress
-  /** Chooses the port of a part; suites use it to return one that is taken. */
+  /** Suites return one that is taken. */
   choosePort?: (part: StackPart, wanted: number) => Promise<number>
   onDeath?: (death: ProcessDeath) => void
 }

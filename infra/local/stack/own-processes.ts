@@ -18,13 +18,11 @@ import type { StackOptions } from '#infra/local/stack/options'
 import { chainStatePath } from '#infra/local/start/kept'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
-/** Ports of one gateway instance. */
 export type GatewayPorts = { http: number; ops: number }
 
 const ours = (script: string) => join(repositoryDir, script)
 export const failpointFile = (dir: string, name: ServiceName) => join(dir, `failpoint-${name}`)
 
-/** Starts the sandbox, every instance of the services, and the jobs, without waiting for them. */
 export function startOwnProcesses(
   processes: Processes,
   places: Places,
@@ -73,7 +71,7 @@ export function startOwnProcesses(
     processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }
 
-/** Saves the chain every few seconds, so that killing a stack with kept data does not lose it. */
+/** Saves the chain every few seconds, so that a killed stack keeps it. */
 const planChainKeeper = (dir: string, rpcUrl: string): Command => ({
   name: 'chain-keeper',
   bin: process.execPath,

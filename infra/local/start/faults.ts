@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } fr
 import { join, resolve } from 'node:path'
 import { Hopeless } from '#infra/local/wait'
 
-/** Reason why a stack cannot start, with advice for the user; printed without a stack trace. */
+/** Printed with its advice and without a stack trace. */
 export class StartFault extends Hopeless {
   override name = 'StartFault'
   constructor(
@@ -13,12 +13,12 @@ export class StartFault extends Hopeless {
   }
 }
 
-/** Room for a database, the streams and the logs of an afternoon. */
+/** Database, streams and logs of an afternoon. */
 const bytesMin = 300 * 1024 ** 2
 
-/** Creates and returns the stack's folder; throws `StartFault` if it is unusable. */
+/** Throws `StartFault` if the folder is unusable. */
 export function usableDir(named: string | undefined, usual: string, needsBytes = bytesMin): string {
-  const dir = resolve(named || usual) // Absolute, because processes have other working directories.
+  const dir = resolve(named || usual) // Absolute: processes have other working directories.
   try {
     mkdirSync(dir, { recursive: true })
     accessSync(dir, constants.W_OK | constants.X_OK)
@@ -52,9 +52,7 @@ function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
 
 type Named = { readonly code?: string; readonly message: string }
 
-/**
- * Returns advice on an error that ended a start; undefined if there is neither advice nor a log.
- */
+/** Undefined if there is neither advice nor a log. */
 export function adviceOn(error: Named, dir: string): string | undefined {
   if (error instanceof StartFault) return error.advice
   const { message } = error
@@ -85,17 +83,16 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
   ],
 ]
 
-/** Platform for which npm packages contain all programs. */
+/** npm has all programs for this platform. */
 const packagedFor = 'linux-x64'
 
-/** A required program, and the environment variable that replaces it with a running server. */
+/** `insteadOf`: the variable that names a running server instead. */
 export type Program = {
   readonly name: string
   readonly isThere: boolean
   readonly insteadOf: string
 }
 
-/** Throws one `StartFault` that names every missing program. */
 export function assertPrograms(
   programs: readonly Program[],
   platform = `${process.platform}-${process.arch}`,

@@ -9,7 +9,6 @@ import { describeRunning } from './running'
 const dir = mkdtempSync(join(tmpdir(), 'owner-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Another process that owns the folder and has written its lock. */
 async function elsewhere() {
   const script = `
     const { ownFolder } = await import(${JSON.stringify(join(import.meta.dir, 'folder-owner'))})

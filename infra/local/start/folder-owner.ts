@@ -3,16 +3,15 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { StartFault } from './faults'
 
-/** Process that runs a stack in a folder; `since` is ISO 8601. */
+/** `since` is ISO 8601. */
 export type FolderOwner = { pid: number; since: string; isEnding?: boolean }
 
-/** Folder locked for one stack until it is disposed. */
+/** Locked until disposed. */
 export type OwnedFolder = Disposable & {
-  /** Marks the stack as ending, for other starts in the same folder. */
+  /** For other starts in the same folder. */
   readonly ending: () => void
 }
 
-/** Another stack is running or starting in the folder. */
 export class FolderTaken extends Error {
   override name = 'FolderTaken'
   constructor(
@@ -27,10 +26,7 @@ export class FolderTaken extends Error {
 const lockPath = (dir: string) => join(dir, 'stack.lock')
 const ownerPath = (dir: string) => join(dir, 'stack.owner.json')
 
-/**
- * Locks the folder for one stack, or throws `FolderTaken`. SQLite takes a kernel lock, which ends
- * with its process however that ends, so a folder never stays locked.
- */
+/** Throws `FolderTaken`. SQLite's kernel lock ends with its process, so a folder never stays locked. */
 export function ownFolder(dir: string): OwnedFolder {
   mkdirSync(dir, { recursive: true })
   const lock = usableLock(dir)
@@ -54,7 +50,7 @@ export function ownFolder(dir: string): OwnedFolder {
   }
 }
 
-/** Returns true if no stack runs in the folder any more, whatever files it left there. */
+/** No stack runs in the folder, whatever files it left there. */
 export function isAbandoned(dir: string): boolean {
   try {
     const lock = tryLock(dir, { create: false })
@@ -65,14 +61,12 @@ export function isAbandoned(dir: string): boolean {
   }
 }
 
-/** Throws `FolderTaken` if a stack is running or starting in the folder; writes nothing. */
+/** Throws `FolderTaken`; writes nothing. */
 export function assertFree(dir: string): void {
   if (existsSync(lockPath(dir)) && !isAbandoned(dir)) throw new FolderTaken(dir, ownerNote(dir))
 }
 
-/**
- * Returns the lock, undefined if another process holds it; throws `StartFault` if it cannot be one.
- */
+/** Undefined if another process holds the lock; throws `StartFault` if the file is unusable. */
 function usableLock(dir: string): Database | undefined {
   try {
     return tryLock(dir)
@@ -84,7 +78,7 @@ function usableLock(dir: string): Database | undefined {
   }
 }
 
-/** How long a start waits for the lock: `isAbandoned` holds it for a moment. */
+/** `isAbandoned` holds the lock for a moment. */
 const waitMs = 500
 
 function tryLock(dir: string, { create = true } = {}): Database | undefined {
@@ -92,8 +86,7 @@ function tryLock(dir: string, { create = true } = {}): Database | undefined {
     return lockOnce(dir, create)
   } catch (error) {
     if (!unreadable.has((error as { code?: string }).code ?? '')) throw error
-    // A held lock fails with SQLITE_BUSY before its content is read, so this one is free and
-    // corrupt.
+    // A held lock fails with SQLITE_BUSY before its content is read, so this one is free and corrupt.
     truncateSync(lockPath(dir))
     return lockOnce(dir, create)
   }

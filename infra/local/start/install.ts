@@ -1,13 +1,11 @@
-// Runs before packages are installed, so it imports only modules that come with Bun.
+// Runs before packages are installed: imports only what comes with Bun.
 import { Database } from 'bun:sqlite'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openProgress } from './progress'
 
-/** Bun version that everything here is tested with. */
 export const triedBun = '1.4.5'
 
-/** Returns true if this Bun version is older than the tested one; newer ones are allowed. */
 export function isOlderBun(version: string, than: string = triedBun): boolean {
   const numbers = (text: string) => text.split(/[.-]/).slice(0, 3).map(Number)
   const [here, wanted] = [numbers(version), numbers(than)]
@@ -15,10 +13,10 @@ export function isOlderBun(version: string, than: string = triedBun): boolean {
   return at >= 0 && (here[at] ?? 0) < wanted[at]!
 }
 
-/** What Bun prints about its progress, whether or not it fails. */
+/** Printed even if Bun does not fail. */
 const progressLines = /^Resolv(?:ing dependencies|ed, downloaded and extracted.*)$/gm
 
-/** Failures that the same command meets again. */
+/** A retry fails again. */
 const lasting: readonly [RegExp, string][] = [
   [/ENOSPC|No space left/i, 'The disk is full: free some space, then start again.'],
   [
@@ -35,10 +33,9 @@ const lasting: readonly [RegExp, string][] = [
   ],
 ]
 
-/** Returns true if the same installation may succeed the next time. */
 export const mayPass = (said: string): boolean => !lasting.some(([failure]) => failure.test(said))
 
-/** Returns advice on a failed installation, from the output of `bun install`. */
+/** `said` is the output of `bun install`. */
 export function adviceOnInstall(said: string, registry: string | undefined): string {
   const known = lasting.find(([failure]) => failure.test(said))
   if (known) return known[1]
@@ -52,8 +49,8 @@ export function adviceOnInstall(said: string, registry: string | undefined): str
 }
 
 /**
- * Waits until no other installation runs in this checkout: two at once copy the same files, and Bun
- * fails with EEXIST. SQLite takes a kernel lock, which ends with its process.
+ * Two installations at once copy the same files, and Bun fails with EEXIST. SQLite's kernel lock ends with
+ * its process.
  */
 export async function lockInstallation(root: string): Promise<Disposable> {
   const folder = join(root, 'node_modules')
@@ -72,7 +69,7 @@ export async function lockInstallation(root: string): Promise<Disposable> {
 
 const retryMs = 50
 
-/** A busy registry, or the installation of another checkout in the shared cache, may fail one attempt. */
+/** A busy registry, or another checkout using the shared cache, may fail one attempt. */
 const attemptsMax = 3
 
 async function install(): Promise<number> {
@@ -83,7 +80,7 @@ async function install(): Promise<number> {
   }
   const root = join(import.meta.dir, '../../..')
   using progress = openProgress()
-  // A folder that cannot be written has no lock; the installation says so itself.
+  // An unwritable folder has no lock; the installation reports it.
   const waited = lockInstallation(root).catch(() => undefined)
   using _lock = await progress.during('waiting for another installation', waited)
   let said = ''
@@ -103,7 +100,7 @@ async function install(): Promise<number> {
   return 1
 }
 
-/** Returns only the first lines: `bun install` repeats the error for every package. */
+/** `bun install` repeats the error for every package. */
 const firstLines = (said: string): string => {
   const lines = said.split('\n').filter((line) => /error|warn/i.test(line))
   const rest = lines.length > 3 ? [`… and ${lines.length - 3} more`] : []
@@ -112,7 +109,7 @@ const firstLines = (said: string): string => {
 
 const scriptName = () => process.env.npm_lifecycle_event ?? 'start'
 
-/** Returns the registry roughly as Bun resolves it; used only in messages. */
+/** Roughly as Bun resolves it; only for messages. */
 function registryOf(root: string): string | undefined {
   const { BUN_CONFIG_REGISTRY, NPM_CONFIG_REGISTRY, npm_config_registry } = process.env
   const inFile = /^registry\s*=\s*"?([^"\n]+)/m

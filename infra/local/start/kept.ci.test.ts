@@ -28,7 +28,6 @@ const boot = async (data: DataPlan, more: Partial<StackOptions> = {}) => {
 
 const { privateKey } = devAccount('a user who comes back')
 
-/** Pays one top-up, and resolves with the collateral when it is credited. */
 async function topUp(stack: Stack): Promise<bigint> {
   const person = personOf(stack.info, privateKey)
   const before = BigInt((await person.me()).collateral.value)
@@ -46,7 +45,7 @@ async function topUp(stack: Stack): Promise<bigint> {
 test('start --keep continues with the data, a plain start discards it, and a taken port is replaced', async () => {
   let credited = 0n
   {
-    // Each port is taken by another program between choosing and binding it, once.
+    // Another program takes each port between choosing and binding, once.
     using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
     const tried: string[] = []
     const choosePort = async (part: StackPart) => {
@@ -77,7 +76,7 @@ test('start --keep continues with the data, a plain start discards it, and a tak
   const written = readFileSync(chainStatePath(dir), 'utf8')
   writeFileSync(chainStatePath(dir), written.slice(0, written.length / 2))
   await expect(boot('continue')).rejects.toThrow('is damaged')
-  // As after a kill: the rows are there, and the chain they speak of is not.
+  // As after a kill: the rows exist, but their chain does not.
   rmSync(chainStatePath(dir))
   await expect(boot('continue')).rejects.toThrow('killed before its chain was saved')
   expect(existsSync(home!)).toBe(true)

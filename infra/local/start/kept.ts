@@ -6,25 +6,24 @@ import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
 
 /**
- * Handling of a stack's data. `leave`: starts fresh and leaves its data in the folder. `continue`:
- * continues with the data that the last run left there. Undefined: the data ends with the stack.
+ * `leave`: starts fresh and leaves its data in the folder. `continue`: uses the last run's data. Undefined:
+ * the data ends with the stack.
  */
 export type DataPlan = 'leave' | 'continue' | undefined
 
-/** Data that a stack leaves in addition to its rows, streams and chain. */
+/** Kept besides rows, streams and chain. */
 export type Kept = {
-  /** Secrets that stored rows depend on; all others are new at each start. */
+  /** Stored rows depend on these; all others are new at each start. */
   readonly secrets: Pick<Secrets, 'postgres' | 'quotes' | 'bankDetailsKeys'>
   readonly deployment: Deployment
-  /** Folder of its Postgres data; when run as root it may lie outside the stack's folder. */
+  /** Under root it may lie outside the stack's folder. */
   readonly postgresHome: string | undefined
 }
 
 const keptPath = (dir: string) => join(dir, 'kept.json')
-/** Path of the last snapshot of the chain, which runs in memory. */
+/** Last snapshot of the chain, which runs in memory. */
 export const chainStatePath = (dir: string) => join(dir, 'chain.json')
 
-/** Reads the data that the last run left in the folder; undefined if there is none. */
 export function readKept(dir: string): Kept | undefined {
   try {
     const { deployBlock, ...kept } = JSON.parse(readFileSync(keptPath(dir), 'utf8'))
@@ -35,9 +34,7 @@ export function readKept(dir: string): Kept | undefined {
   }
 }
 
-/**
- * Writes the file once the stack is ready; only its owner can read it, because it contains keys.
- */
+/** Only its owner can read it: it contains keys. */
 export function writeKept(dir: string, kept: Kept): void {
   const draft = `${keptPath(dir)}.draft`
   const { deployBlock, ...deployment } = kept.deployment
@@ -46,7 +43,6 @@ export function writeKept(dir: string, kept: Kept): void {
   renameSync(draft, keptPath(dir))
 }
 
-/** Removes the data of the last run: Postgres, chain snapshot and `kept.json`. */
 export function discardKept(dir: string): void {
   const home = readKept(dir)?.postgresHome
   if (home) rmSync(home, { recursive: true, force: true })
@@ -55,13 +51,10 @@ export function discardKept(dir: string): void {
 
 const fresh = 'Start without --keep to discard the old data'
 
-/** Fault of a chain snapshot that anvil cannot load. */
 export const damagedChain = (dir: string) =>
   new StartFault(`the saved chain in ${chainStatePath(dir)} is damaged`, `${fresh}.`)
 
-/**
- * Returns the data to continue with; throws `StartFault` if it is incomplete, and removes nothing.
- */
+/** Throws `StartFault` if the data is incomplete, and removes nothing. */
 export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined {
   const kept = readKept(dir)
   if (!kept) return undefined
@@ -76,6 +69,6 @@ export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined
   return kept
 }
 
-/** Saves the chain at an orderly end, when nothing sends transactions any more. */
+/** Called once nothing sends transactions any more. */
 export const keepChain = (rpcUrl: string, dir: string): Promise<void> =>
   saveState(rpcUrl, chainStatePath(dir))

@@ -6,7 +6,7 @@ import { Hopeless } from '#infra/local/wait'
 import type { Field } from '#platform/config'
 import { databaseUrl, natsServers } from '#platform/config-fields'
 
-/** Environment variables by which the user's own server replaces one that a start would run. */
+/** Variables that name a server of the user's. */
 export type OwnName = 'DATABASE_URL' | 'NATS_URL' | 'RPC_URL'
 type Own = Readonly<Record<string, string | undefined>>
 
@@ -14,7 +14,7 @@ const nodeUrl = (raw: string): void => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error('must be http://host:port')
 }
 
-/** Kind of server behind each URL, and a parser that throws if the URL is invalid. */
+/** `parse` throws if the URL is invalid. */
 const kinds: Record<OwnName, { kind: string; parse: Field<unknown>['parse'] }> = {
   DATABASE_URL: { kind: 'Postgres', parse: databaseUrl({ about: 'Postgres' }).parse },
   NATS_URL: { kind: 'nats-server', parse: natsServers({ about: 'NATS' }).parse },
@@ -23,7 +23,7 @@ const kinds: Record<OwnName, { kind: string; parse: Field<unknown>['parse'] }> =
 
 const unset = (names: readonly string[]) => `leave ${names.join(', ')} unset to use a local one`
 
-/** Throws one `StartFault` that names every invalid URL; never shows a value. */
+/** Names every invalid URL; never shows a value. */
 export function assertOwnUrls(own: Own): void {
   const faults = Object.entries(kinds).flatMap(([name, { parse }]) => {
     const raw = own[name]
@@ -42,12 +42,10 @@ export function assertOwnUrls(own: Own): void {
   )
 }
 
-/** The user's own server is already running, so it only has to be reached. */
+/** The user's server already runs. */
 const answersWithinMs = 20_000
 
-/**
- * Waits for the user's own server; throws a `StartFault` with its address if it does not respond.
- */
+/** Throws a `StartFault` with its address if it does not respond. */
 export async function untilOwnAnswers(
   processes: Pick<Processes, 'until'>,
   name: OwnName,
@@ -75,7 +73,7 @@ export async function untilOwnAnswers(
   }
 }
 
-/** Returns host and port of each server in a URL; user, password and path may be secret. */
+/** Host and port of each server; user, password and path may be secret. */
 export const placeOf = (url: string): string =>
   url
     .split(',')
@@ -83,10 +81,7 @@ export const placeOf = (url: string): string =>
     .map((one) => one.replace(/[/?#].*$/, ''))
     .join(',')
 
-/**
- * Throws `StartFault` unless the user's node, to which contracts are deployed, is an anvil with our
- * chain id.
- */
+/** Contracts are deployed to the user's node, so it must be an anvil with our chain id. */
 export async function assertOwnChain(rpcUrl: string): Promise<void> {
   const chainId = Number(await askNode(rpcUrl, 'eth_chainId'))
   const instead = `Run \`anvil --chain-id ${localChainId}\`, or ${unset(['RPC_URL'])}.`

@@ -1,18 +1,15 @@
-/** Shows the steps that are still running and the time elapsed, once that exceeds two seconds. */
+/** Shows the running steps once two seconds have passed. */
 export type StartProgress = {
-  /** Shows `what` while `work` runs. */
   readonly during: <T>(what: string, work: Promise<T>) => Promise<T>
 }
 
-/** Time before the first line is shown. */
 const silentMs = 2_000
 const everyMs = 1_000
-/** Outside a terminal lines accumulate, so there are fewer of them. */
+/** Lines accumulate outside a terminal. */
 const everyLineMs = 5_000
 
 type Out = { readonly isTTY?: boolean; readonly write: (text: string) => unknown }
 
-/** Shows all running steps in one line, which a terminal replaces. */
 export function openProgress(
   out: Out = process.stderr,
   now: () => number = Date.now,
@@ -52,5 +49,4 @@ export function openProgress(
   }
 }
 
-/** Progress without output, for suites. */
 export const noProgress: StartProgress = { during: (_, work) => work }

@@ -2,14 +2,12 @@ import { banner } from '#infra/local/banner'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import type { FolderTaken } from '#infra/local/start/folder-owner'
 
-/** Returns true if the stack's gateway responds; false without a stack file. */
 export const answers = async (stack: StackFile | undefined): Promise<boolean> => {
   if (!stack) return false
   const health = fetch(`${stack.gateway}/health`, { signal: AbortSignal.timeout(2_000) })
   return health.then(({ ok }) => ok).catch(() => false)
 }
 
-/** Describes the stack that already runs in the folder of a second start. */
 export async function describeRunning({ dir, owner }: FolderTaken): Promise<string> {
   const stack = await fileOf(dir)
   const by = owner ? `process ${owner.pid}, since ${owner.since}` : 'another process'

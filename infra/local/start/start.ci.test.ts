@@ -11,7 +11,6 @@ beforeAll(async () => {
 })
 afterAll(closeSharedStack)
 
-/** Runs `bun run start`, behind its installation, and resolves when it ended. */
 async function start(env: Record<string, string>) {
   const run = Bun.spawn([process.execPath, join(repositoryDir, 'infra/local/start.ts')], {
     env: { PATH: process.env.PATH ?? '', ...env },

@@ -12,7 +12,6 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-/** A start or a demo in its own folder, and its output so far. */
 function run(script: string, dir: string) {
   const child = Bun.spawn([process.execPath, join(repositoryDir, script)], {
     env: { PATH: process.env.PATH ?? '', LOCAL_DIR: dir },
@@ -28,7 +27,6 @@ function run(script: string, dir: string) {
   return { child, heard, ended }
 }
 
-/** Processes that work in the folder. */
 const processesOf = (dir: string): string[] =>
   Bun.spawnSync(['ps', '-eo', 'args'])
     .stdout.toString()
@@ -61,7 +59,7 @@ describe('signals during the start', () => {
 
 test('a demo whose stack disappears ends with a message within seconds', async () => {
   const dir = mkdtempSync(join(home, 'gone-'))
-  // It answers that it is alive, and nothing else ever.
+  // Reports that it is alive, and never answers anything else.
   using gateway = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

@@ -1,24 +1,17 @@
 import { watchStarter } from '#infra/local/starter'
 import { openProgress, type StartProgress } from './progress'
 
-/** Request to stop, by a signal or because the parent process exited. */
+/** A signal, or the parent process exited. */
 export type Stopping = {
-  /** Aborts at the first request, which is printed at once. */
   readonly signal: AbortSignal
   readonly stop: (why: string) => void
-  /** Resolves when it aborts. */
   readonly asked: Promise<void>
 }
 
-/**
- * `npx` and `bun run` forward signals that the terminal also sends to us: one Ctrl-C arrives
- * repeatedly.
- */
+/** `npx` and `bun run` forward signals that the terminal also sends: one Ctrl-C arrives repeatedly. */
 const sameMs = 3_000
 
-/**
- * Listens for signals. A second Ctrl-C exits at once; the kernel then kills the child processes.
- */
+/** A second Ctrl-C exits at once; the kernel then kills the children. */
 export function openStopping(): Stopping {
   const controller = new AbortController()
   const asked = Promise.withResolvers<void>()
@@ -41,7 +34,6 @@ export function openStopping(): Stopping {
   return { signal: controller.signal, stop, asked: asked.promise }
 }
 
-/** Shows the progress of a start and, once it is asked to stop, of the shutdown. */
 export async function whileStarting<T>(
   { signal, asked }: Pick<Stopping, 'signal' | 'asked'>,
   start: (progress: StartProgress) => Promise<T>,

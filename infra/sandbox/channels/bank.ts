@@ -1,4 +1,4 @@
-/** Payout destination. Limits are in whole rupiah. */
+/** Limits are in whole rupiah. */
 export type Bank = {
   readonly code: string
   readonly category: 'BANK' | 'EWALLET'
@@ -9,7 +9,7 @@ export type Bank = {
 
 type Limits = readonly [minMinor: bigint, maxMinor: bigint]
 
-// Value in the provider's sample row for a bank without a maximum.
+// The provider's sample row for a bank without a maximum.
 const noMost = 1_999_999_999_999n
 const ordinary: Limits = [10_000n, 100_000_000n]
 const biFast: Limits = [5_000n, 250_000_000n]
@@ -43,7 +43,7 @@ const named = new Map<string, readonly [name: string, ...limits: Limits]>([
 
 const ewallets = ['DANA', 'GOPAY', 'LINKAJA', 'OVO', 'SHOPEEPAY']
 
-// Codes of a live integration; `/payouts_channels` of the real account is the authority.
+// From a live integration; `/payouts_channels` of the real account is the authority.
 const bankCodes = `
   ACEH ACEH_UUS AGRONIAGA ALADIN ALLO AMAR ANZ ARTHA BALI BAML BANTEN BCA BCA_DIGITAL BCA_SYR
   BENGKULU BISNIS_INTERNASIONAL BJB BJB_SYR BNC BNI BNP_PARIBAS BOC BRI BSI BTN BTN_UUS
@@ -71,7 +71,7 @@ const bankOf = (stem: string, category: Bank['category']): Bank => {
 const titleCase = (stem: string): string =>
   `Bank ${stem.replaceAll('_', ' ').replace(/\B\w+/g, (rest) => rest.toLowerCase())}`
 
-/** Indonesian payout destinations, sorted by code like the provider's list. */
+/** Sorted by code like the provider's list. */
 export const banks: readonly Bank[] = [
   ...bankCodes.map((stem) => bankOf(stem, 'BANK')),
   ...ewallets.map((stem) => bankOf(stem, 'EWALLET')),

@@ -1,4 +1,4 @@
-/** Channel types as named in the provider's documentation. */
+/** As named in the provider's documentation. */
 export type ChannelType =
   | 'BANK TRANSFER'
   | 'QR CODE'
@@ -9,20 +9,20 @@ export type ChannelType =
   | 'OVER THE COUNTER'
   | 'PAYLATER'
 
-/** Payment channel with the limits of the provider's channel table. */
+/** Limits are those of the provider's channel table, in minor units. */
 export type Channel = {
   readonly code: string
   readonly name: string
   readonly type: ChannelType
   readonly minMinor: bigint
-  /** `null`: no maximum is documented. */
+  /** `null`: none is documented. */
   readonly maxMinor: bigint | null
   readonly refunds: 'no' | 'whole' | 'partly'
-  /** `null`: no window is documented. */
+  /** `null`: none is documented. */
   readonly refundDays: number | null
 }
 
-/** Row of a channel table: code, name, type, minimum, maximum, refunds, days. */
+/** Code, name, type, minimum, maximum, refunds, days. */
 export type ChannelRow = readonly [
   string,
   string,
@@ -33,7 +33,6 @@ export type ChannelRow = readonly [
   (number | null)?,
 ]
 
-/** Returns the limit that an amount breaks, or `null` if it is within the limits. */
 export function limitBroken(channel: Channel, amountMinor: bigint): 'below' | 'above' | null {
   if (amountMinor < channel.minMinor) return 'below'
   if (channel.maxMinor !== null && amountMinor > channel.maxMinor) return 'above'

@@ -13,12 +13,11 @@ const fromRow = ([code, name, type, minMinor, maxMinor, refunds, days]: ChannelR
   refundDays: days ?? null,
 })
 
-/** Channels by account, in the order of the checkout page. */
+/** In the order of the checkout page. */
 export const channelsOf: Record<Account, readonly Channel[]> = {
   ID: indonesia.map(fromRow),
   MY: malaysia.map(fromRow),
 }
 
-/** Returns the account's channel with this code. */
 export const findChannel = (account: Account, code: string): Channel | undefined =>
   channelsOf[account].find((channel) => channel.code === code)

@@ -4,12 +4,12 @@ import type { Endpoint } from '../provider/auth'
 import type { AccountHolder } from '../records'
 import type { JsonObject } from '../route'
 
-/** Holders by the last digit of the account number, unless a control has set another one. */
+/** By the last digit of the account number, unless a control has set another. */
 const names: readonly (string | null)[] = [
   ...['SARI DEWI', 'BUDI SANTOSO', 'SITI NURHALIZA', 'AGUS WIJAYA', 'DEWI LESTARI'],
   ...['AHMAD FAUZI', 'RINA MARLINA', 'I MADE SUKARTA', 'TAN MEI LING', null],
 ]
-/** As for payouts: the bank does not know this account. */
+/** As for payouts: the bank does not know it. */
 const unknownAccount = '121212'
 
 const idOf = (bank: string, number: string) => `${bank}:${number}`
@@ -26,7 +26,7 @@ function holderOf({ book }: Context, bank: string, number: string): AccountHolde
 
 const holderBody = ({ found, name }: AccountHolder) => ({ found, account_holder_name: name })
 
-/** The sandbox's own endpoint: the real provider has no proven one. */
+/** Our own: the real provider has no proven endpoint for this. */
 export const holderEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
@@ -37,7 +37,6 @@ export const holderEndpoints: readonly Endpoint[] = [
   },
 ]
 
-/** Control that sets the holder of a bank account. */
 export const holderControls = ({ book }: Context): Control[] => [
   {
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { ChannelRow } from './channel'
 
-/** Banks on FPX: stem of the code, name, and FPX network. */
+/** Stem of the code, name, FPX network. */
 const fpxBanks: readonly (readonly [string, string, 'both' | 'retail' | 'business'])[] = [
   ['MAYB2U', 'Maybank2u', 'retail'],
   ['CIMB', 'CIMB Clicks', 'both'],
@@ -47,8 +47,7 @@ const business = fpxBanks
   )
 
 /**
- * Malaysian channels and limits in sen, from the provider's channel table of July 2026.
- * The table has no channel for DuitNow QR, only for DuitNow Online Banking.
+ * In sen, from the provider's channel table of July 2026, which has DuitNow Online Banking but no DuitNow QR.
  */
 export const malaysia: readonly ChannelRow[] = [
   ['DUITNOW_PAY', 'DuitNow', 'ONLINE BANKING', 100n, 3_000_000n, 'partly', 90],

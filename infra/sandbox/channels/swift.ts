@@ -1,4 +1,4 @@
-/** SWIFT codes of banks, which payouts v3 use; v3 cannot pay banks that are not listed. */
+/** Payouts v3 use SWIFT codes and cannot pay banks that are not listed. */
 export const swiftCodes: ReadonlyMap<string, string> = new Map([
   ['ID_BCA', 'CENAIDJA'],
   ['ID_BRI', 'BRINIDJA'],

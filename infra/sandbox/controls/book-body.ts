@@ -6,10 +6,7 @@ import { refundBody } from '../provider/refund'
 import { sessionBody } from '../provider/session'
 import type { Webhook } from '../records'
 
-/**
- * Returns the book for developers and tests: every object in the provider's format, oldest first,
- * with its account and the ids of related objects.
- */
+/** Every object in the provider's format, oldest first, with its account and the ids of related objects. */
 export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]> {
   return {
     sessions: book.all('sessions').map((session) => ({
@@ -55,7 +52,6 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
   }
 }
 
-/** Returns a webhook with its delivery attempts and their responses. */
 export function webhookBody(webhook: Webhook): Record<string, unknown> {
   return {
     id: webhook.id,

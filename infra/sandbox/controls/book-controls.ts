@@ -4,7 +4,6 @@ import type { JsonObject } from '../route'
 import { bookBody, webhookBody } from './book-body'
 import { type Control, Refusal } from './control'
 
-/** Controls for the sandbox's faults, fees, book and webhooks. */
 export const bookControls = (context: Context): Control[] => [
   { method: 'GET', path: '/control/faults', run: () => context.faults },
   { method: 'POST', path: '/control/faults', run: (_id, body) => setFaults(context, body) },
@@ -22,7 +21,7 @@ export const bookControls = (context: Context): Control[] => [
   },
 ]
 
-/** Sets the fee for new movements of money; earlier ones keep theirs. */
+/** Earlier movements keep their fee. */
 function setFees(context: Context, { bps }: JsonObject): unknown {
   if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
     throw new Refusal(400, 'bps must be a whole number from 0 to 10000')

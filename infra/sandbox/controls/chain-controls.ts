@@ -2,13 +2,13 @@ import { createTestClient, http, publicActions } from 'viem'
 import type { Context } from '../context'
 import { type Control, Refusal } from './control'
 
-/** A year: enough for any term, and far from the last time that the contract can store. */
+/** A year: enough for any term, and far from the last time the contract can store. */
 const secondsMax = 366 * 86_400
 const nodeTimeoutMs = 5_000
-/** Blocks mined until `finalized` follows; a node of this repository needs three. */
+/** A node of this repository needs three. */
 const blocksMax = 100
 
-/** Stated in each answer, so that a test does not wait for a clock that stands still. */
+/** In each answer, so that no test waits for a clock that stands still. */
 const follows = {
   moved: ['due dates', 'grace periods', 'reminders', 'holds', 'validity of signed transfers'],
   unmoved: ['quotes', 'sessions', 'checkouts', 'daily limits', 'retries', 'the providers'],
@@ -17,7 +17,7 @@ const follows = {
     'not moved, up to a day before chainTime: it is Late from a day after dueAt.',
 }
 
-/** Control of the local chain's clock. It can only go forward. */
+/** The local chain's clock can only go forward. */
 export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] => [
   {
     method: 'POST',
@@ -34,8 +34,8 @@ export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] =>
 ]
 
 /**
- * Moves the time of the next block forward and mines until `finalized` has it. Returns the time of that
- * block, in unix seconds.
+ * Moves the next block's time forward and mines until it is `finalized`. Returns the block's time, in unix
+ * seconds.
  */
 async function advance(rpcUrl: string, seconds: number): Promise<bigint> {
   const client = createTestClient({

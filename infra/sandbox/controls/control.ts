@@ -1,7 +1,7 @@
 import { isOfOtherOrigin } from '#shared/api/origin'
 import { type Call, isObject, type JsonObject, param, type Route } from '../route'
 
-/** Refusal of a control; it becomes `{ error }` with this status. */
+/** Becomes `{ error }` with this status. */
 export class Refusal extends Error {
   readonly status: 400 | 403 | 404 | 409
 
@@ -12,14 +12,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Handler of a control, with the id of its path and the JSON body. */
 export type Control = {
   readonly method: Route['method']
   readonly path: string
   readonly run: (id: string, body: JsonObject) => unknown
 }
 
-/** Turns controls into routes that respond with their JSON. */
 export const controlRoutes = (controls: readonly Control[]): Route[] =>
   controls.map(({ method, path, run }) => ({
     method,
@@ -43,12 +41,12 @@ async function bodyOf(request: Call): Promise<JsonObject> {
     const body: unknown = JSON.parse(text)
     if (isObject(body)) return body
   } catch {
-    // Invalid JSON is refused below.
+    // Refused below.
   }
   throw new Refusal(400, 'the body must be a JSON object')
 }
 
-/** Returns an optional field; throws if it is present but not a string. */
+/** Throws if the field is present but not a string. */
 export function optionalText(body: JsonObject, name: string): string | null {
   const value = body[name] ?? null
   if (value === null || typeof value === 'string') return value

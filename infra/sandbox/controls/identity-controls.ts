@@ -6,7 +6,6 @@ import type { IdentityProvider } from '../records'
 import type { JsonObject } from '../route'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Control that plays the reviewer of an identity. */
 export const identityControls = (context: Context): Control[] => [
   {
     method: 'POST',

@@ -14,13 +14,12 @@ import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Controls that play the payer of a session. */
 export const payerControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
-      // An ended session can still be paid: a bank settles late, or the payer kept the code.
+      // Also after its end: a bank settles late, or the payer kept the code.
       const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
       const request = shownRequest(context, session) ?? choose(context, session, body)
@@ -87,6 +86,6 @@ function choose(context: Context, session: Session, body: JsonObject): PaymentRe
   if (open && isOpen && open.channelCode === code) return open
   const request = openRequest(context, session, code)
   if (session.status !== 'EXPIRED') return request
-  // Opened only for the late payment, so it expires like its session.
+  // Opened for the late payment only, so it expires like its session.
   return context.book.save('requests', { ...request, status: 'EXPIRED' })
 }

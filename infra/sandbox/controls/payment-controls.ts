@@ -15,7 +15,6 @@ import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Controls for existing payments: refunds, chargebacks, and authorized cards. */
 export const paymentControls = (context: Context): Control[] => [
   {
     method: 'POST',
@@ -101,7 +100,7 @@ function paymentIn({ book }: Context, id: string, status: Payment['status']): Pa
   throw new Refusal(409, `the payment is ${payment.status}`)
 }
 
-// A refund from the provider's dashboard: it ignores channel rules but not the amount left.
+// As from the provider's dashboard: ignores channel rules, but not the amount left.
 function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   const leftMinor = refundableMinor(context.book, payment)
   const amountMinor = amountMinorOf(body, payment.account, leftMinor)
@@ -130,7 +129,7 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
   })
 }
 
-/** Reads the words that the provider uses from now on; without any, those of the record again. */
+/** The provider's words from now on; without any, those of the record. */
 function toldIn(body: JsonObject): Told {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }

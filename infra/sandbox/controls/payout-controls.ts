@@ -6,7 +6,6 @@ import { movePayout, payoutBody } from '../provider/payout'
 import type { Payout } from '../records'
 import { type Control, optionalText, Refusal } from './control'
 
-/** Controls that play the receiving bank and set the balance. */
 export const payoutControls = (context: Context): Control[] => [
   {
     method: 'POST',

@@ -9,13 +9,13 @@ import type { Verdict } from './verdict'
 export type Bend = {
   readonly levelName?: string
   readonly sandboxMode?: boolean
-  /** Age of the event, in milliseconds. */
+  /** Of the event. */
   readonly ageMs?: number
-  /** Key of the person, the same for all applicants of one person. */
+  /** The same for all applicants of one person. */
   readonly person?: string
 }
 
-/** Returns the provider's record of a wallet, creating it on first use. */
+/** Creates the wallet's record on first use. */
 export function applicantOf(
   context: Context,
   provider: IdentityProvider,
@@ -36,10 +36,7 @@ export function applicantOf(
   })
 }
 
-/**
- * Records a verdict on a wallet and sends the signed webhook. Returns `null` if the provider has no
- * such verdict.
- */
+/** Sends the signed webhook. Returns `null` if the provider has no such verdict. */
 export function decide(
   context: Context,
   provider: IdentityProvider,
@@ -74,7 +71,7 @@ export function decide(
   return decided
 }
 
-/** Returns the other applicants of the same person about whom the provider has decided. */
+/** Decided applicants only, as at the provider. */
 export function samePerson({ book }: Context, applicant: Applicant): Applicant[] {
   const { id, person, provider } = applicant
   if (person === null) return []
@@ -85,10 +82,7 @@ export function samePerson({ book }: Context, applicant: Applicant): Applicant[]
 }
 const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry', 'deactivated'])
 
-/**
- * Returns the new state for look-ups. An event with an older time than the last, or of the other
- * environment, does not change it.
- */
+/** An event that is older than the last or of the other environment changes nothing. */
 function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Standing | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next

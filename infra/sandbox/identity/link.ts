@@ -2,7 +2,6 @@ import type { Context } from '../context'
 import { randomHex } from '../ids'
 import type { IdentityProvider } from '../records'
 
-/** Creates a hosted identity link for a wallet and returns its URL. */
 export function openLink(
   { book, publicUrl }: Context,
   provider: IdentityProvider,
@@ -14,6 +13,6 @@ export function openLink(
   return `${publicUrl}/identity/${link.id}`
 }
 
-/** Returns true for a wallet as sent to identity providers: a lower-case address. */
+/** Identity providers get lower-case addresses. */
 export const isWallet = (text: unknown): text is string =>
   typeof text === 'string' && /^0x[0-9a-f]{40}$/.test(text)

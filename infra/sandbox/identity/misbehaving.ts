@@ -1,9 +1,8 @@
 import type { Context } from '../context'
 
-/** Builds an error response in the provider's format. */
 type Refuse = (status: number, words: string) => Response
 
-/** Runs a look-up, or fails before it runs if an active fault hits. */
+/** An active fault hits before the look-up runs. */
 export async function misbehaving(
   { chance, faults }: Context,
   refuse: Refuse,

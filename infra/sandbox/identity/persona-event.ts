@@ -8,18 +8,18 @@ const statuses = new Map<string, { name: string; status: string }>([
   ['approved', { name: 'inquiry.approved', status: 'approved' }],
   ['rejected', { name: 'inquiry.declined', status: 'declined' }],
   ['retry', { name: 'inquiry.marked-for-review', status: 'needs_review' }],
-  // The user has answered everything; there is no decision yet.
+  // Everything is answered, nothing decided.
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
 
-/** Id of an account: one for each person, as after a consolidation. */
+/** One for each person, as after a consolidation. */
 const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): string =>
   `act_${createHash('sha256')
     .update(person ?? wallet)
     .digest('hex')
     .slice(0, 24)}`
 
-/** Returns an inquiry with the user's personal data, which every real response contains. */
+/** Contains personal data, like every real response. */
 export function inquiryBody(
   { providerRef, wallet, updatedAt, person }: Applicant,
   standing: Standing | null,
@@ -52,7 +52,7 @@ export function inquiryBody(
   }
 }
 
-/** Returns the event that Persona sends for a verdict, or `null` if it has no such verdict. */
+/** `null` if Persona has no such verdict. */
 export function personaEvent(
   applicant: Applicant,
   verdict: Verdict,

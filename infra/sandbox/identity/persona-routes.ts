@@ -8,7 +8,6 @@ import { inquiryBody } from './persona-event'
 
 const linkLifeMs = 86_400_000
 
-/** Persona's endpoints: list the inquiries of a user, create an inquiry, create its hosted link. */
 export const personaRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
@@ -70,7 +69,7 @@ function referenceFrom(body: unknown): unknown {
 
 const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
 
-/** Returns one page of the filtered list, newest first. */
+/** Newest first. */
 function pageOf({ book }: Context, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
   const account = query.get('filter[account-id]')

@@ -9,7 +9,7 @@ type Words = {
   readonly reviewResult?: Record<string, unknown>
 }
 
-/** Fields that are null, as at the real provider, if the result does not have them. */
+/** The real provider returns null if a result lacks them. */
 const noReasons = { reviewRejectType: null, rejectLabels: null }
 /** Event types without `sandboxMode`. */
 const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
@@ -46,7 +46,7 @@ const words: Record<Verdict, Words> = {
   deactivated: { type: 'applicantDeactivated', reviewStatus: 'completed' },
   deleted: { type: 'applicantDeleted', reviewStatus: 'completed' },
   pending: { type: 'applicantPending', reviewStatus: 'pending' },
-  // Green while another check is still running: not an approval.
+  // Green while another check is running: not an approval.
   awaiting_service: {
     type: 'applicantAwaitingService',
     reviewStatus: 'awaitingService',
@@ -54,7 +54,6 @@ const words: Record<Verdict, Words> = {
   },
 }
 
-/** Returns the event that Sumsub sends for a verdict, with the body to sign. */
 export function sumsubEvent(
   applicant: Applicant,
   verdict: Verdict,
@@ -78,7 +77,7 @@ export function sumsubEvent(
   return { event: type, body: JSON.stringify(body) }
 }
 
-/** Returns the applicant for a look-up; undefined if it was deleted. */
+/** Undefined if the applicant was deleted. */
 export function applicantBody(
   { providerRef, wallet, standing, updatedAt }: Applicant,
   level: string,
@@ -115,7 +114,7 @@ export function applicantBody(
   }
 }
 
-/** Returns the duplicates check of an applicant, with the personal data that matched. */
+/** Contains the personal data that matched. */
 export const duplicatesBody = (found: readonly Applicant[]): Record<string, unknown> => {
   const answer = found.length > 0 ? 'RED' : 'GREEN'
   return {
@@ -133,9 +132,9 @@ export const duplicatesBody = (found: readonly Applicant[]): Record<string, unkn
   }
 }
 
-/** Formats `yyyy-MM-dd HH:mm:ss+0000`: times of an applicant have a precision of one second. */
+/** An applicant's times have a precision of one second. */
 const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 
-/** Formats `yyyy-MM-dd HH:mm:ss.fff` in UTC: Sumsub's createdAtMs is a string, not a number. */
+/** Sumsub's createdAtMs is a string in UTC, not a number. */
 export const sumsubTime = (ms: number): string =>
   new Date(ms).toISOString().replace('T', ' ').replace('Z', '')

@@ -7,10 +7,9 @@ import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
 import { applicantBody, duplicatesBody } from './sumsub-event'
 
-// A signature is valid for a minute before and after its timestamp.
+// Before and after the timestamp.
 const clockSkewMaxSeconds = 60
 
-/** Sumsub's endpoints: create a hosted verification link, read an applicant's state. */
 export const sumsubRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
@@ -61,7 +60,7 @@ export const sumsubRoutes = (context: Context): Route[] => [
   },
 ]
 
-/** A signed look-up, which an active fault may hit. */
+/** An active fault may hit. */
 const lookUp = (context: Context, answer: (request: Call) => Response) => (request: Call) =>
   misbehaving(context, refuse, () => {
     const wrong = signatureFault(request, '', context)

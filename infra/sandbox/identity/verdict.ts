@@ -1,6 +1,4 @@
-/**
- * Verdicts on a wallet, or changes to its applicant; the last two must never verify a user.
- */
+/** The last two must never verify a user. */
 export const verdicts = [
   'approved',
   'rejected',
@@ -12,5 +10,4 @@ export const verdicts = [
   'awaiting_service',
 ] as const
 
-/** Verdict on a wallet. */
 export type Verdict = (typeof verdicts)[number]

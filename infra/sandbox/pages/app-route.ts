@@ -6,8 +6,8 @@ import { notice } from './layout'
 const folder = join(import.meta.dir, '../../reference-app/page')
 
 /**
- * Where the return URLs of a local stack lead: the reference app, if this stack has one. It is built when it is
- * first asked for, and talks to the gateway and the chain as any app does, from another origin.
+ * Where a local stack's return URLs lead. The app is built on the first request, and talks to gateway and
+ * chain from another origin, as any app does.
  */
 export function appRoutes({ config, publicUrl }: Context): Route[] {
   if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
@@ -16,7 +16,7 @@ export function appRoutes({ config, publicUrl }: Context): Route[] {
   const script = () => {
     built ??= bundled()
     built.catch(() => {
-      built = undefined // The next request shows whether the source has been fixed.
+      built = undefined // The source may be fixed by the next request.
     })
     return built
   }
@@ -60,7 +60,7 @@ async function bundled(): Promise<string> {
   return script.text()
 }
 
-/** A receipt, opened from a Blob, inherits this policy and has its styles inline. */
+/** A receipt, opened from a Blob, inherits this policy and has inline styles. */
 const policyOf = (reached: readonly string[]): string =>
   [
     "default-src 'none'",

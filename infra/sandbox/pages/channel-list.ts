@@ -16,17 +16,16 @@ const titles: Record<ChannelType, string> = {
   PAYLATER: 'Pay later',
 }
 
-/** Returns the channels that a session allows, whether or not the amount is within their limits. */
+/** Whether or not the amount is within their limits. */
 export const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
   channelsOf[account].filter(
     ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
   )
 
-/** Returns the channels that a session allows and whose limits its amount meets. */
 export const payableChannels = (session: Session): Channel[] =>
   allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))
 
-/** Renders the channels by kind; those whose limit the amount breaks are disabled and show it. */
+/** Channels whose limit the amount breaks are disabled and show it. */
 export function channelList(session: Session): Html {
   const channels = allowedChannels(session)
   const chosen = payableChannels(session)[0]?.code
@@ -35,7 +34,7 @@ export function channelList(session: Session): Html {
     const options = html`<div class="options">${members.map((channel) =>
       option(session, channel, channel.code === chosen),
     )}</div>`
-    // A long, rarely used list: collapsed, but still usable without scripts.
+    // Long and rarely used; works without scripts.
     return type === 'ONLINE BANKING FOR COMPANIES'
       ? html`<details><summary>${titles[type]}</summary><fieldset
           aria-label="${titles[type]}">${options}</fieldset></details>`

@@ -8,7 +8,6 @@ import { countdown } from './countdown'
 import { type Html, html } from './html'
 import { notice, page } from './layout'
 
-/** Renders the hosted page of a session in its current state. */
 export function checkoutPage(
   context: Context,
   session: Session,

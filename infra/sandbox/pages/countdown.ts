@@ -1,4 +1,4 @@
-/** Script that counts down to the expiry; without it the page shows the time of expiry. */
+/** Without the script the page shows the time of expiry. */
 export const countdown = `
 const clock = document.querySelector('[data-expires]')
 const endsMs = Date.parse(clock.dataset.expires)

@@ -1,4 +1,4 @@
-/** Escaped HTML. Only `html` and `trusted` create it, so all other text is escaped. */
+/** Only `html` and `trusted` create it, so all other text is escaped. */
 export type Html = { readonly html: string }
 
 type Piece = string | number | Html | null | false | readonly Html[]
@@ -11,14 +11,14 @@ const entities = new Map([
   ["'", '&#39;'],
 ])
 
-/** Builds HTML from a template; inserted values are escaped unless they are `Html`. */
+/** Escapes inserted values unless they are `Html`. */
 export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return {
     html: parts.reduce((text, part, index) => `${text}${toText(pieces[index - 1])}${part}`),
   }
 }
 
-/** Marks our own styles and scripts as HTML; never use it for input. */
+/** For our own styles and scripts; never for input. */
 export const trusted = (text: string): Html => ({ html: text })
 
 function toText(piece: Piece | undefined): string {

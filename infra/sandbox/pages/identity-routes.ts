@@ -36,7 +36,7 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
   ],
 ])
 
-/** Routes of the hosted identity page, where the visitor plays the reviewer. */
+/** The visitor plays the reviewer. */
 export const identityRoutes = (context: Context): Route[] => [
   {
     method: 'GET',

@@ -2,7 +2,7 @@ import { randomHex } from '../ids'
 import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
-/** Renders a whole page. `script` is our own code; the page works without it. */
+/** `script` is our own code; the page works without it. */
 export function page(title: string, main: Html, script = '', status = 200): Response {
   const nonce = randomHex(16)
   const document = html`<!doctype html>
@@ -46,7 +46,6 @@ ${script ? html`<script nonce="${nonce}">${trusted(script)}</script>` : null}
   })
 }
 
-/** Renders a page with one message and at most one link onwards. */
 export function notice(
   about: { title: string; sign: string; tone: 'good' | 'bad' | 'quiet'; text: string },
   more: Html | null = null,

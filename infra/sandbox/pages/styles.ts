@@ -1,4 +1,3 @@
-/** Style sheet of all hosted pages: light and dark, phone first. */
 export const styles = `
 :root{--ground:#f4f5f7;--card:#fff;--ink:#15181e;--soft:#5a6372;--line:#dfe3e9;--accent:#1f5eff;
 --accent-ink:#fff;--tint:#eef3ff;--good:#0a7a4b;--bad:#b3261e;--bad-tint:#fdeceb}

@@ -14,24 +14,23 @@ export type ProviderCall = {
   readonly headers: Headers
   readonly query: URLSearchParams
   readonly body: JsonObject
-  /** Returns the `:id` of the path. Throws for an id of another kind, as observed. */
+  /** Throws for a path id of another kind, as observed. */
   id(kind: Parameters<typeof hasForm>[0]): string
 }
 
-/** Successful response of an endpoint; default status 200. */
+/** Default status 200. */
 export type ProviderAnswer = { readonly status?: number; readonly body: unknown }
 
-/** Endpoint of the payment provider. */
 export type Endpoint = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly run: (context: Context, call: ProviderCall) => ProviderAnswer
 }
 
-// Longer than the timeout of any client.
+// Longer than any client's timeout.
 const silenceMs = 60_000
 
-/** Wraps endpoints with the key check, the rate limit, and the active faults. */
+/** Adds the key check, the rate limit and the active faults. */
 export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
@@ -67,7 +66,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
   }))
 }
 
-/** Processes the call after its 500 was sent, and discards the result. */
+/** Processes the call after its 500 was sent. */
 function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
   try {
     const { clockAheadMs } = context.faults.api
@@ -110,7 +109,7 @@ function bodyOf(text: string): JsonObject {
     const body: unknown = JSON.parse(text)
     if (isObject(body)) return body
   } catch {
-    // Invalid JSON is refused below.
+    // Refused below.
   }
   throw new Problem('API_VALIDATION_ERROR', 'request/body must be a JSON object')
 }
@@ -119,7 +118,7 @@ function accountOf(request: Call, config: Config): Account {
   const [, encoded] = /^Basic (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   if (!encoded) throw new Problem('INVALID_API_KEY', 'API key format is invalid')
   const shown = Buffer.from(encoded, 'base64').toString()
-  // The user name is the key; the password is empty.
+  // User name: the key; the password is empty.
   const account = accounts.find((candidate) => same(shown, `${config.secretKeys[candidate]}:`))
   if (!account) throw new Problem('INVALID_API_KEY', 'API key is not authorized for this API')
   return account

@@ -4,7 +4,7 @@ import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Chargeback, Payment } from '../records'
 
-/** Returns a chargeback for controls and book; the provider has no endpoint that returns one. */
+/** For controls and book; the provider has no such endpoint. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {
   const currency = chargeback.currency ?? currencyOf[chargeback.account]
   return {
@@ -21,7 +21,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
   }
 }
 
-/** Reverses all or part of a payment for the card network. There is no webhook for it. */
+/** For the card network; there is no webhook. */
 export function openChargeback(
   context: Context,
   payment: Payment,
@@ -41,7 +41,7 @@ export function openChargeback(
   })
 }
 
-/** Changes a dispute: its amount may grow, and one that is `REVERSED` was won by the merchant. */
+/** A dispute's amount may grow; the merchant has won one that is `REVERSED`. */
 export const moveChargeback = (
   context: Context,
   chargeback: Chargeback,

@@ -7,8 +7,8 @@ import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
 /**
- * Opens a payment request for the channel that the payer chose. Its reference is the session's with
- * a suffix per attempt, the more difficult of the two documented forms.
+ * For the channel that the payer chose. The reference is the session's with a suffix per attempt, the more
+ * difficult of two documented forms.
  */
 export function openRequest(
   context: Context,
@@ -38,8 +38,8 @@ export function openRequest(
 }
 
 /**
- * Captures a payment of `capturedMinor`. An active session sends both webhooks, in random order; an
- * expired one sends only the payment's, and the session and its request stay expired.
+ * An active session sends both webhooks, in random order; an expired one sends only the payment's and stays
+ * expired, with its request.
  */
 export function captureRequest(
   context: Context,
@@ -70,7 +70,6 @@ export function captureRequest(
   return payment
 }
 
-/** Authorizes a card payment without capturing it. */
 export function authorizeRequest(context: Context, request: PaymentRequest): Payment {
   const now = nowText(context)
   const payment = context.book.save('payments', {
@@ -80,14 +79,14 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
   closeRequest(context, request, 'AUTHORIZED', payment)
   deliverEvent(context, payment.account, 'payment.authorization', paymentBody(payment))
   const session = context.book.get('sessions', request.sessionId)
-  // As documented, manual capture completes the session here, before any money has moved.
+  // As documented, manual capture completes the session before any money has moved.
   if (session?.status === 'ACTIVE' && request.captureMethod === 'MANUAL') {
     tellSession(context, completeSession(context, session, payment))
   }
   return payment
 }
 
-/** Fails the attempt; the session stays open for another one. */
+/** The session stays open for another attempt. */
 export function failRequest(
   context: Context,
   request: PaymentRequest,
@@ -103,7 +102,6 @@ export function failRequest(
   return payment
 }
 
-/** Expires the session, and its request if that is still open. */
 export function expireSession(context: Context, session: Session): Session {
   const now = nowText(context)
   const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
@@ -119,7 +117,6 @@ export function expireSession(context: Context, session: Session): Session {
   return expired
 }
 
-/** Expires an authorization that was not captured. */
 export function expirePayment(context: Context, payment: Payment): Payment {
   const expired = context.book.save('payments', {
     ...payment,

@@ -11,7 +11,6 @@ import { Problem } from './problem'
 const pageDefault = 10
 const pageMax = 100
 
-/** Endpoints of payouts v2. */
 export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v2/payouts', run: create },
   { method: 'GET', path: '/v2/payouts', run: list },
@@ -24,8 +23,8 @@ export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/payouts_channels', run: listBanks },
 ]
 
-// As observed: the same key and body return the payout in its current state, even with the body's
-// keys in another order; the same key with a different body is refused.
+// As observed: the same key and body, even with the body's keys in another order, return the payout's current
+// state; a different body is refused.
 function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
@@ -47,7 +46,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
   return { body: payoutBody(payout) }
 }
 
-/** Throws, if the fault `closedChannels` hits, as for a bank that is unavailable. */
+/** Throws, if the fault `closedChannels` hits, as for an unavailable bank. */
 export function refuseClosed({ chance, faults }: Context): void {
   if (chance.hits(faults.api.closedChannels))
     throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')

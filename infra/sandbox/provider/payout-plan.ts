@@ -1,14 +1,14 @@
 import type { Payout } from '../records'
 
-/** Automatic status change of a payout, and the delay after its last change. */
+/** `afterMs`: since the last change. */
 export type Step = {
   readonly status: Payout['status']
   readonly failureCode: string | null
   readonly afterMs: number
 }
 
-// Account numbers that choose the outcome in the provider's test mode; the last one is documented
-// only for an older API.
+// These account numbers choose the outcome in the provider's test mode; the last one is documented only for
+// an older API.
 const failures = new Map([
   ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ['999999', 'REJECTED_BY_CHANNEL'],
@@ -21,9 +21,7 @@ const reversedAfterSuccess = '654321'
 
 type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfunded'>
 
-/**
- * Returns the next change of a payout, or `null` if there is none. `settleMs`: requested to paid.
- */
+/** `settleMs`: from requested to paid. */
 export function nextStep(
   { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,

@@ -16,7 +16,7 @@ const accountTypes = [
 ] as const
 const echoedFields = ['description', 'receipt_notification', 'metadata']
 
-/** Converts the body of `POST /v2/payouts` to an accepted payout, or throws `Problem`. */
+/** Throws `Problem` if the body is invalid. */
 export function payoutFromRequest(
   account: Account,
   idempotencyKey: string,
@@ -78,7 +78,7 @@ function amountFor(bank: Bank, amount: number, account: Account): bigint {
   return amountMinor
 }
 
-/** Returns JSON with sorted keys, by which equal requests are recognised. */
+/** Sorts the keys, so that equal requests are recognised. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner) =>
     isObject(inner)

@@ -12,9 +12,8 @@ import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 /**
- * Endpoints of payouts v3, on the same records as v2, with a version header, amounts in minor
- * units, `payout_id`, and banks by SWIFT code. Payouts and keys of one version are unknown to the
- * other.
+ * On the same records as v2, with a version header, minor units, `payout_id` and SWIFT codes. Payouts and
+ * keys of one version are unknown to the other.
  */
 export const payoutV3Endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },

@@ -27,7 +27,7 @@ const sharedFields = (payout: Payout) => {
   }
 }
 
-/** Returns a payout as in API responses. */
+/** As in API responses. */
 export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   business_id: businessIdOf[payout.account],
@@ -37,7 +37,7 @@ export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   },
 })
 
-/** Returns a payout as in webhooks: flat, as observed, which differs from the documentation. */
+/** As in webhooks: flat, as observed, unlike the documentation. */
 export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',
@@ -49,7 +49,7 @@ export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   }),
 })
 
-/** Returns a payout v3 as in API responses and webhooks. */
+/** As in API responses and webhooks. */
 export function payoutV3Body(payout: Payout): Record<string, unknown> {
   const currency = currencyOf[payout.account]
   return {
@@ -68,7 +68,7 @@ export function payoutV3Body(payout: Payout): Record<string, unknown> {
   }
 }
 
-/** Changes a payout's status, sends the webhook, and schedules the next automatic change. */
+/** Sends the webhook and schedules the next automatic change. */
 export function movePayout(
   context: Context,
   payout: Payout,
@@ -90,10 +90,7 @@ export function movePayout(
   return moved
 }
 
-/**
- * Stores a new payout and schedules its first change. As documented, a payout above the balance is
- * accepted and fails later.
- */
+/** As documented, a payout above the balance is accepted and fails later. */
 export function openPayout(context: Context, asked: Payout): Payout {
   const isFunded = asked.amountMinor <= cashMinor(context, asked.account)
   const payout = context.book.save('payouts', isFunded ? asked : { ...asked, unfunded: true })
@@ -101,7 +98,7 @@ export function openPayout(context: Context, asked: Payout): Payout {
   return payout
 }
 
-/** Schedules the next automatic change; it is skipped if the payout has changed by then. */
+/** The change is skipped if the payout has changed by then. */
 export function planPayout(context: Context, payout: Payout): void {
   const step = nextStep(payout, context.config.payoutSettleMs)
   if (!step) return

@@ -35,13 +35,11 @@ const statuses = {
   SERVER_ERROR: 500,
 } as const satisfies Record<string, number>
 
-/** Error codes of the provider. */
 export type ProblemCode = keyof typeof statuses
 
-/** Location and message of an invalid part of a request. */
 export type ProblemDetail = { readonly path: string; readonly message: string }
 
-/** Refusal by the provider; it becomes `{ error_code, message, errors? }`. */
+/** Becomes `{ error_code, message, errors? }`. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly details: readonly ProblemDetail[]
@@ -53,7 +51,6 @@ export class Problem extends Error {
     this.details = details
   }
 
-  /** Returns the HTTP response. */
   toResponse(headers: Record<string, string>): Response {
     const { code, message, details } = this
     const body = { error_code: code, message, ...(details.length > 0 && { errors: details }) }

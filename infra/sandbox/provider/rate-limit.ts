@@ -4,10 +4,9 @@ import type { Account } from '../account'
 const callsPerMinuteMax = 60_000
 const windowMs = 60_000
 
-/** Rate-limit result of one call. */
 export type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
 
-/** Counts calls per endpoint and account in windows of a minute, as the provider does. */
+/** Per endpoint and account in windows of a minute, as the provider does. */
 export function openRateLimit(): (account: Account, endpoint: string) => Budget {
   const windows = new Map<string, { startedMs: number; calls: number }>()
   return (account, endpoint) => {

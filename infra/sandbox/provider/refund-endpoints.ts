@@ -18,7 +18,6 @@ const reasons = [
   'OTHERS',
 ] as const
 
-/** Endpoints of unified refunds. */
 export const refundEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/refunds', run: create },
   { method: 'GET', path: '/refunds/:id', run: get },
@@ -56,7 +55,7 @@ function create(context: Context, { account, headers, body }: ProviderCall) {
   return { body: refundBody(refund) }
 }
 
-/** Finds a refund by idempotency key, which the provider's client sends but its reference omits. */
+/** The provider's client sends the idempotency key, but its reference omits it. */
 function findByKey({ book, faults, chance }: Context, account: Account, key: string) {
   if (chance.hits(faults.api.forgetKeys)) return undefined
   return book.find('refunds', (one) => one.account === account && one.asked?.key === key)
@@ -117,7 +116,7 @@ function list(context: Context, { account, query }: ProviderCall) {
   return { body: { has_more: false, data } }
 }
 
-// Reading refunds is in the provider's SDK but no longer in its reference, so it may be removed.
+// In the provider's SDK but no longer in its reference, so it may be removed.
 function refuseHidden({ chance, faults }: Context): void {
   if (chance.hits(faults.api.hideRefunds)) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
 }

@@ -13,7 +13,7 @@ const methodTypes = new Map([
   ['ONLINE BANKING', 'DIRECT_DEBIT'],
 ])
 
-/** Returns a refund as in API responses and webhooks: flat. */
+/** As in API responses and webhooks: flat. */
 export function refundBody(refund: Refund): Record<string, unknown> {
   const currency = currencyOf[refund.account]
   const type = findChannel(refund.account, refund.channelCode)?.type ?? ''
@@ -37,14 +37,14 @@ export function refundBody(refund: Refund): Record<string, unknown> {
   }
 }
 
-/** Returns the amount of a payment that is neither refunded nor in a pending refund. */
+/** Neither refunded nor in a pending refund. */
 export const refundableMinor = (book: Book, payment: Payment): bigint =>
   book
     .all('refunds')
     .filter((refund) => refund.paymentId === payment.id && refund.status !== 'FAILED')
     .reduce((left, refund) => left - refund.amountMinor, payment.capturedMinor)
 
-/** Opens a refund; there is no webhook before it ends. */
+/** There is no webhook before a refund ends. */
 export function openRefund(
   context: Context,
   payment: Payment,
@@ -66,8 +66,8 @@ export function openRefund(
 }
 
 /**
- * Ends a pending refund and sends the webhook; does nothing if it has already ended. A refund that
- * succeeded may still fail: the payer's bank sends the money back.
+ * Sends the webhook; does nothing if the refund has ended. One that succeeded may still fail: the payer's
+ * bank sends the money back.
  */
 export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
   const refund = context.book.get('refunds', id)
@@ -85,7 +85,7 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
   return ended
 }
 
-/** Schedules the success of a refund, after the same time as a payout's. */
+/** After the same time as a payout. */
 export function planRefund(context: Context, { id, createdAt }: Refund): void {
   const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs
   planAt(context, dueMs, () => void endRefund(context, id, null))

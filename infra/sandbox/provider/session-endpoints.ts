@@ -6,7 +6,6 @@ import { Problem } from './problem'
 import { sessionBody } from './session'
 import { sessionFromRequest } from './session-request'
 
-/** Endpoints of hosted payment sessions. */
 export const sessionEndpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/sessions', run: create },
   {
@@ -28,7 +27,7 @@ function create(context: Context, { account, body }: ProviderCall) {
   return { status: 201, body: isOther ? { ...shown, amount: Number(shown.amount) / 10 } : shown }
 }
 
-// There is no webhook, because the merchant itself cancelled the session.
+// No webhook: the merchant itself cancelled.
 function cancel(context: Context, call: ProviderCall) {
   const session = ownSession(context, call)
   if (session.status !== 'ACTIVE') {
@@ -49,7 +48,6 @@ function ownSession({ book }: Context, call: ProviderCall): Session {
   return session
 }
 
-/** Schedules the expiry of a session. */
 export function planExpiry(context: Context, { id, expiresAt }: Session): void {
   planAt(context, Date.parse(expiresAt), () => {
     const session = context.book.get('sessions', id)

@@ -15,7 +15,7 @@ const countries = ['ID', 'PH', 'VN', 'TH', 'SG', 'MY'] as const
 const currencies = ['IDR', 'PHP', 'VND', 'THB', 'SGD', 'MYR', 'USD'] as const
 const echoedFields = ['items', 'metadata', 'notification_channels', 'channel_properties']
 
-/** Converts the body of `POST /sessions` to an active session, or throws `Problem`. */
+/** Throws `Problem` if the body is invalid. */
 export function sessionFromRequest(
   book: Book,
   account: Account,
@@ -105,7 +105,7 @@ function checkChannels(account: Account, codes: string[], captureMethod: string)
   }
 }
 
-// The provider's schema and its error message differ; this applies the stricter of the two.
+// The provider's schema and its error message differ; this is the stricter.
 function checkMetadata(metadata: unknown): void {
   if (metadata === undefined || metadata === null) return
   const fits =
@@ -123,8 +123,7 @@ function checkReturnUrls(urls: (string | null)[]): void {
   }
 }
 
-// The real provider refuses plain http. A local stack has no certificate, so loopback addresses are
-// allowed; an app on any other host needs https.
+// The real provider refuses plain http. A local stack has no certificate, so loopback addresses are allowed.
 function isReturnUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

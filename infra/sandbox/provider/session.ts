@@ -2,7 +2,7 @@ import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
 import type { Session } from '../records'
 
-/** Returns a session as in API responses, without a channel, like the real provider. */
+/** As in API responses; like the real one, without a channel. */
 export function sessionBody(session: Session, publicUrl: string): Record<string, unknown> {
   const currency = currencyOf[session.account]
   return {
@@ -41,7 +41,7 @@ export function sessionBody(session: Session, publicUrl: string): Record<string,
   }
 }
 
-/** Returns a session as in webhooks, with ids of the payment only once completed. */
+/** As in webhooks; has the payment's ids only once completed. */
 export function sessionEventBody(session: Session, publicUrl: string): Record<string, unknown> {
   const {
     capture_method: _method,

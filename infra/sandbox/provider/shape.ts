@@ -1,11 +1,10 @@
 import { isObject, type JsonObject } from '../route'
 import { Problem, type ProblemDetail } from './problem'
 
-/** Reader of request fields that collects validation errors. */
+/** Collects validation errors. */
 export type Shape = {
-  /** Reads a string within a length; optional ones may be null. */
+  /** Optional strings may be null. */
   text(name: string, rule?: { required?: boolean; max?: number }): string | null
-  /** Reads one of a fixed list of values. */
   word<W extends string>(name: string, words: readonly W[], required?: boolean): W | null
   number(name: string, required?: boolean): number | null
   object(name: string, required?: boolean): JsonObject
@@ -14,7 +13,7 @@ export type Shape = {
   done(): void
 }
 
-/** Opens a reader for an object; `path` is its location in the request, by default `/body`. */
+/** `path` is the object's location in the request. */
 export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[] = []): Shape {
   const fault = (name: string, message: string) => {
     wrong.push({ path: `${path}/${name}`, message })

@@ -6,7 +6,7 @@ import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
-/** List of all movements of money. It needs the key permission `Transaction Read`. */
+/** Needs the key permission `Transaction Read`. */
 export const transactionEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/transactions', run: list },
 ]
@@ -26,7 +26,6 @@ const currencies: readonly string[] = [
   ...['IDR', 'PHP', 'USD', 'VND', 'THB', 'MYR', 'SGD', 'EUR', 'GBP', 'HKD', 'AUD'],
 ]
 
-/** Query parameter: its allowed values, and its filter. */
 type Word = {
   readonly allows: (text: string) => boolean
   readonly fits?: (texts: readonly string[]) => (row: Transaction) => boolean
@@ -128,7 +127,7 @@ function shown(context: Context, row: Transaction): Record<string, unknown> {
   }
 }
 
-/** Sorts by `created`, as documented; rows of one millisecond have a fixed order too. */
+/** By `created`, as documented; rows of one millisecond have a fixed order too. */
 function newestFirst(a: Transaction, b: Transaction): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1

@@ -7,18 +7,17 @@ import { type Context, nowMs } from '../context'
 import { feeOf } from '../fee'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
-/** Channel categories of a row. */
 export const channelCategories = [
   ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER'] as const),
   ...(['QR_CODE', 'RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
 ] as const
 type ChannelCategory = (typeof channelCategories)[number]
 
-/** Row of the provider's list of transactions: one movement of money by any product. */
+/** One movement of money by any product. */
 export type Transaction = {
   readonly id: string
   readonly account: Account
-  /** Id of the payment, payout, refund or other object that moved the money. */
+  /** Payment, payout, refund or other object that moved the money. */
   readonly productId: string
   readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
   /** Usually a `TransactionStatus`; a control may set any word. */
@@ -28,14 +27,14 @@ export type Transaction = {
   readonly referenceId: string
   readonly accountIdentifier: string | null
   readonly amountMinor: bigint
-  /** Absent: the currency of the account. */
+  /** Absent: the account's. */
   readonly currency?: string
   readonly productData: Record<string, unknown> | null
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** Returns the rows of an account that are visible now, unsorted. */
+/** Visible rows, unsorted. */
 export function transactionsOf(context: Context, account: Account): Transaction[] {
   const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)
@@ -43,7 +42,7 @@ export function transactionsOf(context: Context, account: Account): Transaction[
   return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 
-/** Returns the fees on all movements that started by a moment, in minor units. */
+/** On movements that started by `byMs`, in minor units. */
 export function keptMinor(context: Context, account: Account, byMs: number): bigint {
   const { tariffs } = context
   if (tariffs.every(({ bps }) => bps === 0)) return 0n
@@ -70,7 +69,7 @@ function movedOf({ book }: Context, account: Account): Transaction[] {
   ]
 }
 
-/** Caches the row of a record, which is replaced and never mutated. */
+/** By record, which is replaced and never mutated. */
 const made = new WeakMap<object, Transaction>()
 const once =
   <R extends object>(make: (record: R) => Transaction) =>
@@ -80,7 +79,7 @@ const once =
     return row
   }
 
-/** Returns a row in the format of the reference's samples, with its fee. */
+/** The format is that of the reference's samples. */
 export function transactionBody({ tariffs }: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
@@ -175,7 +174,7 @@ const fromOwnMove = (move: OwnMove): Transaction => ({
   amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
-/** Derives a stable row id from the UUID at the end of the product's id. */
+/** The row id is stable: it has the UUID of the product's id. */
 const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
   id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
   account: product.account,
@@ -212,7 +211,7 @@ const categories: Record<ChannelType, ChannelCategory> = {
   PAYLATER: 'PAYLATER',
 }
 
-/** Converts a channel to the list's own codes: `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
+/** The list has its own codes: `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
 function channelOf({ account, channelCode }: { account: Account; channelCode: string }) {
   const type = findChannel(account, channelCode)?.type
   const category: ChannelCategory = type ? categories[type] : 'OTHER'
@@ -220,7 +219,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
   return { category, channelCode: channelCode.replace(/_VIRTUAL_ACCOUNT$/, '') }
 }
 
-/** Returns a row as a delayed list shows it: not yet, in its earlier state, or as it is. */
+/** In a delayed list a row is absent, in its earlier state, or as it is. */
 function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
   if (Date.parse(row.createdAt) > seenMs) return []
   if (Date.parse(row.updatedAt) <= seenMs) return [row]
