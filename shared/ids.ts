@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Prefixes that identify the kind of any id in a log line. */
+/** Shows the kind of an id in a log line. */
 const prefixes = {
   payment: 'pay',
   operation: 'op',
@@ -15,15 +15,13 @@ export type Id<K extends IdKind = IdKind> = `${(typeof prefixes)[K]}_${string}`
 const digestOf = (kind: string, cause: string) =>
   createHash('sha256').update(`${kind}:${cause}`).digest()
 
-/**
- * Derives an id from a cause. The same cause gives the same id, so a retry finds its first attempt.
- */
+/** The same cause gives the same id, so a retry finds its first attempt. */
 export const idFor = <K extends IdKind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
 /**
- * Derives the id of a message about a cause. A repeated message needs a `repeat` of its own (0 is
- * the first), because the broker drops ids it has seen within the last minutes.
+ * A repeated message needs a `repeat` of its own (0 is the first): the broker drops ids that it saw in the
+ * last minutes.
  */
 export const messageIdFor = (
   { subject }: { readonly subject: string },
@@ -31,9 +29,7 @@ export const messageIdFor = (
   repeat: number | string = 0,
 ): Id<'message'> => idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
 
-/**
- * Derives a UUID (version 8, RFC 9562) from a cause, for ids that the interface defines as UUIDs.
- */
+/** Version 8, RFC 9562; for ids that the interface defines as UUIDs. */
 export function uuidFor(kind: string, cause: string): string {
   const bytes = digestOf(kind, cause).subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

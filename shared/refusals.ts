@@ -1,7 +1,6 @@
 /**
- * Every refusal of the interface: its HTTP status and, in English, the message an app may show; the other
- * languages are in `shared/language/refusals.ts`. Services exchange the code alone; the gateway turns it into
- * a response.
+ * HTTP status and the English message an app may show; the other languages are in
+ * `shared/language/refusals.ts`. Services exchange the code alone; the gateway turns it into a response.
  */
 export const refusals = {
   quote_unknown: { status: 400, message: 'This quote is not valid. Request a new one.' },
@@ -170,9 +169,7 @@ export const refusals = {
   indexer_lags: { status: 503, message: 'The credit record is not up to date. Try again later.' },
 } as const satisfies Record<string, { status: 400 | 403 | 429 | 503; message: string }>
 
-/**
- * Codes of errors that concern the request, its sender or the service rather than a business rule.
- */
+/** About the request, its sender or the service rather than a business rule. */
 export const generalRefusals = {
   bad_request: 400,
   sign_in_again: 401,
@@ -196,13 +193,13 @@ export const errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)] as 
 const generalCodes = new Map<number, GeneralCode>(
   Object.entries(generalRefusals).map(([code, status]) => [status, code as GeneralCode]),
 )
-/** Returns the code of a status that no business rule covers. */
+/** For a status that no business rule covers. */
 export const generalCodeOf = (status: number): GeneralCode =>
   generalCodes.get(status) ?? (status < 500 ? 'bad_request' : 'internal')
-/** Response header with the error code, for programs. */
+/** For programs. */
 export const errorCodeHeader = 'x-error-code'
 
-/** A value or a refusal from the closed table. Faults are thrown, never returned. */
+/** Faults are thrown, never returned. */
 export type Answer<T> = { ok: T } | Refusal
 /** `since`: when an operator paused the operation, in ISO 8601. */
 

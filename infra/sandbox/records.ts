@@ -1,6 +1,6 @@
 import type { Account } from './account'
 
-/** Hosted payment session. Times are ISO 8601 UTC with milliseconds. */
+/** Times are ISO 8601 UTC with milliseconds. */
 export type Session = {
   readonly id: string
   readonly account: Account
@@ -16,7 +16,7 @@ export type Session = {
   readonly locale: string
   readonly successReturnUrl: string | null
   readonly cancelReturnUrl: string | null
-  /** Fields that are only echoed, such as items, metadata and notification_channels. */
+  /** Only echoed, such as items, metadata and notification_channels. */
   readonly echoed: Record<string, unknown>
   readonly attempts: number
   readonly requestId: string | null
@@ -49,7 +49,6 @@ export type PaymentRequest = {
   readonly updatedAt: string
 }
 
-/** Payment, successful or not. */
 export type Payment = {
   readonly id: string
   readonly account: Account
@@ -71,12 +70,11 @@ export type Payment = {
 }
 
 /**
- * Statuses that a control has set, in place of those that follow from the record: the word of the
- * object itself, known or not, and the status of its row in the list of transactions.
+ * Set by a control, in place of what follows from the record: `status` is the object's own word, known or
+ * not, `listed` that of its row in the list of transactions.
  */
 export type Told = { readonly status?: string; readonly listed?: string }
 
-/** Refund to the payer. */
 export type Refund = {
   readonly id: string
   readonly account: Account
@@ -89,48 +87,43 @@ export type Refund = {
   readonly status: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   readonly failureCode: string | null
   readonly metadata: unknown
-  /**
-   * Idempotency key of the request, its body, and how often it was repeated; absent without a key.
-   */
+  /** Absent without an idempotency key; `replays` counts repeats. */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   readonly told?: Told
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** Statuses of a row in the list of transactions. */
 export const transactionStatuses = ['PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'] as const
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** Payment reversed by the card network; visible only in the list of transactions. */
+/** Visible only in the list of transactions. */
 export type Chargeback = {
   readonly id: string
   readonly account: Account
   readonly requestId: string
   readonly paymentId: string
-  /** Account of the payment. */
+  /** The payment's. */
   readonly referenceId: string
   readonly channelCode: string
   readonly amountMinor: bigint
-  /** What its row in the list names besides our reference; absent: nothing. */
+  /** What its row names besides our reference; absent: nothing. */
   readonly names?: 'payment' | 'request'
-  /** Currency of the dispute; absent: that of the account. */
+  /** Of the dispute; absent: the account's. */
   readonly currency?: string
   readonly status: TransactionStatus
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** Transfer to a bank account. */
 export type Payout = {
   readonly id: string
-  /** API version it was created with; absent: 2. */
+  /** API version; absent: 2. */
   readonly version?: 3
   readonly account: Account
   readonly idempotencyKey: string
-  /** Request body in canonical JSON: the same key with a different body is refused. */
+  /** The same key with a different body is refused. */
   readonly canonicalBody: string
-  /** Number of times the same request was repeated. */
   readonly replays: number
   readonly referenceId: string
   readonly channelCode: string
@@ -146,7 +139,7 @@ export type Payout = {
   readonly updatedAt: string
 }
 
-/** Name that the bank has for an account; null if it does not say. */
+/** `name` is null if the bank does not say. */
 export type AccountHolder = {
   /** Bank code and account number. */
   readonly id: string
@@ -154,7 +147,7 @@ export type AccountHolder = {
   readonly name: string | null
 }
 
-/** Top-up (above 0) or withdrawal by the account's owner, in minor units. */
+/** Top-up (above 0) or withdrawal by the account's owner. */
 export type OwnMove = {
   readonly id: string
   readonly account: Account
@@ -163,21 +156,21 @@ export type OwnMove = {
   readonly updatedAt: string
 }
 
-/** Wallet as an applicant of an identity provider. `id` is `<provider>:<wallet>`. */
+/** `id` is `<provider>:<wallet>`. */
 export type Applicant = {
   readonly id: string
   readonly provider: IdentityProvider
   readonly wallet: string
   readonly providerRef: string
-  /** Applicants with the same key are one person; null: one of its own. */
+  /** Equal keys are one person; null: one of its own. */
   readonly person: string | null
   readonly verdict: string | null
-  /** State that a look-up returns; null before the first event. */
+  /** For look-ups; null before the first event. */
   readonly standing: Standing | null
   readonly updatedAt: string
 }
 
-/** Latest event about an applicant in this environment, by the provider's clock. */
+/** Latest event in this environment, by the provider's clock. */
 export type Standing = {
   readonly verdict: string
   /** Sumsub's verification level or Persona's inquiry template. */
@@ -185,10 +178,9 @@ export type Standing = {
   readonly at: string
 }
 
-/** Identity providers that the sandbox implements. */
 export type IdentityProvider = 'sumsub' | 'persona'
 
-/** Hosted identity link; `id` is its opaque part. */
+/** `id` is the opaque part of the link. */
 export type IdentityLink = {
   readonly id: string
   readonly provider: IdentityProvider
@@ -196,7 +188,7 @@ export type IdentityLink = {
   readonly expiresAt: string
 }
 
-/** Delivery attempt of a webhook; `status` is null if there was no response. */
+/** `status` is null if there was no response. */
 export type WebhookAttempt = {
   readonly at: string
   readonly status: number | null
@@ -204,7 +196,7 @@ export type WebhookAttempt = {
   readonly tookMs: number
 }
 
-/** Webhook to the gateway: one copy of an event. */
+/** One copy of an event. */
 export type Webhook = {
   readonly id: string
   readonly webhookId: string

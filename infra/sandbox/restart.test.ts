@@ -73,7 +73,6 @@ test('a killed sandbox keeps everything and finishes pending work', async () => 
   const payout = await first.post('/v2/payouts', body)
   const before = await first.book()
   await first.kill()
-  // As if the kill had come in the middle of a line.
   appendFileSync(bookPath, '{"kind":"payouts","record":{"id":"disb-')
 
   const second = await boot(fixture.gatewayUrl)

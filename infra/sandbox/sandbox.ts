@@ -30,14 +30,14 @@ import { openBook } from './state'
 import { openTimers } from './timers'
 import { openWebhooks } from './webhooks/sender'
 
-/** Running sandbox; `url` is its listening address. */
+/** `url` is the listening address. */
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
-// Above the minute for which `timeoutAfterAccept` keeps a connection silent.
+// Above the minute for which `timeoutAfterAccept` stays silent.
 const idleTimeoutSeconds = 120
 const bodyBytesMax = 1_048_576
 
-/** Opens the sandbox: loads the book, listens, and resumes pending deliveries and timers. */
+/** Resumes pending deliveries and timers. */
 export function openSandbox(config: Config): Sandbox {
   let routes: ReturnType<typeof routeTable> = {}
   const server = Bun.serve({
@@ -116,7 +116,7 @@ const routesOf = (context: Context): Route[] => [
   ]),
 ]
 
-// Schedules are derived from stored times, so changes that fell due while it was down happen now.
+// From stored times, so changes that fell due while it was down happen now.
 function resume(context: Context): void {
   const { book, webhooks } = context
   for (const session of book.all('sessions')) {

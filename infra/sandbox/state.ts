@@ -13,7 +13,6 @@ import type {
   Webhook,
 } from './records'
 
-/** Record types of the book, by collection. */
 export type Records = {
   sessions: Session
   requests: PaymentRequest
@@ -30,17 +29,17 @@ export type Records = {
 
 type Kind = keyof Records
 
-/** The sandbox's store. Records are replaced, never mutated; every replacement is journalled. */
+/** Records are replaced, never mutated; every replacement is journalled. */
 export type Book = {
   get<K extends Kind>(kind: K, id: string): Records[K] | undefined
   all<K extends Kind>(kind: K): Records[K][]
-  /** Returns the newest matching record. */
+  /** The newest match. */
   find<K extends Kind>(kind: K, fits: (record: Records[K]) => boolean): Records[K] | undefined
   save<K extends Kind>(kind: K, record: Records[K]): Records[K]
   close(): void
 }
 
-/** Opens the book and replays the journal at `path` if there is one. */
+/** Replays the journal at `path` if there is one. */
 export function openBook(path: string | null): Book {
   const shelves: { [K in Kind]: Shelf<Records[K]> } = {
     sessions: openShelf(),
@@ -73,9 +72,7 @@ export function openBook(path: string | null): Book {
   }
 }
 
-/**
- * Records of one kind in insertion order. Searches start at the newest, which is wanted most often.
- */
+/** In insertion order. Searches start at the newest, which is wanted most often. */
 type Shelf<R> = {
   get(id: string): R | undefined
   all(): R[]

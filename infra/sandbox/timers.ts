@@ -1,6 +1,6 @@
-/** Scheduled work, dropped when the sandbox closes. */
+/** Dropped when the sandbox closes. */
 export type Timers = {
-  /** Runs the work at a unix time in milliseconds, or at once if that has passed. */
+  /** `whenMs`: unix ms; runs at once if that has passed. */
   at(whenMs: number, run: () => void): void
   close(): void
 }
@@ -8,7 +8,6 @@ export type Timers = {
 // A longer delay overflows setTimeout, which then fires at once.
 const longestWaitMs = 2 ** 31 - 1
 
-/** Opens timers with nothing scheduled. */
 export function openTimers(): Timers {
   const waiting = new Set<ReturnType<typeof setTimeout>>()
   const at = (whenMs: number, run: () => void): void => {

@@ -13,7 +13,6 @@ import {
 } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
-/** States of a user's identity verification. */
 export const verificationStatuses = [
   'none',
   'started',
@@ -21,7 +20,7 @@ export const verificationStatuses = [
   'rejected',
   'approved',
 ] as const
-/** Next step of the user; null if none is needed. */
+/** Null: none is needed. */
 export const verificationActions = ['verify', 'wait', 'contact support'] as const
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
@@ -83,7 +82,7 @@ const Cycle = Type.Object(
 
 const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
-/** Account of the user: state of the contract and of the gateway's own row. */
+/** State of the contract and of the gateway's own row. */
 export const GetMe = route({
   method: 'GET',
   path: '/me',
@@ -157,7 +156,6 @@ export const GetMe = route({
   ),
 })
 
-/** Sets the user's country of residence. */
 export const PostCountry = route({
   method: 'POST',
   path: '/me/country',
@@ -181,7 +179,7 @@ export const PostCountry = route({
   ),
 })
 
-/** Link to the hosted identity verification; `url` is null if the user is already verified. */
+/** `url` is null if the user is already verified. */
 export const PostVerification = route({
   method: 'POST',
   path: '/me/verification',
@@ -202,7 +200,6 @@ export const PostVerification = route({
   ),
 })
 
-/** Everything that is stored about the wallet. */
 export const GetExport = route({
   method: 'GET',
   path: '/me/export',

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { route } from '#shared/api/route'
 import { ActivityItem } from '#shared/messages/activity'
 
-/** Activity of the user, by page, and everything in flight. */
 export const GetActivity = route({
   method: 'GET',
   path: '/me/activity',
@@ -26,7 +25,6 @@ export const GetActivity = route({
   ),
 })
 
-/** One item of the user. */
 export const GetActivityItem = route({
   method: 'GET',
   path: '/me/activity/:id',

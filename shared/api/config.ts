@@ -20,7 +20,6 @@ const LanguageName = Type.Enum([...languages], {
 const seconds = (what: string) => Type.Integer({ description: `${what}, in seconds.` })
 const gas = amountOf('Gas units; the chain charges the limit, not the gas used.')
 
-/** Client configuration. Durations in seconds. */
 export const GetConfig = route({
   method: 'GET',
   path: '/config',

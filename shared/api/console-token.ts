@@ -1,10 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { text } from '#platform/config-fields'
 
-/** Minimum length of a token that cannot be guessed. */
 const tokenMin = 20
 
-/** Environment variable of the processes that check the console's token. */
 export const consoleToken = {
   ...text({
     about: `access token of the console, at least ${tokenMin} characters; empty: no console`,
@@ -18,7 +16,7 @@ export const consoleToken = {
   },
 }
 
-/** Returns a function that compares a token in constant time. An empty `token` matches none. */
+/** Compares in constant time; an empty `token` matches none. */
 export function tokenMatcher(token: string): (given: string) => boolean {
   const digest = (words: string) => createHash('sha256').update(words).digest()
   const right = digest(token)

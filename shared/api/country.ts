@@ -1,4 +1,4 @@
-/** ISO 3166-1 alpha-2, the officially assigned codes (249, as the ISO list stood in 2026). */
+/** ISO 3166-1 alpha-2: the 249 officially assigned codes, as of 2026. */
 const assigned = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS
 BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE
@@ -9,5 +9,5 @@ NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA
 SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
 TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`
 
-/** Country codes that `POST /me/country` accepts: assigned and upper-case. */
+/** Accepted by `POST /me/country`. */
 export const countries: readonly string[] = assigned.trim().split(/\s+/)

@@ -8,7 +8,7 @@ import type { Form } from '#shared/messages/form'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 
-/** Opens a checkout for a top-up, which becomes collateral. */
+/** The top-up becomes collateral. */
 export const PostTopup = route({
   method: 'POST',
   path: '/topups',
@@ -28,7 +28,7 @@ export const PostTopup = route({
   answer: TopupCreate.answer,
 })
 
-/** Opens a checkout for the entire debt. */
+/** For the entire debt. */
 export const PostSettlement = route({
   method: 'POST',
   path: '/settlements',
@@ -45,7 +45,7 @@ export const PostSettlement = route({
   answer: SettlementCreate.answer,
 })
 
-/** Cancels the open checkout of a top-up, unless it is paid. */
+/** Unless it is paid. */
 export const PostTopupCancel = route({
   method: 'POST',
   path: '/topups/:id/cancel',
@@ -54,7 +54,7 @@ export const PostTopupCancel = route({
   answer: GetActivityItem.answer,
 })
 
-/** Cancels the open checkout of a settlement, unless it is paid. */
+/** Unless it is paid. */
 export const PostSettlementCancel = route({
   method: 'POST',
   path: '/settlements/:id/cancel',
@@ -63,7 +63,6 @@ export const PostSettlementCancel = route({
   answer: GetActivityItem.answer,
 })
 
-/** Takes AUSD by a signed transfer and pays rupiah to a bank account. */
 export const PostCashout = route({
   method: 'POST',
   path: '/cashouts',
@@ -79,7 +78,7 @@ export const PostCashout = route({
   answer: CashoutCreate.answer,
 })
 
-/** Checks the holder name of a bank account; no cash-out needs it. */
+/** No cash-out needs it. */
 export const PostAccountCheck = route({
   method: 'POST',
   path: '/cashouts/check',
@@ -101,7 +100,7 @@ export const PostAccountCheck = route({
   ),
 })
 
-/** Relays a signed transfer exactly once. */
+/** Relays exactly once. */
 export const PostSend = route({
   method: 'POST',
   path: '/sends',

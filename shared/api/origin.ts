@@ -1,7 +1,6 @@
 /**
- * Returns whether the request comes from a web page of another origin. Any page in a browser may
- * send requests to loopback. Browsers send the page's origin with such a request; other programs
- * send none.
+ * Any web page may send requests to loopback. Browsers add the page's origin to them; other programs send
+ * none.
  */
 export function isOfOtherOrigin({ headers }: Pick<Request, 'headers'>): boolean {
   const origin = headers.get('origin')

@@ -3,7 +3,7 @@ import { route } from '#shared/api/route'
 import { Pair } from '#shared/messages/fields'
 import { QuoteCreate } from '#shared/messages/pricing'
 
-/** Locks a rate, in smallest units of the local currency per US dollar. */
+/** In smallest units of the local currency per US dollar. */
 export const PostQuote = route({
   method: 'POST',
   path: '/quote',

@@ -35,7 +35,7 @@ const History = Type.Object(
   },
 )
 
-/** Public credit record of a wallet, without name or document. */
+/** Without name or document. */
 export const GetRecord = route({
   method: 'GET',
   path: '/verify/:wallet',

@@ -1,6 +1,5 @@
-/** Maximum lifetime of a session: 7 days. */
 export const sessionSecondsMax = 7 * 24 * 60 * 60
 
-/** Returns the three lines that a wallet signs with personal_sign. */
+/** The text that a wallet signs with personal_sign. */
 export const signInText = (wallet: string, until: number): string =>
   `Sign in to Service\n${wallet.toLowerCase()}\nuntil ${until}`

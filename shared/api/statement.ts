@@ -3,7 +3,6 @@ import { route } from '#shared/api/route'
 import { Address, Timestamp } from '#shared/messages/fields'
 import { StatementBalance, StatementItem } from '#shared/messages/statement'
 
-/** Account statement of a period. */
 export const GetStatement = route({
   method: 'GET',
   path: '/me/statement',
@@ -28,7 +27,7 @@ export const GetStatement = route({
   ),
 })
 
-/** Receipt of one item, as a page to print. */
+/** A page to print. */
 export const GetReceipt = route({
   method: 'GET',
   path: '/me/activity/:id/receipt',

@@ -45,7 +45,6 @@ export { type Language, languages } from '#shared/language/language'
 export { activityReasons, activityStatuses } from '#shared/messages/activity'
 export { type ErrorCode, errorCodes } from '#shared/refusals'
 
-/** Request parameters other than the body. */
 type Rest = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
@@ -53,7 +52,6 @@ type Rest = {
   readonly isText?: boolean
 }
 
-/** Calls one route of the interface, with types, path and method from its declaration. */
 function ask<R extends Route>(
   place: ClientTarget,
   route: R,
@@ -72,25 +70,24 @@ function ask<R extends Route>(
   })
 }
 
-/** Opens the public routes, which need no wallet. */
+/** Public routes, which need no wallet. */
 export function openVisitor(place: ClientTarget) {
   return {
-    /** Client configuration; may be cached for a minute or longer. */
+    /** May be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
-    /** Locks a rate for 60 seconds. The request that uses it may complete later. */
+    /** Locks a rate for 60 seconds; the request that uses it may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
-    /** Public credit record of any wallet. */
+    /** Any wallet's public credit record. */
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }
 
-/** Period of a statement: dates or times in UTC. */
+/** Dates or times in UTC. */
 type StatementPeriod = { readonly from?: string; readonly to?: string }
 
-/** The whole interface for one wallet. */
 export type Client = ReturnType<typeof openClient>
 
-/** Opens the interface for a wallet, signing in where a session is needed. */
+/** The whole interface for one wallet; signs in where a session is needed. */
 export function openClient(place: ClientTarget & { readonly account: Signer & TransferSigner }) {
   const session = openSession(place.account)
   const signed = async <R extends Route>(
@@ -102,7 +99,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
       ask(place, route, body, { ...rest, authorization: await session.header() })
     const first = await once()
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first
-    // Nothing was done: the session has expired, or a clock was adjusted.
+    // Nothing was done: the session expired, or a clock was adjusted.
     session.forget()
     return once()
   }
@@ -114,37 +111,36 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     wallet: place.account.address,
     me,
     activity,
-    /** One item of the wallet, by its `paymentId`, `payoutId` or `sendId`. */
+    /** By `paymentId`, `payoutId` or `sendId`. */
     item: (id: string) => signed(GetActivityItem, undefined, { params: { id } }),
-    /** Receipt of one item: an HTML page to print. */
+    /** An HTML page to print. */
     receipt: (id: string) => signed(GetReceipt, undefined, { params: { id }, isText: true }),
-    /** Account statement of a period; dates or times in UTC, `to` exclusive. */
+    /** `to` is exclusive. */
     statement: (period: StatementPeriod = {}) => signed(GetStatement, undefined, { query: period }),
-    /** The same as CSV. */
     statementCsv: (period: StatementPeriod = {}) =>
       signed<typeof GetReceipt>({ ...GetReceipt, path: GetStatement.path } as never, undefined, {
         query: { ...period, format: 'csv' },
         isText: true,
       }),
     setCountry: (country: string) => signed(PostCountry, { country }),
-    /** Everything that is stored about the wallet; a few times a day. */
+    /** Everything stored about the wallet; a few times a day. */
     exportData: () => signed(GetExport, undefined),
-    /** Returns a link to the hosted identity verification. */
+    /** Link to the hosted identity verification. */
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
-    /** Cancels the open checkout of a top-up; returns the item afterwards, canceled or paid. */
+    /** Returns the item afterwards, canceled or paid. */
     cancelTopUp: (id: string) => signed(PostTopupCancel, undefined, { params: { id } }),
-    /** Cancels the open checkout of a settlement; returns the item afterwards, canceled or paid. */
+    /** Returns the item afterwards, canceled or paid. */
     cancelSettlement: (id: string) => signed(PostSettlementCancel, undefined, { params: { id } }),
-    /** Checks the holder name of a bank account before a cash-out; a few times a day. */
+    /** Checks the holder name before a cash-out; a few times a day. */
     checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
-    /** Waits until a top-up, settlement, cash-out or send is no longer in flight. */
+    /** Waits until the item is no longer in flight. */
     waitFor: (id: string, patience?: Patience) =>
       waitForItem(async (cursor) => okOf(await activity({ limit: 100, cursor })), id, patience),
-    /** Waits until the account meets a condition: `(me) => me.verified && me.balance.native !== '0'`. */
+    /** Waits for a condition: `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),
   }

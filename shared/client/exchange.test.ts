@@ -67,7 +67,7 @@ describe('a response', () => {
 
 describe('an exchange', () => {
   const sent: Sent = { method: 'POST', path: '/sends', headers: {}, body: '{"nonce":"1"}' }
-  /** Returns the given responses in turn, the last one repeatedly; records the requests. */
+  /** The last response repeats. */
   const service = (...answers: (() => Response)[]) => {
     const bodies: unknown[] = []
     const fetch = async (_: string, { body }: RequestInit) => {

@@ -9,38 +9,35 @@ import {
 } from '#shared/client/refusal'
 import type { Language } from '#shared/language/language'
 
-/** A request as sent: the same bytes on every attempt. */
+/** The same bytes on every attempt. */
 export type Sent = {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** A successful response is text, not JSON. */
+  /** Success is text, not JSON. */
   readonly isText?: boolean
 }
 
 export type ClientTarget = {
   readonly baseUrl: string
-  /** Language of `message` and of every `sentence`; default: English. */
+  /** Of `message` and every `sentence`; default: English. */
   readonly language?: Language
-  /** Replaces the runtime's fetch. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** How long new attempts may start after the first; default 30 s. */
+  /** How long new attempts may start; default 30 s. */
   readonly patienceMs?: number
 }
 
-/** Longer than the service takes for any request: it responds with 503 before that. */
+/** Longer than any request: the service responds with 503 before that. */
 const tryDeadlineMs = 15_000
 const patienceDefaultMs = 30_000
 const pauseFirstMs = 250
 const pauseMaxMs = 4_000
 
-/** Outcome of one attempt: a response, or a fault. */
 export type Tried =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly fault: unknown }
 
-/** Sends the request once. */
 export async function tryOnce(
   { baseUrl, language, fetch: own }: ClientTarget,
   sent: Sent,
@@ -69,13 +66,13 @@ export async function tryOnce(
   }
 }
 
-/** Classification of an attempt: a final result, a temporary refusal, or an unknown outcome. */
+/** Final result, temporary refusal, or unknown outcome. */
 type Verdict<T> =
   | Answered<T>
   | { readonly again: Refusal; readonly afterMs: number }
   | { readonly unknown: unknown; readonly afterMs: number }
 
-/** Classifies an attempt. `turn` counts from 0. */
+/** `turn` counts from 0. */
 export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
   const restMs = Math.min(pauseFirstMs * 2 ** turn, pauseMaxMs)
   if ('fault' in tried) return { unknown: tried.fault, afterMs: restMs }
@@ -95,10 +92,9 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
 }
 
 /**
- * Repeats a request until the result is final. Every request of this interface may be repeated
- * unchanged, because its owner recognises it: a top-up, settlement or cash-out by its quote, a send
- * by the nonce of its authorization; all others change nothing or are idempotent. A different body
- * would be a different request, so the same bytes are sent again.
+ * Repeats a request until the result is final. Repeating is safe: the owner recognises a top-up, settlement
+ * or cash-out by its quote and a send by its nonce; all others are idempotent. The same bytes are sent,
+ * because a different body would be a different request.
  */
 export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
@@ -108,12 +104,12 @@ export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answ
     if ('ok' in verdict || 'refused' in verdict) return verdict
     if ('unknown' in verdict) unclear = { cause: verdict.unknown }
     if (Date.now() + verdict.afterMs > givesUpAt) {
-      // A temporary refusal does not settle the outcome of an earlier attempt without a response.
+      // A temporary refusal does not settle an earlier attempt without a response.
       if (unclear || 'unknown' in verdict)
         throw new Unanswered(`${sent.method} ${sent.path}`, turn + 1, unclear?.cause)
       return { refused: verdict.again }
     }
-    // Jitter, so that clients refused at the same time do not return at the same time.
+    // Jitter: clients refused together must not return together.
     await pause(verdict.afterMs * (1 + Math.random() / 4))
   }
 }

@@ -7,21 +7,20 @@ import {
   type RefusalCode,
 } from '#shared/refusals'
 
-/** A refused request. `message` may be shown to the user; `code` is one of a closed list. */
+/** `message` may be shown to the user. */
 export type Refusal = {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
-  /** Set if the service asks for a delay. */
   readonly retryAfterMs?: number
-  /** Id of the request in the service's logs. */
+  /** Id in the service's logs. */
   readonly requestId: string | null
 }
 
-/** A result or a refusal. A request without a response is thrown as `Unanswered`. */
+/** A request without a response is thrown as `Unanswered`. */
 export type Answered<T> = { readonly ok: T } | { readonly refused: Refusal }
 
-/** No response: the outcome is unknown, and repeating the same request is safe. */
+/** The outcome is unknown; repeating the same request is safe. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
   constructor(what: string, tries: number, cause: unknown) {
@@ -31,7 +30,7 @@ export class Unanswered extends Error {
   }
 }
 
-/** A refusal as an exception; thrown by `okOf`. */
+/** Thrown by `okOf`. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly refusal: Refusal
@@ -41,7 +40,7 @@ export class Refused extends Error {
   }
 }
 
-/** Returns the value of a result, or throws its refusal. */
+/** Throws `Refused`. */
 export function okOf<T>(answered: Answered<T>): T {
   if ('refused' in answered) throw new Refused(answered.refused)
   return answered.ok
@@ -50,10 +49,7 @@ export function okOf<T>(answered: Answered<T>): T {
 const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
-/**
- * Parses a refusal. Returns undefined if the response is not the service's own: the error page of a
- * proxy does not reveal the outcome of the request.
- */
+/** Undefined if the response is not the service's own: a proxy's error page does not reveal the outcome. */
 export function refusalOf(status: number, headers: Headers, body: unknown): Refusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
   if (status < 400 || typeof message !== 'string') return undefined
@@ -66,10 +62,7 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Refu
   }
 }
 
-/**
- * Codes of temporary refusals. All others are final however often the request is repeated: business
- * rules, daily limits, and an insufficient treasury.
- */
+/** Temporary refusals. All others are final: business rules, daily limits, an insufficient treasury. */
 const passing = new Set<ErrorCode>([
   'internal',
   'unavailable',
@@ -80,5 +73,5 @@ const passing = new Set<ErrorCode>([
   'cancellation_unconfirmed',
 ] satisfies (RefusalCode | GeneralCode)[])
 
-/** Returns whether the same request may succeed in a moment. */
+/** Whether the same request may succeed in a moment. */
 export const isPassing = ({ code }: Refusal): boolean => passing.has(code)

@@ -1,25 +1,22 @@
 import { signInText } from '#shared/api/session'
 
-/** Signer of a wallet: a viem account, or a browser wallet with the same methods. */
+/** A viem account, or a browser wallet with the same methods. */
 export type Signer = {
   readonly address: `0x${string}`
   readonly signMessage: (given: { message: string }) => Promise<`0x${string}`>
 }
 
-/**
- * Returns the `Authorization` header of a wallet: one signature, valid until `until` (unix
- * seconds).
- */
+/** `Authorization` header of a wallet, valid until `until` (unix seconds). */
 export async function signIn(account: Signer, until: number): Promise<string> {
   const signature = await account.signMessage({ message: signInText(account.address, until) })
   return `Service ${account.address.toLowerCase()}.${until}.${signature}`
 }
 
 const lifetimeSeconds = 86_400
-/** Renewed this long before its end, so that it does not expire in transit. */
+/** Renewed this early, so that it does not expire in transit. */
 const renewSeconds = 300
 
-/** Opens a session that is signed when first needed and renewed before it expires. */
+/** Signs when first needed and renews before the session expires. */
 export function openSession(account: Signer) {
   let current: { header: Promise<string>; until: number } | undefined
   const header = (): Promise<string> => {

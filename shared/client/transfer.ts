@@ -3,21 +3,21 @@ import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/ch
 
 type Address = `0x${string}`
 
-/** Terms of a one-time transfer: an amount of AUSD (10⁻⁶), a recipient and a validity period. */
+/** One-time transfer. */
 export type TransferTerms = {
   readonly to: Address
   readonly valueMicro: bigint
-  /** Seconds from now; default one hour. */
+  /** From now; default one hour. */
   readonly validForSeconds?: number
   /** Unix seconds; default one minute ago. */
   readonly validAfter?: bigint
   /** Unix seconds; overrides `validForSeconds`. */
   readonly validBefore?: bigint
-  /** Identifies the transfer; default 32 random bytes. */
+  /** Default 32 random bytes. */
   readonly nonce?: Address
 }
 
-/** Signer of typed data: a viem account, or a browser wallet with the same methods. */
+/** A viem account, or a browser wallet with the same methods. */
 export type TransferSigner = Pick<LocalAccount, 'address' | 'signTypedData'>
 
 /** Signs an ERC-3009 authorization: a transfer that any account may submit, once. */
@@ -31,7 +31,7 @@ export async function signTransfer(
     from: account.address,
     to: terms.to,
     value: terms.valueMicro.toString(),
-    // Tolerates a clock that is slightly fast.
+    // Tolerates a slightly fast clock.
     validAfter: (terms.validAfter ?? now - 60n).toString(),
     validBefore: (terms.validBefore ?? now + BigInt(terms.validForSeconds ?? 3_600)).toString(),
     nonce: terms.nonce ?? randomNonce(),

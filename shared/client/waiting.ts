@@ -4,12 +4,10 @@ import type { GetActivity } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
 import { isPassing, Refused, Unanswered } from '#shared/client/refusal'
 
-/** A page of `GET /me/activity`. */
 export type Activity = AnswerOf<typeof GetActivity>
-/** One top-up, settlement, cash-out or send of the activity list. */
 export type Item = Activity['items'][number]
 
-/** The item did not finish in time. It continues, and may be waited for again. */
+/** It continues, and may be waited for again. */
 export class StillInFlight extends Error {
   override name = 'StillInFlight'
   readonly id: string
@@ -24,20 +22,18 @@ export class StillInFlight extends Error {
 export type Patience = {
   /** Default ten minutes; an unpaid checkout stays open longer. */
   readonly deadlineMs?: number
-  /** Poll interval; default one second. */
+  /** Default one second. */
   readonly everyMs?: number
   readonly signal?: AbortSignal
   /** Called with each new status, including the last. */
   readonly onStatus?: (item: Item) => void
 }
 
-/** Reads a page; `cursor` is `nextCursor` of the previous one. */
+/** `cursor` is `nextCursor` of the previous page. */
 export type ReadPage = (cursor?: string) => Promise<Activity>
 
-/** An item, and whether it is still in progress. */
 type Seen = { readonly item: Item; readonly isInFlight: boolean }
 
-/** Finds an item, starting with those in flight and the newest. */
 export async function findItem(read: ReadPage, id: string): Promise<Seen | undefined> {
   const first = await read()
   const open = first.inFlight.find((item) => item.id === id)
@@ -49,13 +45,10 @@ export async function findItem(read: ReadPage, id: string): Promise<Seen | undef
   }
 }
 
-/**
- * An item is listed once its request has returned. An id still missing after this is wrong or
- * belongs to another wallet.
- */
+/** An item is listed once its request has returned: a missing id is wrong or another wallet's. */
 const listedWithinMs = 30_000
 
-/** Polls until an item is no longer in flight, and returns it. */
+/** Throws `StillInFlight` at the deadline. */
 export async function waitForItem(
   read: ReadPage,
   id: string,
@@ -76,10 +69,9 @@ export async function waitForItem(
   }
 }
 
-/** The account as returned by `GET /me`. */
 export type Me = AnswerOf<typeof GetMe>
 
-/** The condition was not met in time; `me` is the account as last seen. */
+/** `me` is the account as last seen. */
 export class NotYet extends Error {
   override name = 'NotYet'
   readonly me: Me | undefined
@@ -89,7 +81,7 @@ export class NotYet extends Error {
   }
 }
 
-/** Polls the account until it meets a condition. */
+/** Throws `NotYet` at the deadline. */
 export async function waitForMe(
   read: () => Promise<Me>,
   isSo: (me: Me) => boolean,
@@ -107,7 +99,7 @@ export async function waitForMe(
   }
 }
 
-/** Tolerates a service outage while waiting: returns the last known state on a temporary error. */
+/** Returns the last known state on a temporary error: waiting continues through an outage. */
 
 const unlessPassing =
   <T>(last: T) =>

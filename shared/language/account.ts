@@ -1,9 +1,6 @@
 import type { Text } from '#shared/language/language'
 
-/**
- * Sentences of `GET /me`: verification, due date, and amounts on hold. Not yet read by a native speaker
- * of Indonesian or Malay.
- */
+/** For `GET /me`. No native speaker has read the Indonesian or Malay yet. */
 export const accountTexts = {
   'verification.approved': {
     en: 'Your identity is verified.',

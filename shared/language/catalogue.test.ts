@@ -19,7 +19,6 @@ import { refusals } from '#shared/refusals'
 
 const entries = Object.entries(catalogue) as [Code, Text][]
 
-/** A value of each parameter; every other one is shown as it is. */
 const values: Readonly<Record<string, string>> = {
   ...{ ausd: '1234567890000', dueAt: '1797836459', defaultsAt: '1798441200' },
   since: '2026-11-21T07:00:00.000Z',

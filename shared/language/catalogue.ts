@@ -8,9 +8,8 @@ import { cashoutTexts, sendTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
 /**
- * Every error and sentence of the interface, by code, in every language. A text is added to one of the
- * parts; a language that it lacks is a type error. The Indonesian and the Malay are not yet read by a native
- * speaker.
+ * Every error and sentence of the interface. A missing language is a type error. No native speaker has read
+ * the Indonesian or Malay yet.
  */
 export const catalogue = {
   ...{ ...refusalTexts, ...requestTexts, ...accountTexts },
@@ -19,17 +18,16 @@ export const catalogue = {
 type Catalogue = typeof catalogue
 export type Code = keyof Catalogue
 
-/** Names of the parameters of a text. */
 type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Parameter<Rest>
   : never
 
-/** Codes of the texts without parameters. */
+/** Texts without parameters. */
 type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : never }[Code]
 
 /**
- * A text by its code, with its parameters: `ausd` in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds,
- * `since` in ISO 8601; all others are shown as they are.
+ * Parameters: `ausd` in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds, `since` in ISO 8601; all others
+ * are shown as they are.
  */
 export type TextRef =
   | { readonly code: Plain }
@@ -40,7 +38,7 @@ export type TextRef =
     }[Exclude<Code, Plain>]
 
 const seconds = (text: string, language: Language) => timeText(Number(text) * 1_000, language)
-/** Formats of parameters, by name. */
+/** By name of the parameter. */
 const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
   ausd: (micro, language) => moneyText(micro, 'AUSD', language),
   ...{ dueAt: seconds, defaultsAt: seconds },
@@ -52,7 +50,6 @@ const formats: Readonly<Record<string, (value: string, language: Language) => st
 
 const parameter = /\{(\w+)\}/g
 
-/** Renders texts in a language, one after the other. */
 export const textIn = (language: Language, texts: readonly TextRef[]): string =>
   texts.map((one) => filled(catalogue[one.code][language], one, language)).join(' ')
 
@@ -62,18 +59,17 @@ const filled = (text: string, values: Readonly<Record<string, string>>, language
     return formats[name]?.(value, language) ?? value
   })
 
-/** Names of the parameters of a text in one language. */
 export const parametersOf = (text: string): string[] =>
   [...text.matchAll(parameter)].map(([, name]) => name!)
 
-/** A text as another service sent it, whose code may be newer than this process. */
+/** From another service, whose code may be newer than this process. */
 type Received = Readonly<Record<string, unknown>> & { readonly code: string }
 
-/** Forms without which a parameter cannot be formatted; any other text is shown as it is. */
+/** Only these parameters need a form to be shown. */
 const digits = /^[0-9]+$/
 const forms: Readonly<Record<string, RegExp>> = { ausd: digits, dueAt: digits, defaultsAt: digits }
 
-/** Returns true if the catalogue has the text, and the text its parameters in a form that can be shown. */
+/** Checks that the code is known and each parameter can be shown. */
 export const isKnown = (text: Received): text is TextRef =>
   Object.hasOwn(catalogue, text.code) &&
   parametersOf(catalogue[text.code as Code].en).every((name) => {
@@ -81,10 +77,7 @@ export const isKnown = (text: Received): text is TextRef =>
     return typeof value === 'string' && (forms[name]?.test(value) ?? true)
   })
 
-/**
- * Sentences as a service sends them: by code, and in English for a gateway of an earlier version, which may
- * not know a code yet.
- */
+/** With the English for a gateway of an earlier version, which may not know a code. */
 export const sentenceOf = (texts: readonly TextRef[]) => ({
   sentence: textIn('en', texts),
   texts: [...texts],

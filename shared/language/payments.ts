@@ -1,8 +1,7 @@
 import type { Text } from '#shared/language/language'
 
-/** Sentences about a top-up or a settlement. Not yet read by a native speaker of Indonesian or Malay. */
+/** No native speaker has read the Indonesian or Malay yet. */
 export const paymentTexts = {
-  // By its state.
   'payment.awaiting_payment': {
     en: 'Pay before the checkout closes.',
     id: 'Bayar sebelum tagihan ini ditutup.',
@@ -69,7 +68,7 @@ export const paymentTexts = {
     ms: 'Khidmat pelanggan telah menyelesaikan bayaran ini.',
   },
 
-  // By more than its state.
+  // By more than the state.
   'payment.unconfirmed': {
     en: 'This checkout has closed. We are waiting for the payment provider to confirm whether it was paid. If you have paid, do not pay again.',
     id: 'Tagihan ini sudah ditutup. Kami menunggu konfirmasi dari penyedia pembayaran apakah sudah dibayar. Jika Anda sudah membayar, jangan membayar lagi.',

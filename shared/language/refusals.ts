@@ -1,10 +1,7 @@
 import type { Text } from '#shared/language/language'
 import { type RefusalCode, refusalCodes, refusals } from '#shared/refusals'
 
-/**
- * Translations of the refusals, whose English is in `shared/refusals.ts`. Not yet read by a native
- * speaker of Indonesian or Malay.
- */
+/** The English is in `shared/refusals.ts`. No native speaker has read the translations yet. */
 const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   quote_unknown: {
     id: 'Kurs ini tidak berlaku. Minta kurs baru.',
@@ -252,7 +249,6 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   },
 }
 
-/** Every refusal in every language. */
 export const refusalTexts = Object.fromEntries(
   refusalCodes.map((code) => [code, { en: refusals[code].message, ...translations[code] }]),
 ) as Readonly<Record<RefusalCode, Text>>

@@ -2,9 +2,8 @@ import type { Text } from '#shared/language/language'
 import type { Form } from '#shared/messages/form'
 import { amountDigitsMax } from '#shared/money/money'
 
-// Not yet read by a native speaker of Indonesian or Malay.
+// No native speaker has read the Indonesian or Malay yet.
 
-/** The form that a field must have. */
 const formTexts = {
   'form.amount': {
     en: `{field} must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
@@ -78,7 +77,7 @@ const formTexts = {
   },
 } as const satisfies Record<`form.${Form}`, Text>
 
-/** Errors about the request, its session or the service, which the gateway itself finds. */
+/** Found by the gateway itself, about the request, its session or the service. */
 export const requestTexts = {
   ...formTexts,
   field_missing: {

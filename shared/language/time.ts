@@ -1,8 +1,8 @@
 import { type Language, locales } from '#shared/language/language'
 
 /**
- * Time zone and form of times in each language. English names UTC, as the interface does; the others name
- * the zone that banks there use. Neither has daylight saving time.
+ * English names UTC, as the interface does; the others the zone of the banks there. None has daylight saving
+ * time.
  */
 const zones = {
   en: {
@@ -26,12 +26,12 @@ const formatOf = (language: Language) =>
   })
 const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
 
-/** Largest time that a date can have, in ms. */
+/** Latest time of a date, in ms. */
 const lastMs = 8_640_000_000_000_000
 
 /**
- * Formats a time to the minute, or to the second, which is never after it: `24 December 2026, 07:00 UTC`,
- * `24 Desember 2026 pukul 14.00 WIB`, `24 Disember 2026, 15:00 waktu Malaysia`.
+ * Rounded down, never after `ms`: `24 December 2026, 07:00 UTC`, `24 Desember 2026 pukul 14.00 WIB`, `24
+ * Disember 2026, 15:00 waktu Malaysia`.
  */
 export function timeText(ms: number, language: Language, to: 'minute' | 'second' = 'minute') {
   const parts = formats[language].formatToParts(new Date(Math.min(ms, lastMs)))

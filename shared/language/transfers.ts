@@ -1,6 +1,6 @@
 import type { Text } from '#shared/language/language'
 
-/** Sentences about a cash-out. Not yet read by a native speaker of Indonesian or Malay. */
+/** No native speaker has read the Indonesian or Malay yet. */
 export const cashoutTexts = {
   // The check of a bank account before one.
   'account_check.match': {
@@ -19,7 +19,6 @@ export const cashoutTexts = {
     ms: 'Akaun ini tidak dapat kami semak. Sila pastikan nombor akaun dan namanya betul.',
   },
 
-  // By its state.
   'cashout.taking': {
     en: 'We are collecting your AUSD.',
     id: 'AUSD Anda sedang kami ambil.',
@@ -134,9 +133,8 @@ export const cashoutTexts = {
   },
 } as const satisfies Record<string, Text>
 
-/** Sentences about a send. Not yet read by a native speaker of Indonesian or Malay. */
+/** No native speaker has read the Indonesian or Malay yet. */
 export const sendTexts = {
-  // By its status.
   'send.sending': {
     en: 'The transfer is being processed.',
     id: 'Transfer sedang diproses.',
@@ -153,7 +151,6 @@ export const sendTexts = {
     ms: 'Tiada AUSD dihantar.',
   },
 
-  // By the reason why it failed.
   'send.reason.balance_too_low': {
     en: 'The wallet did not have enough AUSD.',
     id: 'Saldo AUSD di dompet tidak mencukupi.',

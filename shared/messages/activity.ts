@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
-// Closed vocabularies of a user's activity. Apps may branch on them: values are never renamed, and
-// a new value comes with a new version of the interface.
+// Apps may branch on these values: they are never renamed, and a new one comes with a new version of the
+// interface.
 
 export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
 
-/** States of an item by kind. The owning service defines the lifecycle. */
+/** The owning service defines the lifecycle. */
 export const activityStatuses = {
   topup: [
     ...['awaiting_payment', 'expired', 'paid', 'held', 'credited'],
@@ -21,7 +21,7 @@ export const activityStatuses = {
   send: ['sending', 'sent', 'failed'],
 } as const
 
-/** Reasons why an item deviated from its normal course. */
+/** Why an item deviated from its normal course. */
 export const activityReasons = [
   ...['not_paid_in_time', 'paid_late', 'awaiting_rate', 'amount_differs', 'currency_differs'],
   ...[
@@ -42,26 +42,23 @@ export const activityReasons = [
   ...['bank_reversed', 'cancelled', 'compliance', 'provider_refused'],
 ] as const
 
-/** Kinds of channel that move the money of a payment or cash-out. */
 export const channelKinds = [
   ...['bank', 'qr', 'card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
 ] as const
 
-/** Next steps of the user; null if none is needed. */
+/** Null: none is needed. */
 export const nextActions = ['pay', 'wait', 'contact support'] as const
 
 export type ActivityReason = (typeof activityReasons)[number]
 export type ChannelKind = (typeof channelKinds)[number]
 export type NextAction = (typeof nextActions)[number]
 
-/** Payment method that the user picks. */
 export const Method = Type.Enum(['bank', 'card', 'qr'], {
   says: 'method' satisfies Form,
   title: 'Method',
   description:
     'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
 })
-/** Kind of payment channel. */
 export const ChannelKindName = Type.Enum([...channelKinds], {
   title: 'ChannelKind',
   description: 'Kind of channel of the payment or payout.',
@@ -82,7 +79,7 @@ export type PaidAccount = Static<typeof PaidAccount>
 
 const statuses = [...new Set(Object.values(activityStatuses).flat())]
 
-/** One item of a user's activity, as apps receive it. */
+/** As apps receive it. */
 export const ActivityItem = Type.Object(
   {
     id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
@@ -134,12 +131,12 @@ export const ActivityItem = Type.Object(
   { title: 'ActivityItem', description: 'A top-up, settlement, cash-out or send of the wallet.' },
 )
 
-/** One item as its owning service reports it. */
+/** As its owning service reports it. */
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
   /**
-   * `sentence` by code, for a gateway to render in the user's language. Open, because an upgrade may add a
-   * code while an earlier gateway runs, which then shows `sentence`.
+   * `sentence` by code, to render in the user's language. Open: an upgrade may add a code that an earlier
+   * gateway does not know and shows as `sentence`.
    */
   texts: Type.Optional(
     Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),
@@ -156,14 +153,13 @@ export const ActivityRequest = Type.Object({
   before: Type.Optional(Type.Object({ createdAt: Timestamp, id: Type.String() })),
 })
 
-/** `items` is one page; `inFlight` is everything in flight (at most 100), whatever the page. */
+/** `items` is one page; `inFlight` is everything in flight (at most 100), on any page. */
 export const ActivityAnswer = Type.Object({
   items: Type.Array(ActivityEntry),
   inFlight: Type.Array(ActivityEntry),
 })
 
-/** One item by the id that its request returned. */
 export const ItemRequest = Type.Object({ wallet: Address, id: Type.String() })
 
-/** Null if the wallet has no such item, also if another wallet has it. */
+/** Null also if another wallet has the item. */
 export const ItemAnswer = Type.Object({ item: Type.Union([ActivityEntry, Type.Null()]) })

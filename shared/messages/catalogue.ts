@@ -38,7 +38,6 @@ export const topics: readonly Topic[] = [
   CreditDue,
 ]
 
-/** All questions (request/reply). */
 export const questions: readonly Question[] = [
   pricing.PricingTerms,
   pricing.QuoteCreate,

@@ -12,7 +12,7 @@ import {
 } from '#shared/messages/fields'
 import { question } from '#shared/messages/topic'
 
-/** State of a wallet in the contract, at the newest block. Refused: chain_unavailable. */
+/** At the newest block. Refused: chain_unavailable. */
 export const ChainAccount = question(
   'chain.account',
   'chain-relayer',
@@ -31,22 +31,18 @@ export const ChainAccount = question(
         value: Amount,
         shares: Amount,
         pendingShares: Amount,
-        /** Current value of the pending shares in 10⁻⁶ AUSD. */
+        /** Current value in 10⁻⁶ AUSD. */
         pendingValue: Amount,
         pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
       }),
       limit: Amount,
       drawn: Amount,
-      /** Debt repaid by payments that may still be reversed; it does not free collateral yet. */
+      /** Debt repaid by payments that may still be reversed; frees no collateral yet. */
       encumbered: Amount,
       encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
-      /** Amount that can be drawn now. */
       available: Amount,
       balance: Type.Object({ ausd: Amount, native: Amount }),
-      /**
-       * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one
-       * before it may be defaulted.
-       */
+      /** Chain time. `dueAt` is the last second in time, `defaultsAt` the last before it may be defaulted. */
       cycle: Type.Union([
         Type.Object({
           number: Type.Integer(),
@@ -56,23 +52,16 @@ export const ChainAccount = question(
         }),
         Type.Null(),
       ]),
-      /**
-       * True during a pause of the contract, at whose end all due dates move by its length. An earlier
-       * version does not send it.
-       */
+      /** During a pause; its end moves all due dates by its length. Earlier versions do not send it. */
       paused: Type.Optional(Type.Boolean()),
       blockNumber: Amount,
-      /** Time of that block. */
       blockTime: UnixSeconds,
     }),
     repeat: 'changes nothing',
   },
 )
 
-/**
- * Contract addresses and terms of the credit line. These never change. Excludes the URL of our
- * node, which is not public. Refused: chain_unavailable.
- */
+/** These never change. Our node's URL is not public and not included. Refused: chain_unavailable. */
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -114,7 +103,7 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
     ),
     initialRatioBps: Amount,
     sendValidBeforeSecondsMin: Type.Integer(),
-    /** Gas limits for transactions that users send themselves, by function of the credit line. */
+    /** For transactions that users send themselves. */
     gasLimits: Type.Object(
       {
         draw: Amount,
@@ -133,9 +122,9 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
 })
 
 /**
- * Hold of a payment (a held top-up or repayment), at the newest block. `released`: it ended by
- * time, and the held amount belongs to the wallet for good. `none`: nothing was ever held under
- * this ref id. `until` and `blockTime` are chain time. Refused: chain_unavailable.
+ * Hold of a top-up or repayment, at the newest block. `released`: it ended by time, and the amount is the
+ * wallet's for good. `none`: nothing was ever held under this ref id. Times are chain time. Refused:
+ * chain_unavailable.
  */
 export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -147,10 +136,7 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/**
- * Returns whether a ref id was ever used on the chain, at the newest block, or is ordered. Refused:
- * chain_unavailable.
- */
+/** At the newest block; `ordered`: not on the chain yet. Refused: chain_unavailable. */
 export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
   answer: Type.Object({ state: Type.Enum(['unused', 'ordered', 'used']) }),
@@ -158,10 +144,10 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 })
 
 /**
- * Treasury balance at the newest final block, and the allowance of the credit line on it: both in
- * 10⁻⁶ AUSD. Includes every credit, repayment and return reported as settled before `readAt`.
- * `ordered`: amount that credits and repayments in progress will still take. `creditMax`,
- * `repayMax`: the most that one credit or repayment may move. Read every few seconds at most. Refused: chain_unavailable.
+ * Treasury balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD.
+ * Includes every credit, repayment and return reported as settled before `readAt`. `ordered`: what credits
+ * and repayments in progress will still take. `creditMax`, `repayMax`: the most that one may move. Read every
+ * few seconds at most. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -178,10 +164,9 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 })
 
 /**
- * Checks whether the token would accept this authorization now: signature (ECDSA, then ERC-1271),
- * balance, nonce, freeze of the wallet, and its daily gas budget. `free`: balance less all transfers
- * in progress; `counted`: nonces of the takes among these and of those that ended lately. Refused:
- * wallet_frozen, signature_invalid, balance_too_low,
+ * Checks whether the token would accept this now: signature (ECDSA, then ERC-1271), balance, nonce, freeze,
+ * daily gas budget. `free`: balance less all transfers in progress; `counted`: nonces of the takes among
+ * these and of those that ended lately. Refused: wallet_frozen, signature_invalid, balance_too_low,
  * nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
@@ -198,17 +183,14 @@ export const AuthorizationCheck = question(
   },
 )
 
-/** Checks whether a contract wallet accepts this signature of the text (ERC-1271, EIP-191). */
+/** For contract wallets (ERC-1271, EIP-191). */
 export const SignatureCheck = question('chain.signature.check', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, text: Type.String(), signature: Type.String() }),
   answer: Type.Object({ valid: Type.Boolean() }),
   repeat: 'changes nothing',
 })
 
-/**
- * Relays a signed transfer exactly once. Also refused: not_verified, wallet_frozen,
- * gas_budget_spent, relaying_paused.
- */
+/** Relays exactly once. Also refused: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object(
@@ -235,14 +217,14 @@ export const ChainItem = question('chain.item', 'chain-relayer', ['gateway'], {
 })
 
 /**
- * While relaying is paused, only operations that protect money get a nonce (`goesOn` of the
- * relayer), and sends and cash-outs are refused.
+ * While paused, only operations that protect money get a nonce (`goesOn` of the relayer); sends and cash-outs
+ * are refused.
  */
 export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
 
 /**
- * Returns an unexplained AUSD deposit in the treasury to its sender. The request is stored and
- * decided within seconds; `chain_relayer.giveback_request` has the outcome.
+ * Returns an unexplained AUSD deposit in the treasury to its sender. Decided within seconds;
+ * `chain_relayer.giveback_request` has the outcome.
  */
 export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
   request: Type.Object({ ...deedFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),

@@ -2,14 +2,11 @@ import { Type } from 'typebox'
 import { Address, Timestamp, UnixSeconds } from '#shared/messages/fields'
 import { event } from '#shared/messages/topic'
 
-/** Reminders of one cycle, in order; each is sent at most once. */
+/** In order; each is sent at most once per cycle. */
 export const reminderKinds = ['three_days_before', 'one_day_before', 'due', 'grace_ends'] as const
 export type ReminderKind = (typeof reminderKinds)[number]
 
-/**
- * A debt is due soon, due, or past its grace period: a reminder for its borrower. `cycle` is the number
- * of the open cycle; its dates are chain time.
- */
+/** Reminder for a borrower. `cycle` is the open one; its dates are chain time. */
 export const CreditDue = event(
   'credit.due',
   'gateway',

@@ -3,21 +3,21 @@ import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Timestamp } from '#shared/messages/fields'
 import { type Question, question, type ServiceName } from '#shared/messages/topic'
 
-/** Declares the question that closes a dead letter: redrive or dismiss. */
+/** Closes a dead letter: redrive or dismiss. */
 const deciding = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({
       ...deedFields,
       decision: Type.Enum(['redrive', 'dismiss']),
       messageId: Type.String(),
-      /** When it was dead-lettered; a later dead-lettering needs a new decision. */
+      /** A later dead-lettering needs a new decision. */
       diedAt: Timestamp,
     }),
     answer: DeedOutcome,
     repeat: 'once by its key',
   })
 
-/** By service. Services that are not listed read no messages. */
+/** Services that are not listed read no messages. */
 export const deadLetterDecisions = {
   gateway: deciding('gateway.dead-letter.decide', 'gateway'),
   payments: deciding('payments.dead-letter.decide', 'payments'),
@@ -25,5 +25,4 @@ export const deadLetterDecisions = {
   'chain-relayer': deciding('chain.dead-letter.decide', 'chain-relayer'),
 } as const satisfies Partial<Record<ServiceName, Question>>
 export type DeadLetterDecision = ReturnType<typeof deciding>
-/** A service that reads messages. */
 export type LetterReader = keyof typeof deadLetterDecisions

@@ -6,8 +6,8 @@ const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: 'amount' satisfies Form,
 }
-// Fields of the interface specification. `says` is the code of the validation message for users,
-// `description` the text in the OpenAPI document. A schema with a `title` becomes a named component there.
+// `says` is the code of the validation message for users, `description` the text in the OpenAPI document. A
+// `title` makes a named component there.
 
 const amount = {
   ...digits,
@@ -15,9 +15,9 @@ const amount = {
   description: 'A whole number as a string of digits, never a float.',
   examples: ['1000000'],
 }
-/** A whole number that is not money: a score, a ratio, a block. */
+/** Not money: a score, a ratio, a block. */
 export const Amount = Type.String(amount)
-/** Creates an `Amount` whose field description in the OpenAPI document is `about`. */
+/** `about` is the field's description in the OpenAPI document. */
 export const amountOf = (about: string) => Type.String({ ...amount, about })
 export const AusdAmount = Type.String({
   ...digits,
@@ -45,7 +45,7 @@ export const WeiAmount = Type.String({
   description: "The chain's native coin in wei, 10⁻¹⁸.",
   examples: ['500000000000000000'],
 })
-/** Accepted in any case, read in lower case, so that an address is the same string everywhere. */
+/** Accepted in any case, read in lower case: the same string everywhere. */
 export const Address = Type.Decode(
   Type.String({
     title: 'Address',
@@ -77,7 +77,7 @@ export const Uuid = Type.Decode(
   }),
   (written) => written.toLowerCase(),
 )
-/** Unix seconds as a decimal string; 20 digits hold every uint64. */
+/** 20 digits hold every uint64. */
 export const UnixSeconds = Type.String({
   title: 'UnixSeconds',
   description: 'Unix time in seconds, as a string of digits.',
@@ -86,8 +86,8 @@ export const UnixSeconds = Type.String({
   examples: ['1790000000'],
 })
 /**
- * Unix seconds of an authorization, which the token reads as a uint256: any number of 77 digits, or the
- * largest one, which wallets use for "never expires".
+ * The token reads it as a uint256: any number of 77 digits, or the largest one, which wallets use for "never
+ * expires".
  */
 export const AuthorizationTime = Type.String({
   title: 'AuthorizationTime',
@@ -96,13 +96,11 @@ export const AuthorizationTime = Type.String({
   says: 'unix_seconds' satisfies Form,
   examples: ['1790000000'],
 })
-/** ISO 8601 in UTC, milliseconds. */
 export const Timestamp = Type.String({
   title: 'Timestamp',
   description: 'ISO 8601 in UTC, with milliseconds.',
   examples: ['2026-11-21T07:00:00.000Z'],
 })
-/** A daily limit of a wallet, and what is left of it. */
 export const DayLimit = Type.Object(
   {
     day: AusdAmount,
@@ -121,7 +119,7 @@ export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   examples: ['USD/IDR'],
 })
 
-/** An ERC-3009 `TransferWithAuthorization` and its signature; longer than 65 bytes for ERC-1271. */
+/** ERC-3009 `TransferWithAuthorization`; an ERC-1271 signature may exceed 65 bytes. */
 export const Authorization = Type.Object(
   {
     from: Address,
@@ -151,10 +149,10 @@ export const Authorization = Type.Object(
 
 const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2018\u2019/&()\\-"
 /**
- * A name as banks take it: blanks around it are removed, no control, invisible or direction character, none
- * outside the Basic Multilingual Plane, which the provider counts as two, at least one letter, and no more
- * marks on a letter than any script needs. The lookaheads run once, at the start: after `\s*` they would
- * run again for each blank, and 60,000 blanks would take a minute.
+ * As banks take it: blanks around are removed; no control, invisible or direction character; none outside the
+ * Basic Multilingual Plane, which the provider counts as two; at least one letter; no more marks on a letter
+ * than any script needs. The lookaheads run once, at the start: after `\s*` they would run for each blank,
+ * and 60,000 blanks would take a minute.
  */
 const holderName = [
   '^(?![^]*[\\u{10000}-\\u{10FFFF}\\p{DI}])(?![^]*\\p{M}{5})(?=[^]*\\p{L})',

@@ -4,7 +4,7 @@ import { question } from '#shared/messages/topic'
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A closed or the open cycle. Fields of events that have not happened are null. */
+/** Fields of events that have not happened are null. */
 export const RecordCycle = Type.Object(
   {
     number: Type.Integer(),
@@ -46,7 +46,7 @@ export const RecordHistory = Type.Object(
   },
 )
 
-/** Credit history of a wallet, from finalized events. Refused: indexer_lags. */
+/** From finalized events. Refused: indexer_lags. */
 export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({ history: RecordHistory, blockNumber: Amount }),
@@ -54,9 +54,8 @@ export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gate
 })
 
 /**
- * Age of a wallet's debt, from finalized events. `owedForDay`: part of it (10⁻⁶ AUSD) owed without
- * interruption for the day before `blockTime`. `openedAt`: opening time of the open cycle. Both
- * times are chain time. Refused: indexer_lags.
+ * From finalized events. `owedForDay`: debt (10⁻⁶ AUSD) owed without interruption for the day before
+ * `blockTime`. `openedAt`: of the open cycle. Chain time. Refused: indexer_lags.
  */
 export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments'], {
   request: Type.Object({ wallet: Address }),
@@ -69,9 +68,8 @@ export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments
 })
 
 /**
- * Open cycles whose due date is at most `sinceSeconds` before and `untilSeconds` after `blockTime`, from
- * finalized events, by due date; `after` continues behind the last one. All times are chain time.
- * Refused: indexer_lags.
+ * Open cycles due at most `sinceSeconds` before and `untilSeconds` after `blockTime`, from finalized events,
+ * by due date; `after` continues behind the last one. Chain time. Refused: indexer_lags.
  */
 export const IndexerDue = question('indexer.due', 'indexer-reader', ['gateway'], {
   request: Type.Object({

@@ -32,7 +32,6 @@ const PaymentResult = Type.Object(
   },
 )
 
-/** Opens a checkout for a top-up. */
 export const TopupCreate = question('payments.topup.create', 'payments', ['gateway'], {
   request: Type.Object({
     wallet: Address,
@@ -44,14 +43,14 @@ export const TopupCreate = question('payments.topup.create', 'payments', ['gatew
   repeat: 'once by its key',
 })
 
-/** Opens a checkout for the entire debt. */
+/** For the entire debt. */
 export const SettlementCreate = question('payments.settlement.create', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address, quoteId: Uuid }),
   answer: PaymentResult,
   repeat: 'once by its key',
 })
 
-/** Cancels the open checkout of a payment, unless it is paid; answers with the item afterwards. */
+/** Unless the checkout is paid; answers with the item afterwards. */
 export const CheckoutCancel = question('payments.checkout.cancel', 'payments', ['gateway'], {
   request: Type.Object({
     ...ItemRequest.properties,
@@ -61,7 +60,7 @@ export const CheckoutCancel = question('payments.checkout.cancel', 'payments', [
   repeat: 'once by its key',
 })
 
-/** Payment limits of a currency, in its smallest unit. */
+/** In the currency's smallest unit. */
 export const CurrencyTerms = Type.Object(
   {
     currency: Type.Enum(['IDR', 'MYR'], { title: 'Currency', description: 'ISO 4217.' }),
@@ -80,7 +79,7 @@ export const CurrencyTerms = Type.Object(
   },
   { title: 'CurrencyTerms', description: 'Payment limits of a currency.' },
 )
-/** Top-up limits of a wallet. Days are UTC. */
+/** Days are UTC. */
 export const TopupTerms = Type.Object(
   {
     openMax: Type.Integer({ description: 'Maximum number of open checkouts.' }),
@@ -92,7 +91,6 @@ export const TopupTerms = Type.Object(
     description: 'Top-up limits of a wallet: for its open top-ups in total, and per day (UTC).',
   },
 )
-/** Currencies, payment methods and checkout lifetime. */
 export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -110,7 +108,6 @@ export const PaymentsTerms = question('payments.terms', 'payments', ['gateway'],
   repeat: 'changes nothing',
 })
 
-/** The daily limit on top-ups of a wallet, and what is left of it. */
 export const PaymentsLimit = question('payments.limit', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: DayLimit,
@@ -130,8 +127,8 @@ export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
 })
 
 /**
- * Resolves a payment in review. `credit`: credit the amount paid, if none of it is on the chain.
- * `refund`: refund it at the provider. `accept`: leave it as it is.
+ * `credit`: credit the amount paid, if none of it is on the chain. `refund`: refund at the provider.
+ * `accept`: leave it as it is.
  */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
@@ -144,9 +141,9 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
 })
 
 /**
- * Writes off the outstanding losses of a wallet and unfreezes it. `revision` and `missing` (10⁻⁶
- * AUSD): the freeze and the losses the operator saw. Refused if either has changed, so a command
- * that arrives late or twice never lifts a newer freeze or writes off a newer loss.
+ * Writes off a wallet's outstanding losses and unfreezes it. `revision` and `missing` (10⁻⁶ AUSD) are what
+ * the operator saw. Refused if either has changed, so a late or repeated command never lifts a newer freeze
+ * or writes off a newer loss.
  */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, wallet: Address, revision: Amount, missing: Amount }),
@@ -155,8 +152,8 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 })
 
 /**
- * Records that `micro` (10⁻⁶ AUSD) was given back to a wallet outside of this service: it had repaid
- * a loss of this payment that was undone. Refused unless that is what it repaid needlessly.
+ * Records that `micro` (10⁻⁶ AUSD) was given back to a wallet outside of this service, because the loss it
+ * had repaid was undone. Refused unless it is what the wallet repaid needlessly.
  */
 export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, paymentId: Type.String(), micro: Amount }),
@@ -164,7 +161,7 @@ export const LossGivenBack = question('payments.loss.given-back', 'payments', ['
   repeat: 'once by its key',
 })
 
-/** While paused, new top-ups are refused. Settlements are not: a debt must always be payable. */
+/** Refuses new top-ups. Settlements go on: a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 
 const Fact = Type.Object({
@@ -175,9 +172,9 @@ const Fact = Type.Object({
   currency: Type.Enum(['IDR', 'MYR']),
   ausd: Amount,
 })
-/** The provider has confirmed the payment. It may not be on the chain yet. */
+/** Confirmed by the provider; may not be on the chain yet. */
 export const PaymentPaid = event('payments.paid', 'payments', Fact)
-/** Final on the chain: the payment is collateral, or has repaid the debt. */
+/** Final on the chain: collateral, or the debt is repaid. */
 export const PaymentSettled = event('payments.settled', 'payments', Fact)
 /** Needs manual review: amount, currency or refund do not match. */
 export const PaymentInReview = event('payments.review', 'payments', Fact)

@@ -15,7 +15,7 @@ import {
 } from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
-/** Validates and stores the cash-out and returns at once; taking and paying follow. */
+/** Stores the cash-out and returns at once; taking and paying follow. */
 export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gateway'], {
   request: Type.Object({
     wallet: Address,
@@ -33,10 +33,7 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
   repeat: 'once by its key',
 })
 
-/**
- * Compares the holder of a bank account with a name, a few times a day. Refused: account_checks_too_many,
- * not_verified.
- */
+/** A few times a day. Refused: account_checks_too_many, not_verified. */
 export const AccountCheck = question('payouts.account.check', 'payouts', ['gateway'], {
   request: Type.Object({ wallet: Address, bank: Bank }),
   answer: Type.Object({
@@ -47,7 +44,7 @@ export const AccountCheck = question('payouts.account.check', 'payouts', ['gatew
   repeat: 'once by its key',
 })
 
-/** A supported bank: limits of one transfer in rupiah, and the format of its account numbers. */
+/** Limits of one transfer in rupiah. */
 export const BankTerms = Type.Object(
   {
     code: Type.String({ description: 'Value for `channelCode` of a cash-out.' }),
@@ -70,7 +67,7 @@ export const BankTerms = Type.Object(
       'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
   },
 )
-/** Limits of cash-outs, and the supported banks. Refused: provider_unavailable. */
+/** Refused: provider_unavailable. */
 export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -89,7 +86,6 @@ export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/** The daily limit on cash-outs of a wallet, and what is left of it. */
 export const PayoutsLimit = question('payouts.limit', 'payouts', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: DayLimit,
@@ -109,8 +105,8 @@ export const PayoutsItem = question('payouts.item', 'payouts', ['gateway'], {
 })
 
 /**
- * AUSD (10⁻⁶) in the treasury that belongs to users: of every cash-out from the order to take it
- * until the bank is paid or the AUSD is returned. Includes returns since `since`.
+ * AUSD (10⁻⁶) in the treasury that belongs to users: of every cash-out from the order to take it until the
+ * bank is paid or the AUSD is returned. Includes returns since `since`.
  */
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),
@@ -118,13 +114,12 @@ export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/** While paused, new cash-outs are refused. */
 export const PayoutsPause = pauseQuestion('payouts.pause', 'payouts')
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
-/** The AUSD has reached the treasury, final on the chain. */
+/** The AUSD is in the treasury, final on the chain. */
 export const PayoutTaken = event('payouts.taken', 'payouts', Fact)
-/** The provider has confirmed the bank transfer. A late reversal may still follow. */
+/** The provider confirmed the bank transfer. A late reversal may follow. */
 export const PayoutPaid = event('payouts.paid', 'payouts', Fact)
-/** The AUSD was returned to the user, final on the chain. */
+/** The AUSD is back with the user, final on the chain. */
 export const PayoutReturned = event('payouts.returned', 'payouts', Fact)

@@ -10,17 +10,16 @@ const Row = Type.Object({
 const Place = Type.Object({ table: Type.String(), key: Type.Array(Type.String()) })
 const Page = Type.Object({ rows: Type.Array(Row), next: Type.Union([Place, Type.Null()]) })
 
-/** A row about a wallet, as it is stored. */
 export type PersonRow = Static<typeof Row>
-/** The place of a row: its table, and its key as text. */
+/** `key` is the row's key as text. */
 export type PersonPlace = Static<typeof Place>
-/** Some rows about a wallet, and the place after which the next ones are; null: these are the last. */
+/** `next`: the place to continue after; null: no more rows. */
 export type PersonPage = Static<typeof Page>
 
 /**
- * Records an operator's decision about the person behind a wallet. `linkedTo`: the wallet with this person's
- * record, so that this one is not verified; null: this one may be. `replaced`: the command of the decision
- * that the operator saw; another one in between makes it refused.
+ * Operator's decision about the person behind a wallet. `linkedTo`: the wallet with this person's record, so
+ * this one is not verified; null: it may be. `replaced`: the command of the decision that the operator saw;
+ * refused if there is another one.
  */
 export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   request: Type.Object({
@@ -33,7 +32,6 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   repeat: 'once by its key',
 })
 
-/** Declares the question that reads what a service stores about a wallet, a page at a time. */
 const reading = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['gateway'], {
     request: Type.Object({ wallet: Address, after: Type.Optional(Place) }),
@@ -41,7 +39,7 @@ const reading = (subject: string, owner: ServiceName) =>
     repeat: 'changes nothing',
   })
 
-/** By service. The gateway reads its own tables itself, and pricing stores nothing about wallets. */
+/** The gateway reads its own tables itself, and pricing stores nothing about wallets. */
 export const personReads = {
   payments: reading('payments.person.read', 'payments'),
   payouts: reading('payouts.person.read', 'payouts'),
@@ -50,8 +48,8 @@ export const personReads = {
 } as const
 
 /**
- * Declares the question that erases the personal data of a wallet in one service's tables. Refused while
- * something of the wallet is on its way. `check`: only report whether it would be refused.
+ * Erases a wallet's personal data in one service's tables. Refused while something of the wallet is on its
+ * way. `check`: only report whether it would be refused.
  */
 const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
@@ -61,7 +59,7 @@ const erasing = (subject: string, owner: ServiceName) =>
   })
 export type PersonErasure = ReturnType<typeof erasing>
 
-/** By service, in the order in which they are asked; the gateway announces the erasure last. */
+/** In asking order; the gateway announces the erasure last. */
 export const personErasures = {
   'chain-relayer': erasing('chain.person.erase', 'chain-relayer'),
   payouts: erasing('payouts.person.erase', 'payouts'),

@@ -3,7 +3,6 @@ import { Amount, FiatAmount, Pair, Timestamp, Uuid } from '#shared/messages/fiel
 import { question } from '#shared/messages/topic'
 
 const locked = { id: Uuid, pair: Pair, rate: FiatAmount, expiresAt: Timestamp }
-/** The spread included in a rate. */
 const SpreadBps = Type.Integer({
   minimum: 0,
   description: 'Spread in `rate`, in hundredths of a percent of the reference rate.',
@@ -40,14 +39,13 @@ const Quoted = Type.Object(
   },
 )
 
-/** Locks the current rate for 60 seconds. Refused: rate_unavailable. */
+/** For 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
   answer: Quoted,
   repeat: 'changes nothing',
 })
 
-/** Currency pairs, and the validity of a quote. */
 export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -57,7 +55,7 @@ export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/** Current rate, without locking it. Refused: rate_unavailable. */
+/** Current rate, not locked. Refused: rate_unavailable. */
 export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   request: Type.Object({ pair: Pair }),
   answer: Type.Object({ pair: Pair, rate: Amount }),
@@ -65,8 +63,8 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
 })
 
 /**
- * Looks a quote up without taking it, for a promise that has no row yet. Refused: quote_unknown,
- * quote_used by another taker, quote_expired for its own taker too.
+ * Does not take the quote: for a promise that has no row yet. Refused: quote_unknown, quote_used by another
+ * taker, quote_expired for its own taker too.
  */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
@@ -75,8 +73,8 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 })
 
 /**
- * Takes a quote. `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the
- * same answer again, even after expiry; any other is refused with quote_used.
+ * `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the same answer, even
+ * after expiry; any other is refused with quote_used.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),

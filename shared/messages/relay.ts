@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { Address, Amount, Authorization, Hash, UnixSeconds } from '#shared/messages/fields'
 import { command, event } from '#shared/messages/topic'
 
-/** Kinds of on-chain operation that the relayer accepts. */
 export const relayKinds = [
   'credit',
   'repay',
@@ -19,20 +18,20 @@ export const relayKinds = [
 export type RelayKind = (typeof relayKinds)[number]
 
 /**
- * Source of the on-chain ref: the payment id. For a payment that is applied again after all of it was
- * revoked: the payment id, a full stop and the number of the repetition.
+ * The payment id; for a payment applied again after all of it was revoked, with a full stop and the number of
+ * the repetition.
  */
 const RefId = Type.String({ pattern: '^pay_[A-Za-z0-9_-]{22}(\\.[1-9][0-9]{0,3})?$' })
-/** Credits a paid top-up. `held`: it stays on hold until the hold ends. */
+/** `held`: stays on hold until the hold ends. */
 export const CreditOrdered = command(
   'relay.credit',
   ['payments'],
   Type.Object({ refId: RefId, wallet: Address, ausd: Amount, held: Type.Boolean() }),
 )
 /**
- * Repays on the user's behalf; any excess over the debt becomes collateral. `held`: the repaid
- * amount stays encumbered, and the excess pending, until the hold ends. `paidAt`: time of payment
- * by the provider's clock; it decides whether the debt was repaid in time.
+ * Any excess over the debt becomes collateral. `held`: the repaid amount stays encumbered, and the excess
+ * pending, until the hold ends. `paidAt`, by the provider's clock, decides whether the debt was repaid in
+ * time.
  */
 export const RepayOrdered = command(
   'relay.repay',
@@ -46,8 +45,8 @@ export const RepayOrdered = command(
   }),
 )
 /**
- * Reverses a held top-up or repayment that was refunded, until `left` (10⁻⁶ AUSD) of it is left;
- * omitted: all of it. Each `left` is a separate order.
+ * Reverses a refunded, held top-up or repayment until `left` (10⁻⁶ AUSD) of it is left; omitted: all of it.
+ * Each `left` is a separate order.
  */
 export const RevokeOrdered = command(
   'relay.revoke',
@@ -58,29 +57,27 @@ export const RevokeOrdered = command(
   }),
 )
 /**
- * Extends a hold because the provider cannot be queried. `until` is the end of the hold at the time
- * of the order, so that each extension is a separate order.
+ * Extends a hold because the provider cannot be queried. `until` is its end at the time of the order, so that
+ * each extension is a separate order.
  */
 export const ExtendOrdered = command(
   'relay.extend',
   ['payments'],
   Type.Object({ refId: RefId, wallet: Address, until: UnixSeconds }),
 )
-/** Freezes a wallet (no draws, no withdrawals) or unfreezes it. `revision` orders the two. */
+/** No draws and no withdrawals while frozen. `revision` orders freezes and unfreezes. */
 export const FreezeOrdered = command(
   'relay.freeze',
   ['payments'],
   Type.Object({ wallet: Address, frozen: Type.Boolean(), revision: Amount }),
 )
-/**
- * Sets the verified flag. `revision` (unix ms of the decision) orders approvals and withdrawals.
- */
+/** `revision` (unix ms of the decision) orders approvals and withdrawals. */
 export const VerifyOrdered = command(
   'relay.verify',
   ['gateway'],
   Type.Object({ wallet: Address, verified: Type.Boolean(), revision: Amount }),
 )
-/** Sends native coin for the user's own gas, once in the lifetime of a wallet. */
+/** Native coin for the user's own gas, once in a wallet's lifetime. */
 export const DripOrdered = command('relay.drip', ['gateway'], Type.Object({ wallet: Address }))
 /** Moves the user's AUSD to the treasury by their signed authorization. */
 export const TakeOrdered = command(
@@ -88,11 +85,11 @@ export const TakeOrdered = command(
   ['payouts'],
   Type.Object({
     ...{ payoutId: Type.String(), authorization: Authorization },
-    /** When the cash-out was accepted. The authorization was unused at that time. */
+    /** When the cash-out was accepted; the authorization was unused then. */
     receivedAt: Type.Optional(UnixSeconds),
   }),
 )
-/** Returns the AUSD of a payout that the bank refused to the user. */
+/** For a payout that the bank refused. */
 export const ReturnOrdered = command(
   'relay.return',
   ['payouts'],
@@ -101,24 +98,27 @@ export const ReturnOrdered = command(
 
 const outcome = {
   operationId: Type.String(),
-  /** Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id, wallet (verify and freeze: wallet:revision), or the transfer being returned (transaction:log). */
+  /**
+   * Business id of the order: ref id (extend: refId:until; revoke in part: refId:left), payout id, send id,
+   * wallet (verify and freeze: wallet:revision), or the transfer being returned (transaction:log).
+   */
   cause: Type.String(),
   wallet: Address,
 }
 const Settled = Type.Object({
   ...outcome,
-  /** Null if nothing had to be sent because the chain was already in that state. */
+  /** Null if the chain was already in that state. */
   txHash: Type.Union([Hash, Type.Null()]),
   blockNumber: Type.Union([Amount, Type.Null()]),
 })
 const Failed = Type.Object({ ...outcome, reason: Type.String() })
 
 /**
- * Final on the chain (at or below `finalized`). For a take it may follow `failed`, because another
- * holder of the authorization may still have submitted it.
+ * Final on the chain (at or below `finalized`). For a take it may follow `failed`: another holder of the
+ * authorization may have submitted it.
  */
 export const relaySettled = <K extends RelayKind>(kind: K) =>
   event(`relay.${kind}.settled`, 'chain-relayer', Settled)
-/** Not done, and the relayer will never do it under this cause. */
+/** The relayer will never do it under this cause. */
 export const relayFailed = <K extends RelayKind>(kind: K) =>
   event(`relay.${kind}.failed`, 'chain-relayer', Failed)

@@ -3,17 +3,16 @@ import type { Fiat } from '#shared/money/money'
 type Country = {
   readonly country: string
   readonly currency: Fiat
-  /** Currency pair of a quote. */
   readonly pair: `USD/${Fiat}`
-  /** Account at the payment provider that charges and pays this currency. */
+  /** At the payment provider. */
   readonly account: string
-  /** Minimum top-up in the currency's smallest unit. */
+  /** In the currency's smallest unit. */
   readonly topupMinMinor: bigint
-  /** Minimum cash-out in the smallest unit; null: no cash-outs to this country. */
+  /** In the smallest unit; null: no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
 }
 
-/** Supported countries, as defined by the interface. */
+/** As defined by the interface. */
 export const countries = [
   {
     country: 'ID',
@@ -38,11 +37,11 @@ type Column<Rows extends readonly Row[], K extends keyof Row> = {
   readonly [I in keyof Rows]: Rows[I][K]
 }
 
-/** Returns one column of the table, in row order. */
+/** In row order. */
 export const column = <K extends keyof Row>(name: K) =>
   countries.map((row) => row[name]) as unknown as Column<typeof countries, K>
 
-/** Returns the row with this value in this column, such as `countryBy('currency', 'IDR')`. */
+/** Such as `countryBy('currency', 'IDR')`; throws if there is none. */
 export function countryBy<K extends 'country' | 'currency' | 'pair' | 'account'>(
   name: K,
   value: Row[K],

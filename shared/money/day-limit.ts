@@ -1,8 +1,8 @@
 const dayMs = 86_400_000
 
 /**
- * Returns a daily limit (10⁻⁶ AUSD), what is left of it, and the end of the UTC day of `nowMs`. More
- * than the limit may be used, if it was lowered during the day.
+ * In 10⁻⁶ AUSD, with the end of the UTC day of `nowMs`. More than a limit that was lowered during the day may
+ * be used.
  */
 export const dayLimit = (dayMicro: bigint, usedMicro: bigint, nowMs: number) => ({
   day: dayMicro.toString(),

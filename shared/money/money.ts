@@ -1,11 +1,10 @@
-/** Currencies. Amounts are in the smallest unit: 10⁻⁶ AUSD, whole rupiah, sen. */
+/** Amounts are in the smallest unit: 10⁻⁶ AUSD, whole rupiah, sen. */
 export const currencies = ['AUSD', 'IDR', 'MYR'] as const
 export type Currency = (typeof currencies)[number]
 export type Fiat = Exclude<Currency, 'AUSD'>
 
 export type Money<C extends Currency = Currency> = { readonly minor: bigint; readonly currency: C }
 
-/** Decimal places between a currency's major unit and the smallest unit of the interface. */
 export const decimals: Readonly<Record<Currency, number>> = { AUSD: 6, IDR: 0, MYR: 2 }
 
 export const money = <C extends Currency>(minor: bigint, currency: C): Money<C> => ({
@@ -13,14 +12,11 @@ export const money = <C extends Currency>(minor: bigint, currency: C): Money<C> 
   currency,
 })
 
-/** Maximum digits of an amount: more than any needs, few enough to parse cheaply. */
+/** More than any amount needs, few enough to parse cheaply. */
 export const amountDigitsMax = 30
 
 const amountPattern = new RegExp(`^[0-9]{1,${amountDigitsMax}}$`)
 
-/**
- * Parses an Amount of the interface (digits only, smallest unit). Returns undefined for anything
- * else.
- */
+/** Digits only, smallest unit; undefined for anything else. */
 export const parseAmount = (text: string): bigint | undefined =>
   amountPattern.test(text) ? BigInt(text) : undefined

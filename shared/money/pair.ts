@@ -1,13 +1,13 @@
 import { column, countryBy } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 
-/** Currency pairs of quotes. The pair determines the currency that is charged or paid out. */
+/** The pair determines the currency that is charged or paid out. */
 export const pairs = column('pair')
 export type Pair = (typeof pairs)[number]
 
 export const fiatOf = (pair: Pair): Fiat => countryBy('pair', pair).currency
 
-/** Accounts at the provider, named by country. */
+/** Named by country. */
 export const providerAccounts = column('account')
 export type ProviderAccount = (typeof providerAccounts)[number]
 

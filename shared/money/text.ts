@@ -2,10 +2,10 @@ import type { Language } from '#shared/language/language'
 import { decimals } from '#shared/money/money'
 
 const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
-/** Signs of the currencies that are written with one, before the number. */
+/** Written before the number. */
 export const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
 
-/** Separators of thousands and of decimals, as amounts are written and typed. */
+/** Thousands and decimals, as amounts are written and typed. */
 export const separators = {
   en: [',', '.'],
   id: ['.', ','],
@@ -13,8 +13,8 @@ export const separators = {
 } as const satisfies Record<Language, readonly [string, string]>
 
 /**
- * Formats a decimal number, divided by 10 to the power of `places`, exactly: digits are moved, never computed.
- * At least `shown` decimals; further zeros are left out.
+ * Divides by 10 to the power of `places` exactly: digits are moved, never computed. At least `shown`
+ * decimals; further zeros are left out.
  */
 export function decimalText(
   number: string,
@@ -31,16 +31,13 @@ export function decimalText(
   return rest === '' ? whole : `${whole}${decimal}${rest}`
 }
 
-/** Formats an amount in major units of its asset: 3076923 of AUSD is 3.076923, in Indonesian 3,076923. */
+/** In major units: 3076923 of AUSD is 3.076923, in Indonesian 3,076923. */
 export function amountText(amount: bigint, asset: string, language: Language = 'en'): string {
   const number = String(amount < 0n ? -amount : amount)
   return `${amount < 0n ? '-' : ''}${decimalText(number, places[asset] ?? 0, language)}`
 }
 
-/**
- * Formats an amount with its unit: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian
- * `Rp 50.000`. Also accepts an Amount of the interface.
- */
+/** `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */
 export function moneyText(
   amount: bigint | string,
   asset: string,

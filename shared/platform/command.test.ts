@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 
-/** Prints a text as a command does, or fails with it. */
 async function printed(text: string, how: 'say' | 'fail'): Promise<string> {
   const work = how === 'say' ? 'say(text)' : 'throw new Error(text)'
   const script = `

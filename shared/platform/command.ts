@@ -1,17 +1,16 @@
 import { Misconfigured } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** Prints a line to the terminal, with secrets removed. */
+/** Removes secrets. */
 export type Say = (text: string) => void
 
-/** Maximum depth of causes printed with an error. */
 const causesMax = 5
 
 /**
- * Runs a command and sets its exit code: 0 or the result of `work`, 2 for wrong usage or
- * configuration, 1 for a failure. A failure is printed as text and never left to the runtime, which
- * prints the whole error: library errors may quote URLs and keys, and command output gets pasted
- * into tickets. `secrets` are values as they appear in the environment.
+ * Sets the exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. A
+ * failure is printed as text and never left to the runtime, which prints the whole error: library errors may
+ * quote URLs and keys, and command output gets pasted into tickets. `secrets` are values as in the
+ * environment.
  */
 export async function runCommand(
   secrets: () => readonly string[],
@@ -35,7 +34,7 @@ export async function runCommand(
   }
 }
 
-/** Writes the characters that a terminal obeys as their codes: a text from outside may contain some. */
+/** Shows characters that a terminal obeys as codes: a text from outside may contain some. */
 const shown = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones
@@ -43,7 +42,7 @@ const shown = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Exit code and text of a command that failed: the error and its causes. */
+/** The text has the error and its causes. */
 export const failureOf = (error: unknown) => ({
   code: error instanceof Misconfigured ? 2 : 1,
   text: wordsOf(error),
@@ -58,5 +57,4 @@ function wordsOf(error: unknown): string {
   return words.join('\n  caused by: ')
 }
 
-/** Returns the message, or the error's name if it has none. */
 const wordOf = ({ message, name }: Error): string => message || name

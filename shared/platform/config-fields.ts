@@ -24,7 +24,7 @@ export const url = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
-/** Read by `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
+/** For `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
 export const encryptionFields = {
   UNENCRYPTED_HOSTS: text({
     about:
@@ -37,7 +37,7 @@ export const encryptionFields = {
 const isLoopback = (host: string) =>
   host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
-/** Returns whether every URL names this machine or a host that may be reached without TLS. */
+/** Whether every URL names this machine or a host that may be reached without TLS. */
 function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
   const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
   if (allowed.includes('*')) return true
@@ -47,8 +47,8 @@ function staysHere(urls: readonly string[], unencrypted: string | undefined): bo
 }
 
 /**
- * Address of a nats-server, or of each member of a cluster, comma-separated. Returned unchanged.
- * Another machine needs `tls://`, unless `UNENCRYPTED_HOSTS` names it.
+ * A nats-server, or each member of a cluster, comma-separated. Another machine needs `tls://`, unless
+ * `UNENCRYPTED_HOSTS` names it.
  */
 export const natsServers = (words: Words) =>
   field('URLs', words, (raw, other) => {
@@ -64,7 +64,7 @@ export const natsServers = (words: Words) =>
   })
 
 /**
- * Postgres on one host, or on several of which any may be the primary:
+ * One host, or several of which any may be the primary:
  * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs
  * `sslmode=verify-full`, unless `UNENCRYPTED_HOSTS` names it.
  */
@@ -88,21 +88,19 @@ export const databaseUrl = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
-/** An unsigned whole number that a `number` represents exactly. */
+/** Unsigned; a `number` represents it exactly. */
 export const integer = (words: Words) =>
   field('integer', words, (raw) => {
     const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
     return value
   })
 
-/** A whole number from 0 to 100. */
 export const percent = (words: Words) =>
   field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
 
-/** A duration in milliseconds. */
 export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
 
-/** An amount as bigint, in the smallest unit that its description names. */
+/** In the smallest unit that its description names. */
 export const amount = (words: Words) =>
   field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
 
@@ -113,9 +111,7 @@ export const oneOf = <const T extends string>(choices: readonly T[], words: Word
     return found
   })
 
-/**
- * A comma-separated list with at least one item. Blanks around items and empty items are dropped.
- */
+/** At least one item; blanks around items and empty items are dropped. */
 export const list = (words: Words) =>
   field('list', words, (raw) => {
     const items = raw
@@ -126,7 +122,7 @@ export const list = (words: Words) =>
     return items
   })
 
-/** Like `list`, but empty if set to `none`. */
+/** Empty if set to `none`. */
 export const listOrNone = (words: Words) =>
   field('list', words, (raw) =>
     raw === 'none'
@@ -137,7 +133,7 @@ export const listOrNone = (words: Words) =>
           .filter(Boolean),
   )
 
-/** Comma-separated IP addresses and networks, such as `10.0.0.1` or `fd00::/8`, or `none`. */
+/** Such as `10.0.0.1` or `fd00::/8`, or `none`. */
 export const networksOrNone = (words: Words) => {
   const items = listOrNone(words)
   return {
@@ -181,7 +177,7 @@ export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
     (raw) => mustMatch(keyPattern, 'a private key')(raw) as `0x${string}`,
   )
 
-/** Comma-separated private keys, each different. */
+/** Each key is different. */
 export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
   field('private keys', { ...words, secret: true }, (raw) => {
     const keys = raw

@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { isPublicSecret } from '#platform/public-secrets'
 
-/** One environment variable: how to parse it, its default, and its help text. */
 export type Field<T> = {
   readonly type: string
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
-  /** Throws an `Error` whose message completes the sentence "<NAME> …". `other` reads another variable unparsed, for values that are only valid together. */
+  /**
+   * Throws an `Error` whose message completes "<NAME> …". `other` reads another variable unparsed, for values
+   * that are only valid together.
+   */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
-/** The configuration under camelCase names: `DATABASE_URL` becomes `databaseUrl`. */
+/** `DATABASE_URL` becomes `databaseUrl`. */
 export type ConfigOf<F extends Fields> = {
   readonly [K in keyof F & string as Camel<K>]: ReturnType<F[K]['parse']>
 }
@@ -20,16 +22,15 @@ type Camel<S extends string> = S extends `${infer A}_${infer B}`
   : Lowercase<S>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configuration is invalid. One message lists every fault. */
+/** The message lists every fault. */
 export class Misconfigured extends Error {
   override name = 'Misconfigured'
 }
 
 /**
- * Reads and validates the whole environment at startup. A value may be in a file named by
- * `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured` with every fault; never prints a
- * value. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed, as in the
- * local stack.
+ * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured` with every
+ * fault; never prints a value. A secret published in this repository is a fault, unless
+ * PUBLIC_SECRETS=allowed, as in the local stack.
  */
 export function readConfig<F extends Fields>(
   service: string,
@@ -54,7 +55,7 @@ export function readConfig<F extends Fields>(
   return config as ConfigOf<F>
 }
 
-/** Returns the raw values of the secret fields, which must not appear in any log line. */
+/** Raw values, which must not appear in any log line. */
 export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
   Object.entries(fields)
     .filter(([, { secret }]) => secret)

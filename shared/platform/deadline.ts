@@ -1,4 +1,4 @@
-/** No response in time. The outcome is unknown: the work may have been done. */
+/** The outcome is unknown: the work may have been done. */
 export class Overdue extends Error {
   override name = 'Overdue'
   constructor(what: string, deadlineMs: number) {
@@ -6,9 +6,7 @@ export class Overdue extends Error {
   }
 }
 
-/**
- * Waits for `work` at most `deadlineMs`, then throws `Overdue` while the work continues unobserved.
- */
+/** Throws `Overdue` at the deadline, while the work continues unobserved. */
 export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
@@ -17,7 +15,7 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
         clearTimeout(timer)
         resolve(value)
       },
-      // After the deadline this has no effect: the outcome was already reported as unknown.
+      // No effect after the deadline: the outcome was already reported as unknown.
       (error) => {
         clearTimeout(timer)
         reject(error)
@@ -25,7 +23,7 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
     )
   })
 
-/** Resolves after `ms`, or at once when the signal fires. */
+/** Resolves at once when the signal fires. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()

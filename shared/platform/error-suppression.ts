@@ -4,21 +4,20 @@ export type Excuse = (error: unknown) => boolean
 const excuses = new WeakMap<object, Set<Excuse>>()
 
 /**
- * Registers an excuse. While a dependency is down, everything that needs it fails for the same
- * reason. `outage.ts` logs the outage itself; log lines with an excused error are lowered to debug.
+ * While a dependency is down, everything that needs it fails for the same reason. `outage.ts` logs the
+ * outage; lines with an excused error are lowered to debug.
  */
 export function addExcuse(log: object, excuse: Excuse): void {
   const known = excuses.get(log) ?? new Set()
   excuses.set(log, known.add(excuse))
 }
 
-/** Returns whether one of the log's excuses covers the error now. */
 export function isExcused(log: object, error: unknown): boolean {
   const known = excuses.get(log)
   return known !== undefined && [...known].some((holds) => holds(error))
 }
 
-/** Yields the error and its causes, at most eight deep. */
+/** At most eight deep. */
 export function* causesOf(error: unknown): Generator<Error> {
   let one = error
   for (let depth = 0; depth < 8 && one instanceof Error; depth++, one = one.cause) yield one

@@ -4,10 +4,9 @@ import { existsSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 
 const file = process.env.FAILPOINT_FILE
 
 /**
- * Marks a boundary between two steps, named `<service>:<last step done>`. The failpoint file lists
- * boundaries in the order in which they must be reached. The process that reaches the first one
- * removes its line (or the file, if it was the last) and is killed here, as in a power cut. Without
- * the file, or at any other boundary, this does nothing.
+ * Boundary between two steps, named `<service>:<last step done>`. The file lists boundaries in the order in
+ * which they must be reached. The process at the first one removes its line (or the file, if it was the last)
+ * and is killed, as in a power cut. Otherwise this does nothing.
  */
 export function failpoint(name: string): void {
   // Checked first, because a failed read costs as much as a database statement.
@@ -20,7 +19,7 @@ function isMet(path: string, name: string): boolean {
     if (first !== name) return false
     if (later.length === 0) unlinkSync(path)
     else {
-      // Renamed into place, so that another process never reads a partial file.
+      // Renamed, so that another process never reads a partial file.
       writeFileSync(`${path}.next`, `${later.join('\n')}\n`)
       renameSync(`${path}.next`, path)
     }

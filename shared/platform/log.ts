@@ -8,7 +8,7 @@ import { traceId } from '#platform/tracing/spans'
 
 export type Log = pino.Logger
 
-/** Names of fields with secrets or personal data, at any depth of a log object. */
+/** Secrets or personal data, at any depth of a log object. */
 const removedFields = [
   'authorization',
   'signature',
@@ -30,16 +30,15 @@ const removedFields = [
 
 const withoutSecrets = fieldRemover(new Set(removedFields))
 
-/** Removes secret fields. Errors pass through: they are cleaned after serialization. */
+/** Errors pass through: they are cleaned after serialization. */
 const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
   ...(withoutSecrets(fields) as Record<string, unknown>),
   ...(err === undefined ? {} : { err }),
 })
 
 /**
- * Opens a log of JSON lines on stdout, one per fact. Secrets and personal data are removed: fields
- * by name, and `secretWords` from the finished line, because library errors may quote their input
- * anywhere.
+ * JSON lines on stdout, one per fact. Removes secrets and personal data: fields by name, and `secretWords`
+ * from the finished line, because library errors may quote their input anywhere.
  */
 export const openLog = (
   service: string,
@@ -60,14 +59,13 @@ export const openLog = (
   return pino(options, { write: (line) => to.write(redact(line)) })
 }
 
-/** Returns the request and trace of a line; pino adds the fields to each line. */
 function ofRequest() {
   const id = requestId()
   const trace = traceId()
   return { ...(id ? { requestId: id } : {}), ...(trace ? { traceId: trace } : {}) }
 }
 
-/** Lowers warnings and errors with an excused error to debug, except alarms. */
+/** Lowers lines with an excused error to debug, except alarms. */
 const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (
   this: Log,
   args,
@@ -86,12 +84,10 @@ type Line = { readonly err?: unknown; readonly alarm?: boolean }
 /** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
 export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
 
-/** Maximum keys remembered. Beyond it, the oldest may be logged again too soon. */
+/** Beyond it, the oldest may be logged again too soon. */
 const keysMax = 1_000
 
-/**
- * Opens a log for repeated failures: at most one line per key in `everyMs`, a warning or an alarm.
- */
+/** At most one line per key in `everyMs`. */
 export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
   const logged = new LRUCache<string, true>({
     ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },

@@ -8,14 +8,13 @@ export type Loop = AsyncDisposable & {
   readonly poke: () => void
 }
 
-/** Result of a round that found nothing to do. */
+/** The round found nothing to do. */
 export const idle = 'idle'
 
 /**
- * Runs `work` every `everyMs` until disposed; disposing waits for the current round. After a round
- * that returns `idle`, the next comes after `idleMs`, if given, or when poked. A failed round is
- * retried: only disposing ends a loop. Failures are logged under `name`, once and then once a
- * minute while they last, and so is the recovery.
+ * Runs `work` every `everyMs` until disposed, which waits for the current round. After a round that returns
+ * `idle`, the next comes after `idleMs`, or when poked. Only disposing ends a loop: a failed round is
+ * retried. Failures are logged once and then once a minute, and so is the recovery.
  */
 export function startLoop(options: {
   name: string
@@ -51,7 +50,7 @@ export function startLoop(options: {
   }
 }
 
-/** Log interval of a lasting failure. */
+/** Of a lasting failure. */
 const tellEveryMs = 60_000
 
 function tellOfFailures(loop: string, log: Log) {

@@ -2,34 +2,32 @@ import { type Clock, systemClock } from '#platform/clock'
 import { addExcuse, causesOf } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
-/** Logs when a dependency of this process becomes unavailable and available again. */
 export type Outage = {
-  /** A call failed: no response, or no connection. */
+  /** No response, or no connection. */
   readonly failed: (error?: unknown) => void
-  /** A call succeeded. Costs nothing while the dependency is available. */
+  /** Costs nothing while the dependency is available. */
   readonly works: () => void
-  /** The dependency is certainly available again, even if a call failed a moment ago. */
+  /** Certainly available again, even if a call failed a moment ago. */
   readonly back: () => void
 }
 
-/** Interval of the log line while the outage lasts. */
+/** While the outage lasts. */
 const stillEveryMs = 60_000
-/** Minimum interval between two outages logged, for a dependency that flaps. */
+/** For a dependency that flaps. */
 const lostEveryMs = 10_000
 /**
- * A success this soon after a failure may be a call that was already in progress, so it does not
- * end the outage.
+ * A success this soon after a failure may be a call that was already in progress: it does not end the outage.
  */
 const settleMs = 1_000
-/** Errors of the outage may still be reported this long after its end. */
+/** Errors of the outage may be reported this late. */
 const lateMs = 2_000
 
 /**
- * Logs an outage once when it begins, once a minute while it lasts, and once when it ends. Until
- * then, other log lines with errors that match `ofIt` are lowered to debug.
+ * Logs an outage when it begins, once a minute, and when it ends. Until then, lines with errors that match
+ * `ofIt` are lowered to debug.
  */
 export function openOutage(options: {
-  /** Display name, such as `postgres`. */
+  /** For display, such as `postgres`. */
   name: string
   log: Log
   fields?: Readonly<Record<string, string>>
@@ -41,7 +39,6 @@ export function openOutage(options: {
   let failedAt = 0
   let backAt = Number.NEGATIVE_INFINITY
   let failures = 0
-  /** When the outage was last logged. */
   let saidAt = Number.NEGATIVE_INFINITY
   let isSaid = false
   const isFresh = () => since !== undefined || clock() - backAt < lateMs
@@ -82,6 +79,6 @@ export function openOutage(options: {
   }
 }
 
-/** Returns the first line of the message: library errors append the request after it. */
+/** Library errors append the request after the first line. */
 const reasonOf = (error: unknown): string | undefined =>
   error instanceof Error ? error.message.split('\n')[0] : undefined

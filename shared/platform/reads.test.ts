@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { batched, joined } from '#platform/reads'
 import { waitUntil } from '#test/support/wait'
 
-/** Reads that the test ends. */
 const openReadings = () => {
   const readings: { of: string[]; end: (value: string) => void; fail: () => void }[] = []
   const read = (of: readonly string[]) => {

@@ -1,9 +1,8 @@
 import { pause, within } from '#platform/deadline'
 
 /**
- * Combines many single reads into few shared ones. Reads that arrive while one is running wait for
- * the next, so that no result is older than its request, but no longer than `patienceMs`: a hanging
- * read blocks no other.
+ * Combines single reads into shared ones. Reads that arrive during one wait for the next, so that no result
+ * is older than its request, but no longer than `patienceMs`: a hanging read blocks no other.
  */
 export function batched<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
@@ -32,9 +31,8 @@ export function batched<K, V>(
 }
 
 /**
- * Shares one read among concurrent callers with the same key. Callers that arrive while it is
- * running wait for the next read, so that no result is older than its request. The next one begins
- * `gatherMs` later, so that an expensive read is shared by more callers.
+ * Shares one read among callers with the same key. Those that arrive during it wait for the next, so that no
+ * result is older than its request. The next begins `gatherMs` later, to be shared by more callers.
  */
 export function joined<A, V>(
   read: (asked: A) => Promise<V>,

@@ -1,9 +1,9 @@
 /** Shorter words occur in log lines for other reasons. */
 const wordMin = 8
-/** Minimum length of a URL part that may be a key: keys of vendors have 24 characters or more. */
+/** A URL part this long may be a key: keys of vendors have 24 characters or more. */
 const keyMin = 16
 
-/** Returns the words to redact for a secret value, or for each item of a list. */
+/** A secret, or a list of them. */
 export const secretWordsOf = (raw: string): string[] =>
   raw
     .split(',')
@@ -11,16 +11,15 @@ export const secretWordsOf = (raw: string): string[] =>
     .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
 
 /**
- * A key may be in the path, the query or the user part of a URL. Errors quote the URL as given or
- * normalized; a server that rejects a key may quote the key only.
+ * A key may be in a URL's path, query or user part. Errors quote the URL as given or normalized; a server
+ * that rejects a key may quote the key only.
  */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(
     (part) => part.length >= keyMin,
   )
-  // A user name without a password may be a key, if long enough, or a Postgres role whose password is
-  // configured separately.
+  // Without a password, a long user name may be a key; a short one is a Postgres role.
   const lone = !password && username.length >= keyMin ? username : ''
   const credentials = [password || lone, password && btoa(`${username}:${password}`)]
   const bare = [origin, `${origin}/`].includes(href)
@@ -28,7 +27,7 @@ function ofUrl(raw: string): string[] {
   return [...whole, ...parts, ...credentials.filter((part) => part.length >= wordMin)]
 }
 
-/** Returns a key, also without its id (`id:key`) and without `0x`. */
+/** Also without its id (`id:key`) and without `0x`. */
 const ofKey = (raw: string): string[] =>
   raw.length < wordMin
     ? []
@@ -36,9 +35,7 @@ const ofKey = (raw: string): string[] =>
         (part) => part.length >= wordMin,
       )
 
-/**
- * Returns a function that removes the words from a text, including their JSON and URL encodings.
- */
+/** Also removes the JSON and URL encodings of the words. */
 export function redactorOf(words: readonly string[]): (text: string) => string {
   const forms = words.flatMap((word) => [
     ...[word, JSON.stringify(word).slice(1, -1)],
@@ -50,12 +47,11 @@ export function redactorOf(words: readonly string[]): (text: string) => string {
   return (text) => text.replace(any, '[removed]')
 }
 
-/** Maximum depth: pino does not print deeper levels either. */
+/** pino prints no deeper levels. */
 const depthMax = 7
 
 /**
- * Returns a function that replaces the values of these fields, as deep as pino prints. Its input is
- * not modified. pino's own wildcard redaction takes 40 µs a line (measured), this less than one.
+ * Does not modify its input. pino's own wildcard redaction takes 40 µs a line (measured), this less than one.
  */
 export function fieldRemover(names: ReadonlySet<string>): (value: unknown) => unknown {
   const clean = (value: unknown, depth: number): unknown => {

@@ -3,14 +3,12 @@ import { underTraceOf } from '#platform/tracing/spans'
 
 const current = new AsyncLocalStorage<string>()
 
-/** Header, in HTTP and in messages, with the id of the request that caused the work. */
+/** In HTTP and in messages: the request that caused the work. */
 export const requestIdHeader = 'X-Request-Id'
 
-/**
- * Returns the id of the current request, for logs and message headers; undefined outside of one.
- */
+/** Undefined outside of a request. */
 export const requestId = (): string | undefined => current.getStore()
 
-/** Runs work under a request id, and as part of its trace if tracing is on. */
+/** Also continues the request's trace if tracing is on. */
 export const withRequestId = <T>(id: string | undefined, work: () => T): T =>
   id ? current.run(id, () => underTraceOf(id, work)) : work()

@@ -17,7 +17,6 @@ import { type Log, openLog } from '#platform/log'
 import { secretWordsOf } from '#platform/redaction'
 import type { ProcessName } from '#shared/messages/topic'
 
-/** Configuration of every service. */
 export const commonFields = {
   ...encryptionFields,
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
@@ -44,7 +43,6 @@ export const commonFields = {
     fallback: '',
   }),
 }
-/** Additional configuration of services with a database schema. */
 export const databaseFields = {
   DATABASE_URL: databaseUrl({
     about: "Postgres URL with the process's own role; with a standby, both hosts",
@@ -58,25 +56,21 @@ export const databaseFields = {
   DATABASE_POOL: integer({ about: 'maximum number of Postgres connections', fallback: '8' }),
 }
 
-/** Runtime of a service. `fatal` ends the process, so that its supervisor restarts it. */
+/** `fatal` ends the process, so that its supervisor restarts it. */
 export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly fatal: () => void
-  /** Dependencies that were opened and must respond while the service is running. */
+  /** Must respond while the service is running. */
   readonly vitals: Vital[]
 }
 
-/**
- * How long an orderly shutdown may take before the process is ended forcibly. The drain time
- * (`drainMs`) is added to it.
- */
+/** Before the process is ended forcibly; `drainMs` is added. */
 const shutdownMs = 5_000
 
 /**
- * Runs a service from start to end: configuration, log, signals, and one `AbortSignal` for
- * shutdown. `run` opens everything with `await using` and waits for the signal; resources close in
- * reverse order.
+ * Configuration, log, signals, and one `AbortSignal` for shutdown. `run` opens everything with `await using`
+ * and waits for the signal; resources close in reverse order.
  */
 export async function runService<F extends Fields>(
   name: string,
@@ -111,7 +105,7 @@ export async function runService<F extends Fields>(
     await using _traces = await openTraces(name, config, log)
     await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
-    // Not left to the runtime, which would print the whole error.
+    // The runtime would print the whole error.
     log.fatal({ err: error }, 'service failed')
     process.exit(1)
   }
@@ -119,7 +113,7 @@ export async function runService<F extends Fields>(
   process.exit()
 }
 
-/** Loads the tracing code only if it is configured: it takes memory and time. */
+/** Loaded only if configured: tracing takes memory and time. */
 async function openTraces(
   service: string,
   {
@@ -142,7 +136,7 @@ function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
   }
 }
 
-/** Ends the service with its supervisor: the local stack holds a pipe to each service. */
+/** The local stack holds a pipe to each service. */
 function endWithParent(end: () => void) {
   if (process.env.END_WITH_STDIN !== '1') return
   process.stdin.on('end', end)
@@ -150,7 +144,7 @@ function endWithParent(end: () => void) {
   process.stdin.resume()
 }
 
-/** Maintains the liveness file until shutdown, then resolves. */
+/** Maintains the liveness file until shutdown. */
 export async function runUntilStopped(
   { aliveFile }: { aliveFile: string },
   { log, signal, vitals }: Runtime,

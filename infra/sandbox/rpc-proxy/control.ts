@@ -2,7 +2,6 @@ import { isObject } from '../route'
 import type { RpcFaults } from './faults'
 import type { Journal } from './journal'
 
-/** `POST /control/faults`, `GET /control/faults`, `GET /control/journal`. */
 export async function control(
   proxy: { readonly journal: Journal; readonly faults: RpcFaults },
   request: Request,

@@ -1,4 +1,4 @@
-/** Error messages of Monad's transaction pool, all with code -32603. */
+/** Monad's transaction pool; all have code -32603. */
 export const poolWords = [
   'Transaction nonce too low',
   'Transaction fee too low',
@@ -14,43 +14,39 @@ export const poolWords = [
 ] as const
 export type PoolWord = (typeof poolWords)[number]
 
-/** Behaviour of the endpoint. Rates are 0 to 1; the first four are Monad's normal behaviour. */
+/** Rates are 0 to 1. The first four are Monad's normal behaviour. */
 export type RpcFaults = {
-  /** Treats `pending` as `latest`, so the nonce in the pool cannot be read. */
+  /** So the nonce in the pool cannot be read. */
   readonly pendingIsLatest: boolean
   /** Hides a transaction and its receipt until it is in a block. */
   readonly hideUnincluded: boolean
-  /** Maximum number of blocks between `fromBlock` and `toBlock`; 0 for no limit. */
+  /** `toBlock` less `fromBlock`; 0 for no limit. */
   readonly logsRangeMax: number
-  /** HTTP status of that refusal: 200, or 413 like one public endpoint. */
+  /** HTTP status of that refusal; one public endpoint has 413. */
   readonly logsRangeStatus: number
-  /** Maximum number of logs in the answer for more than one block; 0 for no limit. */
+  /** Logs in the answer for more than one block; 0 for no limit. */
   readonly logsResultsMax: number
 
-  /** Refuses a send with `poolWord` and does not forward it. */
+  /** Refuses a send with `poolWord` without forwarding it. */
   readonly poolErrorRate: number
   readonly poolWord: PoolWord
-  /** Refuses the same bytes with the same error permanently. */
+  /** Refuses the same bytes permanently. */
   readonly stickyRefusals: boolean
-  /** Returns the hash without forwarding the transaction. */
+  /** Returns the hash without forwarding. */
   readonly swallowSendRate: number
-  /** Returns the hash and forwards the transaction `delaySendMs` later. */
+  /** Returns the hash and forwards `delaySendMs` later. */
   readonly delaySendRate: number
   readonly delaySendMs: number
-  /** Forwards the transaction, then hangs without a response. */
+  /** Forwards, then never responds. */
   readonly timeoutAfterAcceptRate: number
 
   /** Returns null for this many reads after a receipt was first returned. */
   readonly vanishReceiptReads: number
-  /**
-   * Number of blocks by which every head (latest, safe, finalized) lags; later blocks do not exist.
-   */
+  /** Lag of every head (latest, safe, finalized); later blocks do not exist. */
   readonly headLagBlocks: number
-  /** Every head stands still from now on. */
   readonly headStandsStill: boolean
-  /** Returns null for the block `finalized`. */
   readonly finalizedIsNull: boolean
-  /** Share of receipts that name another block, as of one that was discarded. */
+  /** Share of receipts that name another block, as of a discarded one. */
   readonly discardedBlockRate: number
   /** Serves another block 0 under the same chain id. */
   readonly otherGenesis: boolean
@@ -61,28 +57,25 @@ export type RpcFaults = {
   readonly logsClampBlocks: number
   /** Share of logs that are omitted. */
   readonly partialLogsRate: number
-  /** Number of reads for which each log is omitted at first. */
+  /** First reads that omit each log. */
   readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
-  /**
-   * Calls per second, counting each call of a batch, above which 429 is returned; 0 for no limit.
-   */
+  /** Calls per second, counting each of a batch; 0 for no limit. Above it: 429. */
   readonly requestsPerSecondMax: number
-  /** The same limit for `eth_call` and `eth_estimateGas`. */
+  /** For `eth_call` and `eth_estimateGas`. */
   readonly ethCallsPerSecondMax: number
-  /** False: refuses batches, like endpoints that do not support them. */
   readonly takesBatches: boolean
-  /** Closes the connection without forwarding the request. */
+  /** Closes the connection without forwarding. */
   readonly disconnectRate: number
-  /** Neither forwards the request nor responds. */
+  /** Neither forwards nor responds. */
   readonly hangRate: number
   readonly delayMs: number
-  /** Seed of the random choices; null for real randomness. */
+  /** Null: real randomness. */
   readonly seed: number | null
 }
 
-/** Defaults: Monad without faults. */
+/** Monad without faults. */
 export const monad: RpcFaults = {
   pendingIsLatest: true,
   hideUnincluded: true,
@@ -118,8 +111,8 @@ export const monad: RpcFaults = {
 }
 
 /**
- * Merges the given faults into the active ones; an empty object ends all faults. Returns the errors
- * instead, and changes nothing, if any value is invalid.
+ * Merges faults into the active ones; an empty object ends all. If any value is invalid, returns the errors
+ * and changes nothing.
  */
 export function changeFaults(
   current: RpcFaults,

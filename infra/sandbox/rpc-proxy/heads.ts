@@ -1,9 +1,8 @@
 import { askNode, type Reply, toHex } from './message'
 
-/** Chain heads as this request sees them; blocks above `latest` do not exist for it. */
+/** Blocks above `latest` do not exist for the request. */
 export type Heads = { readonly latest: number; readonly finalized: number }
 
-/** Reads the node's heads, less the lag. */
 export async function readHeads(target: string, lagBlocks: number): Promise<Heads> {
   const [latest, finalized] = await askNode(target, [
     { method: 'eth_blockNumber' },
@@ -16,7 +15,7 @@ export async function readHeads(target: string, lagBlocks: number): Promise<Head
   }
 }
 
-/** Resolves a block tag at these heads; numbers are unchanged. */
+/** Resolves tags; numbers are unchanged. */
 export function pin(tag: unknown, heads: Heads): unknown {
   if (tag === 'finalized') return toHex(heads.finalized)
   if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))
@@ -24,7 +23,6 @@ export function pin(tag: unknown, heads: Heads): unknown {
   return tag
 }
 
-/** Returns true if the response refers to a block above this node's head. */
 export function isAbove(reply: Reply, heads: Heads): boolean {
   const block = (reply.result as { number?: string; blockNumber?: string } | null) ?? {}
   const number = block.blockNumber ?? block.number

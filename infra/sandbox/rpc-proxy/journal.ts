@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 
-/** Outcome of a send. */
 export type SendOutcome =
   | 'forwarded'
   | 'forwarded without an answer'
@@ -11,12 +10,12 @@ export type SendOutcome =
   | 'refused again'
   | 'refused by the node'
 
-/** Record of the proxy's traffic, against which the failure suites check. */
+/** The failure suites check against it. */
 export type Journal = {
   readonly calls: Record<string, number>
   readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
-  /** Number of requests refused with 429. */
+  /** Refused with 429. */
   tooMany: number
 }
 

@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 
-/** JSON-RPC request from the caller. */
 export type Ask = { jsonrpc?: string; id?: unknown; method: string; params?: unknown[] }
 export type Reply = {
   jsonrpc: '2.0'
@@ -22,7 +21,7 @@ export const refuseTo = (ask: Ask, code: number, message: string): Reply => ({
 
 export const toHex = (block: number): Hex => `0x${Math.max(0, block).toString(16)}`
 
-/** Forwards requests to the real node; throws if it does not respond. */
+/** Throws if the node does not respond. */
 export async function askNode(target: string, asks: readonly Ask[]): Promise<Reply[]> {
   if (asks.length === 0) return []
   const numbered = asks.map((ask, id) => ({

@@ -12,11 +12,10 @@ export type RpcProxy = AsyncDisposable & {
   readonly url: string
   readonly journal: Journal
   readonly faults: () => RpcFaults
-  /** Merges faults into the active ones; `{}` ends all. Throws if a fault is unknown or invalid. */
+  /** Merges; `{}` ends all. Throws if a fault is unknown or invalid. */
   readonly setFaults: (change: Partial<RpcFaults>) => void
 }
 
-/** State of one proxy across requests. */
 type Context = {
   readonly target: string
   readonly chance: Chance
@@ -30,9 +29,7 @@ type Context = {
   still: Promise<Heads> | undefined
 }
 
-/**
- * Opens a JSON-RPC endpoint on `port` (0: any) that forwards to `target` with the active faults.
- */
+/** `port` 0: any. */
 export function openRpcProxy(options: {
   target: string
   port?: number
@@ -106,7 +103,7 @@ async function answer(
   return Response.json(Array.isArray(asked) ? replies : replies[0], { status })
 }
 
-/** Processes the calls of a request on the same node, so the lag is drawn once for all of them. */
+/** All calls of a request reach the same node, so the lag is drawn once. */
 async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
   const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
@@ -137,13 +134,13 @@ async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[
   return asks.map((ask) => replies.get(ask)!)
 }
 
-/** Schedules a delayed send, which must not outlive the proxy. */
+/** A delayed send must not outlive the proxy. */
 const laterIn = (context: Context) => (work: () => void, ms: number) => {
   const timer = setTimeout(work, ms)
   context.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }
 
-/** Never responds; ends when the caller disconnects or the proxy closes. */
+/** Never responds; ends when the proxy closes. */
 const hang = (context: Context): Promise<Response> =>
   new Promise((resolve) => {
     context.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
@@ -151,13 +148,13 @@ const hang = (context: Context): Promise<Response> =>
     })
   })
 
-/** Aborts within the response, so that the caller sees a connection reset. */
+/** Aborts within the response: the caller sees a connection reset. */
 const cut = (): Response =>
   new Response(
     new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode('['))
-        controller.error(undefined) // An `Error` would be printed by Bun.
+        controller.error(undefined) // Bun would print an `Error`.
       },
     }),
   )

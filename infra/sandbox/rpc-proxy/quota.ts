@@ -3,13 +3,13 @@ import type { Ask } from './message'
 
 type Limits = Pick<RpcFaults, 'requestsPerSecondMax' | 'ethCallsPerSecondMax'>
 
-/** Per-second quota of a caller, which counts each call of a batch, like public endpoints. */
+/** Counts each call of a batch, like public endpoints. */
 export type Quota = { readonly admits: (asks: readonly Ask[], limits: Limits) => boolean }
 
 const windowMs = 1_000
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Counts the calls admitted in the last second; refused calls do not count. */
+/** Counts the calls of the last second; refused ones do not count. */
 export function openQuota(now: () => number = Date.now): Quota {
   let admitted: { at: number; apart: boolean }[] = []
   return {

@@ -16,10 +16,10 @@ const tagAt: ReadonlyMap<string, number> = new Map([
 
 export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
 
-/** Read counts: receipts by hash, logs by position. */
+/** Receipts by hash, logs by position. */
 export type Reads = Map<string, number>
 
-/** Returns the call to forward instead, or the reply if nothing is forwarded. */
+/** Returns the call to forward, or the reply if none is. */
 export function rewrite(
   ask: Ask,
   faults: RpcFaults,
@@ -63,7 +63,6 @@ function isWide(ask: Ask): boolean {
   return fromBlock !== undefined && fromBlock !== toBlock
 }
 
-/** Returns the node's reply as the caller sees it. */
 export function distort(
   ask: Ask,
   reply: Reply,
@@ -103,12 +102,9 @@ export function distort(
   return reply
 }
 
-/** Hash of no block of the chain. */
 const anotherHash = `0x${'ab'.repeat(32)}`
 
-/**
- * Shows a receipt once, as of a proposed block, then hides it for some reads, then shows it always.
- */
+/** Shows a receipt once, as of a proposed block, then hides it for some reads. */
 function isGone(hash: string, faults: RpcFaults, reads: Reads): boolean {
   if (faults.vanishReceiptReads === 0) return false
   const seen = countRead(reads, hash)
@@ -121,7 +117,6 @@ const isLate = (log: Log, faults: RpcFaults, reads: Reads): boolean =>
   faults.lateLogsReads > 0 &&
   countRead(reads, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsReads
 
-/** Returns the number of earlier reads and counts this one. */
 function countRead(reads: Reads, key: string): number {
   const before = reads.get(key) ?? 0
   reads.set(key, before + 1)

@@ -4,7 +4,7 @@ import type { RpcFaults } from './faults'
 import type { Journal, SendOutcome } from './journal'
 import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'
 
-/** Remembered result of a hash: the same bytes do not enter the pool again. */
+/** The same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
 
 type Parts = {
@@ -16,10 +16,10 @@ type Parts = {
   later: (work: () => void, ms: number) => void
 }
 
-/** Reply to a send; `hang` means that there is no response. */
+/** `hang`: no response. */
 export type SendReply = Reply | 'hang'
 
-/** Handles `eth_sendRawTransaction` like Monad's pool, with the active faults. */
+/** As Monad's pool does, with the active faults. */
 export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   const { faults, chance, verdicts, target } = parts
   const raw = ask.params?.[0] as Hex
@@ -64,7 +64,7 @@ export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   return 'hang'
 }
 
-/** Mapping from Anvil's errors to those of Monad's pool. */
+/** From anvil's errors to those of Monad's pool. */
 const translations: readonly (readonly [RegExp, string])[] = [
   [/nonce too low/i, 'Transaction nonce too low'],
   [/underpriced|replacement/i, 'An existing transaction had higher priority'],

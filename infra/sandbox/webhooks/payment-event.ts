@@ -2,8 +2,8 @@ import { type Account, businessIdOf } from '../account'
 import { type Context, nowText } from '../context'
 
 /**
- * Sends an event of the payment provider to the gateway. As observed, payment events have
- * api_version v3 and payout events v2; the samples of session and refund events have none.
+ * As observed, payment events have api_version v3 and payout events v2; the samples of session and refund
+ * events have none.
  */
 export function deliverEvent(
   context: Context,

@@ -6,7 +6,6 @@ import { headersOf } from './signing'
 const reorderSpanMs = 500
 const answerKeptMax = 2_000
 
-/** Opens the sender; the context gives it the book, the faults and the clock. */
 export function openWebhooks(context: () => Context): Webhooks {
   const closing = new AbortController()
   const plan = (webhook: Webhook): void => {
@@ -80,7 +79,7 @@ async function attempt(
   const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
   const made = await handOver(context, webhook, closing)
-  // Read again: a resend may have updated the record while this attempt waited for its response.
+  // A resend may have updated the record during this attempt.
   const current = context.book.get('webhooks', id)
   if (closing.aborted || !current) return undefined
   return { ...current, attempts: [...current.attempts, made] }

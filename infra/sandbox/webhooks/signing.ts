@@ -5,10 +5,7 @@ import type { Webhook } from '../records'
 const hmacHex = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex')
 
-/**
- * Returns the headers that authenticate a webhook. They are computed for every attempt: Persona's
- * signature includes the time, and no secret has to be stored in the book.
- */
+/** Computed for every attempt: Persona's signature includes the time, and the book stores no secret. */
 export function headersOf(webhook: Webhook, config: Config, nowMs: number): Record<string, string> {
   const json = { 'content-type': 'application/json', 'user-agent': 'sandbox-webhooks' }
   const secret = config.identity.webhookSecret

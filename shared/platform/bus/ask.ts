@@ -15,19 +15,18 @@ import {
 } from '#shared/messages/topic'
 import { type RefusalCode, refuse } from '#shared/refusals'
 
-/** No instance responded: the request was not handled. */
+/** The request was not handled. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
-/** The other service failed while handling the request: it may or may not have acted. */
+/** The other service may or may not have acted. */
 export class Faulted extends Error {
   override name = 'Faulted'
 }
 
 /**
- * How long to wait for a response: ms, or a deadline with an early exit. With `quietMs`, the wait
- * ends as soon as that time has passed without a response and no instance of the service reports
- * that it is present.
+ * In ms. With `quietMs`, the wait also ends once that time passed without a response and no instance of the
+ * service reports its presence.
  */
 export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
@@ -40,10 +39,10 @@ export type Ask = <Q extends Question>(
   patience?: AnswerPatience,
 ) => Promise<ReadAnswerOf<Q>>
 
-/** Slightly longer than the answering side allows itself, so that its own error arrives first. */
+/** Longer than the answering side allows itself, so that its own error arrives first. */
 const askDeadlineMs = 10_000
 
-/** Requests with a longer deadline first check that the server can be reached. */
+/** Longer requests first check that the server can be reached. */
 const hangsAfterMs = 1_800
 
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
@@ -104,7 +103,7 @@ function outcomeOf(error: unknown): Outcome {
   return error instanceof Overdue ? 'overdue' : 'failed'
 }
 
-/** Sends a request. Returns the refusal `otherwise` on a timeout or fault. */
+/** Returns the refusal `otherwise` on a timeout or fault. */
 export async function askOr<Q extends Question>(
   ask: Ask,
   question: Q,
@@ -121,19 +120,14 @@ export async function askOr<Q extends Question>(
   }
 }
 
-/**
- * Detects a hanging server before anything is sent, while it is certain that nothing was handled.
- */
+/** Detects a hanging server before anything is sent, while certainly nothing was handled. */
 async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
     throw new Unavailable(`${subject} could not be sent: NATS is not responding`, { cause })
   })
 }
 
-/**
- * Sends one request, or several if hedged. Errors of the nats client mean that the bus is
- * unavailable.
- */
+/** Errors of the nats client mean that the bus is unavailable. */
 async function send(
   { bus, requests }: Asking,
   question: Question,
@@ -166,14 +160,13 @@ async function send(
   }
 }
 
-/** Each header costs both sides some microseconds, so only those with a value are set. */
+/** Each header costs both sides some microseconds. */
 function headersOf(...pairs: readonly (readonly [string, string | undefined])[]) {
   const carried = headers()
   for (const [name, value] of pairs) if (value) carried.set(name, value)
   return carried
 }
 
-/** A request in progress, and how to repeat it to another instance. */
 type Sending = {
   readonly first: Asked
   readonly again: (subject: string, deadlineMs: number) => Asked
@@ -181,14 +174,13 @@ type Sending = {
 
 /** Healthy instances respond to most requests much sooner. */
 const usualQuietMs = 500
-/** A live instance reports its presence within this; one too busy to do so counts as frozen. */
+/** An instance too busy to report its presence within this counts as frozen. */
 const presenceMs = 150
 
 /**
- * Returns the first response, of `first` or of another instance. After half a second without a
- * response, the instances of the owner are polled. While one reports that it is working on the
- * request, however slowly, no other is asked, so that a slow system does not get double load. If
- * none does, the instance that took it is frozen or gone, and a free one is asked.
+ * Returns the first response, of `first` or of another instance. After half a second of silence the owner's
+ * instances are polled. While one reports that it works on the request, no other is asked, so that a slow
+ * system gets no double load. If none does, the one that took it is frozen or gone, and a free one is asked.
  */
 async function hedge(
   bus: Bus,
@@ -204,7 +196,7 @@ async function hedge(
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()
   first.answer.then(answered.resolve, answered.reject)
-  // The only timer of a request; nearly all are answered before it fires.
+  // Nearly all requests are answered before it fires.
   let timer: Timer | undefined
   let ended = false
   const lookAfter = (restMs: number) => {

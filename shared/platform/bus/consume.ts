@@ -7,7 +7,7 @@ import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
 import type { Topic } from '#shared/messages/topic'
 
-/** Prefetching more than is being processed causes redeliveries of waiting messages (measured). */
+/** Prefetching more than is processed causes redeliveries of waiting messages (measured). */
 const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
@@ -15,17 +15,15 @@ const silenceMaxMs = 60_000
 
 export type Consumption = HandlingContext & {
   bus: Bus
-  /**
-   * Called when messages are pending but none is delivered: the process must exit and be restarted.
-   */
+  /** Messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void
 }
 type Reading = Consumption & { stream: Topic['stream'] }
 
 /**
- * Reads the durable consumers of one name (created by provisioning) in every stream that its
- * reactions cover, until disposed. Disposing waits for work in progress. Inbox and dead letters are
- * keyed by that name, so it must have exactly one set of reactions.
+ * Reads the durable consumers of one name (created by provisioning) in every stream of its reactions;
+ * disposing waits for work in progress. The name keys inbox and dead letters, so it must have exactly one set
+ * of reactions.
  */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
@@ -68,14 +66,12 @@ function readStream(options: Reading): AsyncDisposable {
 
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
-/**
- * The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one.
- */
+/** The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
 async function read(options: Reading, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
-  // Disposed while it was being opened, when there was nothing to close yet. The promise of `close`
-  // resolves once the messages have been read to their end, below.
+  // Disposed while it was being opened, with nothing to close yet. The promise of `close` resolves once the
+  // messages are read to their end, below.
   if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }
@@ -110,7 +106,7 @@ async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
   else message.nak(outcome.retryInMs)
 }
 
-/** Passes invalid JSON on as text: its schema rejects it and it becomes a dead letter. */
+/** Passes invalid JSON on as text: its schema rejects it and it is dead-lettered. */
 function payloadOf(message: JsMsg): unknown {
   try {
     return message.json()

@@ -6,13 +6,9 @@ import type { Log } from '#platform/log'
 import type { PersonErasure } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 
-/** Maximum number of items that a refusal names. */
 const namedMax = 5
 
-/**
- * Handles the operator's command to erase the personal data of a wallet in one service's own tables.
- * Refuses while something of the wallet is on its way. `then` runs in the same transaction.
- */
+/** Refuses while something of the wallet is on its way. `then` runs in the same transaction. */
 export const answerErasure = (
   { database, log }: { readonly database: Database; readonly log: Log },
   question: PersonErasure,

@@ -17,7 +17,6 @@ const messaging = messagingTables(pgSchema('payments'))
 const log = openLog('payments', 'silent')
 
 let server: ScratchPostgres
-/** Two copies of a service, each with connections of its own. */
 let copies: [Database, Database]
 beforeAll(async () => {
   server = await startScratchPostgres()
@@ -31,7 +30,6 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-/** How often the work of a message is there. */
 const timesDone = async (id: string) =>
   (await copies[0].read((db) => db.execute(sql`select from public.done where id = ${id}`))).length
 const work = (tx: Tx, id: string) => tx.execute(sql`insert into public.done values (${id})`)

@@ -11,17 +11,14 @@ import type { Log } from '#platform/log'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { readerOf } from '#platform/schema'
 
-/**
- * Less than half of the consumers' ack_wait, so that a hanging handler times out before a
- * redelivery.
- */
+/** Less than half of the consumers' ack_wait, so that a hanging handler times out before a redelivery. */
 const handlerDeadlineMs = 9_500
 
 export type IncomingMessage = {
   subject: string
   messageId: string
   payload: unknown
-  /** Whether the broker has delivered it before, as far as the broker knows. */
+  /** As far as the broker knows. */
   isRedelivered?: boolean
 }
 export type HandlingContext = {
@@ -30,11 +27,11 @@ export type HandlingContext = {
   messaging: MessagingTables
   reactions: readonly Reaction[]
   log: Log
-  /** Called after a commit, to wake the outbox relay. */
+  /** Wakes the outbox relay after a commit. */
   poke: () => void
 }
 
-/** Handles one message. Returns `done` (ack) or when to retry. Never throws. */
+/** Returns `done` (ack) or when to retry; never throws. */
 export async function handle(
   context: HandlingContext,
   message: IncomingMessage,
@@ -67,13 +64,13 @@ const messages = timer({
   buckets: quickSeconds,
 })
 
-/** Returns the topic, not the subject: a subject may name a single delivery. */
+/** Not the subject, which may name a single delivery. */
 export const topicOf = (
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject }: Pick<IncomingMessage, 'subject'>,
 ): string => reactions.find(({ topic }) => covers(topic, subject))?.topic.subject ?? 'unknown'
 
-/** Returns the reaction to a message and the message as its schema reads it. Throws `Malformed`. */
+/** Throws `Malformed`. */
 export function matchReaction(
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject, payload }: Pick<IncomingMessage, 'subject' | 'payload'>,
@@ -85,7 +82,7 @@ export function matchReaction(
   return { reaction, value: read.value }
 }
 
-/** Returns whether the message concerned this service, so that something may have been written. */
+/** True if the message concerned this service, so that it may have written. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { reaction, value } = matchReaction(context, message)
   if (reaction.concerns && !reaction.concerns(value)) return false
@@ -108,7 +105,7 @@ async function react(
   value: unknown,
 ): Promise<boolean> {
   const { find, again } = reaction
-  // Only saves a slow `find`. The claim below is what decides.
+  // Only saves a slow `find`; the claim below decides.
   if (find && isRedelivered) {
     if (await isDone(database, messaging.inbox, consumer, messageId)) {
       if (again) await database.transaction((tx) => again(tx, value))

@@ -21,7 +21,6 @@ const open = (name: 'payments' | 'pricing') =>
 const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
 const unknown = { refused: 'quote_unknown' } as const
 
-/** An instance of pricing that responds after a delay and counts its requests. */
 async function openCopy(answersAfterMs = 0) {
   const bus = await open('pricing')
   let asked = 0
@@ -42,7 +41,7 @@ async function openCopy(answersAfterMs = 0) {
   }
 }
 
-/** A frozen instance as others see it: in the queue group, and silent. */
+/** As others see it: in the queue group, and silent. */
 async function openFrozen() {
   const bus = await open('pricing')
   let taken = 0
@@ -99,7 +98,7 @@ describe('a request', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     await frozen[Symbol.asyncDispose]()
     await using _slow = await openCopy(1_000)
-    // A copy that is late in saying that it is there counts as frozen: it is asked again then.
+    // An instance that reports its presence late counts as frozen, and is asked again.
     expect(await waitUntil('an answer', hurried)).toEqual(unknown)
   })
 

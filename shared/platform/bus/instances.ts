@@ -6,33 +6,27 @@ import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type ProcessName, type ServiceName, serviceNames } from '#shared/messages/topic'
 
-// The instances of a service share its requests by a queue group, and nats-server picks the
-// receiver. A frozen instance stays in the group until the server misses its ping. So each instance
-// can also be reached outside the group: all of them to report presence, and one of them by its
-// name.
+// Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping.
+// So each can also be reached outside the group: all to report presence, and one by its name.
 
 /**
- * Header with the id of the original request, on a repeat to another instance. The id is the reply
- * subject of the original, and a repeat has one of its own.
+ * On a repeat to another instance: the reply subject of the original request, because the repeat has its own.
  */
 export const questionIdHeader = 'question-id'
 
-/** Subject on which every instance of a service reports its presence. */
+/** Every instance reports its presence here. */
 export const copiesSubject = (service: ProcessName): string => `copies.${service}`
-/** Subject that reaches a single instance. `*` for any instance, or any question. */
+/** Reaches a single instance. `*` for any instance, or any question. */
 export const copySubject = (service: ProcessName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
-/** Subject on which an instance announces an orderly shutdown, with its id. `*` for any service. */
+/** Announces an orderly shutdown, with the instance's id. `*` for any service. */
 export const leftSubject = (service: string): string => `copies-left.${service}`
 
-/** Presence report of an instance: its name, and whether it is working on the given request. */
+/** `isWorking`: on the given request. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 
-/**
- * Returns the instances of a service that respond within `withinMs`. Ends early once one reports
- * that it is working on the request.
- */
+/** Ends early once an instance reports that it is working on the request. */
 export async function findCopies(
   { nc }: Bus,
   service: ProcessName,
@@ -47,15 +41,12 @@ export async function findCopies(
       if (presence.isWorking) break
     }
   } catch {
-    // No subscriber, or the bus is unavailable: no instance found.
+    // No subscriber, or the bus is unavailable.
   }
   return found
 }
 
-/**
- * Responds to presence polls. An instance that `isLeaving` responds only for requests it is working
- * on.
- */
+/** A leaving instance responds only for requests it is working on. */
 export const answerPresence = (
   bus: Bus,
   service: ProcessName,
@@ -74,12 +65,12 @@ const everyMs = 3_000
 /** Every live instance responds within this, even on a busy machine. */
 const withinMs = 300
 
-/** Number of instances of the service, including this one, polled every 3 s. */
+/** Includes this instance; polled every 3 s. */
 export type Copies = Loop & { readonly count: () => number }
 
 /**
- * Counts the instances of a service, to divide shared budgets and lanes. Each instance counts on
- * its own, so counts may differ for some seconds after one joins or leaves.
+ * Divides shared budgets and lanes. Each instance counts on its own, so counts may differ for some seconds
+ * after one joins or leaves.
  */
 export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
   let count = 1
@@ -96,18 +87,17 @@ export async function countCopies(bus: Bus, service: ProcessName, log: Log): Pro
   return { ...loop, count: () => count }
 }
 
-/** Upper limit for the console and for Prometheus, whose whole scrape may take 10 s. */
+/** For the console and Prometheus, whose whole scrape may take 10 s. */
 const gatherMs = 2_000
 /**
- * Instances of a process respond at about the same time: once every process has responded, this
- * much silence ends the wait.
+ * Instances of a process respond at about the same time: once every process has responded, this silence ends
+ * the wait.
  */
 const quietMs = 100
 
 /**
- * Sends a request to every instance of every process and collects the responses. Ends when all
- * `awaited` processes have responded, or after 2 s; a process without a response is missing from
- * the result. Throws if the bus is unavailable.
+ * Asks every instance of every process. Ends when all `awaited` processes have responded, or after 2 s,
+ * without those that have not. Throws if the bus is unavailable.
  */
 export async function askEverybody<Answer>(
   { nc }: Bus,
@@ -130,9 +120,9 @@ export async function askEverybody<Answer>(
 }
 
 /**
- * An instance that was up, did not announce a shutdown, and does not respond. `hangs`: it is still
- * connected; `gone`: it is not, and no other instance has replaced it. A hanging process becomes `gone`
- * when nats-server drops its connection, about 15 s later; only its machine can tell the difference.
+ * An instance that does not respond and announced no shutdown. `hangs`: still connected; `gone`: not
+ * connected and not replaced. A hanging process becomes `gone` when nats-server drops its connection, about
+ * 15 s later; only its machine can tell the difference.
  */
 export type DownCopy = {
   readonly service: ServiceName
@@ -141,9 +131,8 @@ export type DownCopy = {
   readonly since: string
 }
 
-/** Services without a responding instance, and single instances that are down. */
+/** `silent`: services without a responding instance. */
 export type Attendance = {
-  /** Instances that responded. */
   readonly up: readonly string[]
   readonly silent: readonly ServiceName[]
   readonly down: readonly DownCopy[]
@@ -163,18 +152,18 @@ type Known = {
 
 /** All live instances respond within this, even on a busy machine. */
 const callMs = 800
-/** Deadline for a direct request to an instance that did not respond with the others. */
+/** For an instance that did not respond with the others. */
 const aloneMs = 300
 /** How long a gone instance without a replacement is reported. */
 const goneForMs = 3_600_000
 
-/** Services that respond to `$SRV.PING`; the gateway serves HTTP. */
+/** They respond to `$SRV.PING`; the gateway serves HTTP. */
 const others = serviceNames.filter((name) => name !== 'gateway')
 const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
 
 /**
- * Tracks all instances of all services. It remembers each instance that ever responded, so a frozen one
- * is reported as down even while others of its service respond.
+ * Remembers each instance that ever responded, so a frozen one is reported as down even while others of its
+ * service respond.
  */
 export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
   const copies = new Map<string, Known>()
@@ -186,7 +175,7 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
     const usual = { service, firstAt: now, isReplacement: false, ...known }
     copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
   }
-  /** Ends once all known instances have responded; new ones are still recorded until the deadline. */
+  /** Ends once all known instances have responded; new ones are recorded until the deadline. */
   const askAll = async (): Promise<ReadonlySet<string>> => {
     const answered = new Set<string>()
     const all = Promise.withResolvers<void>()
@@ -233,7 +222,7 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
 const stateBy = (error: NatsError) =>
   error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const)
 
-/** Removes gone instances that were replaced: another one started after they last responded. */
+/** Removes gone instances if another one started after they last responded. */
 function forgetReplaced(copies: Map<string, Known>): void {
   for (const [copy, gone] of copies) {
     if (!gone.isGone) continue
@@ -260,7 +249,6 @@ const downAmong = (copies: ReadonlyMap<string, Known>): DownCopy[] =>
         },
   )
 
-/** Returns services without an instance for which `answered` is true. */
 function silentAmong(answered: (copy: string) => boolean, copies: ReadonlyMap<string, Known>) {
   const up = new Set([...copies].flatMap(([copy, { service }]) => (answered(copy) ? service : [])))
   return others.filter((name) => !up.has(name))

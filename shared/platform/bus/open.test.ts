@@ -10,7 +10,7 @@ import { waitUntil } from '#test/support/wait'
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** A proxy of nats-server that accepts these connections, counted from 0, and stays silent. */
+/** A proxy that accepts these connections, counted from 0, and stays silent. */
 async function openSilentFor(...connections: number[]) {
   const open: Socket[] = []
   let taken = 0
@@ -37,7 +37,6 @@ async function openSilentFor(...connections: number[]) {
   }
 }
 
-/** A name server that resolves every name to 127.0.0.1. */
 async function openNameServer() {
   const before = getServers()
   const socket = createSocket('udp4')

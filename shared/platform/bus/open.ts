@@ -6,11 +6,10 @@ import { type Outage, openOutage } from '#platform/outage'
 
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
-  /** The service, or another user of the bus. */
   readonly name: string
-  /** Prefix of this service's reply subjects. No other user may subscribe to it. */
+  /** No other user may subscribe to this prefix of reply subjects. */
   readonly inboxPrefix: string
-  /** Id of this instance, unique among all processes. */
+  /** Unique among all processes. */
   readonly copy: string
   readonly js: JetStreamClient
 }
@@ -19,16 +18,16 @@ export type BusOptions = {
   url: string
   user: string
   password: string
-  /** The service. Also names the inbox, so that no other user can read its replies. */
+  /** Also names the inbox, so that no other user can read the replies. */
   name: string
   log: Log
-  /** Called when the connection is closed permanently: the process must exit and be restarted. */
+  /** The connection is closed for good: the process must exit and be restarted. */
   onFatal: () => void
 }
 
 /**
- * Connects to NATS. The defaults of nats 2.29 give up after ten reconnects and leave `consume()`
- * hanging without an error (measured), so reconnecting never ends and a closed connection is fatal.
+ * The defaults of nats 2.29 give up after ten reconnects and leave `consume()` hanging without an error
+ * (measured), so reconnecting never ends and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
   const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
@@ -56,11 +55,10 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
-/** Names of the errors that mean the bus is unavailable. */
+/** The bus is unavailable. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
 
-/** Logs when the bus connection is lost and when it is restored. */
 async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   for await (const { type } of nc.status()) {
     if (type === Events.Disconnect || type === DebugEvents.Reconnecting) outage.failed()
@@ -68,13 +66,13 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   }
 }
 
-/** A connection on which the server stays silent for this long is abandoned; by default 20 s. */
+/** Limit of a server's silence on a new connection; by default 20 s. */
 const connectMs = 5_000
 const againMs = 250
 
 /**
- * Opens the first connection, retrying until one succeeds and logging the outage. nats 2.29 alone
- * would wait 20 s on a silent connection without logging anything (measured).
+ * Retries until it succeeds and logs the outage. nats 2.29 alone would wait 20 s on a silent connection
+ * without a log line (measured).
  */
 async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
@@ -86,14 +84,14 @@ async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsCo
       inboxPrefix: inboxPrefixOf(options.name),
       timeout: connectMs,
       maxReconnectAttempts: -1,
-      // By default nats 2.29 resolves the host once and never finds a server that has moved.
+      // By default nats 2.29 resolves the host once and never finds a server that moved.
       resolve: false,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       pingInterval: 5_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // By default nats 2.29 captures a stack trace per request, which we do not use.
+      // By default nats 2.29 captures an unused stack trace per request.
       noAsyncTraces: true,
     })
     try {

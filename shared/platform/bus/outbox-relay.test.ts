@@ -56,7 +56,6 @@ const rowOf = async (database: Database, id: string) =>
   (await database.read((db) => db.select().from(outbox).where(eq(outbox.id, id))))[0]
 const orderIn = (database: Database, id: string) =>
   database.transaction((tx) => announce(tx, outbox, DripOrdered, id, { wallet }))
-/** The ids of the orders that the stream has. */
 async function stored(): Promise<string[]> {
   const admin = await nats.connectAs('admin')
   const { state } = await (await admin.jetstreamManager()).streams.info('COMMANDS')

@@ -6,7 +6,7 @@ import { failpoint } from '#platform/failpoint'
 import type { Log } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
 
-/** Retry interval after a failed publish. */
+/** After a failed publish. */
 const againMs = 500
 /** The poll guarantees that every row is sent; most are sent right after their commit. */
 const pollMs = 5_000
@@ -17,9 +17,9 @@ const markAfterMs = 500
 type Message = Announced['message']
 
 /**
- * Publishes messages that transactions wrote to the outbox. Messages committed by this process are
- * published from memory at once; the poll handles the rest: lease, publish, await the confirmation,
- * mark. `poke` sends committed messages without waiting for the end of the event loop turn.
+ * Publishes this process's messages from memory right after their commit; the poll handles the rest: lease,
+ * publish, await the confirmation, mark. `poke` sends committed messages without waiting for the end of the
+ * event loop turn.
  */
 export function relayOutbox(options: {
   bus: Bus
@@ -32,7 +32,7 @@ export function relayOutbox(options: {
   const sending = new Set<Promise<void>>()
   let committed: Message[] = []
 
-  /** Throws if any message could not be published. Published ones are marked. */
+  /** Marks published messages; throws if any could not be published. */
   const send = async (messages: readonly Message[]): Promise<void> => {
     const tried = await Promise.allSettled(
       messages.map(async (message) => {
@@ -82,10 +82,7 @@ export function relayOutbox(options: {
   }
 }
 
-/**
- * Marks rows only after the broker has confirmed: a crash in between causes a duplicate, never a
- * loss.
- */
+/** Only after the broker has confirmed: a crash in between causes a duplicate, never a loss. */
 function openMarks({
   database,
   outbox,

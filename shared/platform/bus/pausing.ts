@@ -5,7 +5,7 @@ import type { Log } from '#platform/log'
 import type { PauseQuestion } from '#shared/messages/deeds'
 import { ok } from '#shared/refusals'
 
-/** Handles an operator's pause or resume of this service. `changed` is called afterwards. */
+/** `changed` is called afterwards. */
 export const answerPause = (
   { database, log }: { database: Database; log: Log },
   {

@@ -8,16 +8,15 @@ import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
 export type Published = 'stored' | 'duplicate'
 
 /**
- * JetStream error code for "not stored". A taken subject and a full stream share it, as they share
- * status 503 with "no responders" (measured). Only the description distinguishes them.
+ * JetStream's "not stored". A taken subject and a full stream share it, as they share status 503 with "no
+ * responders" (measured). Only the description distinguishes them.
  */
 const notStored = 10077
 const takenSubject = 'maximum messages per subject exceeded'
 
 /**
- * Publishes a message and awaits the confirmation. Returns `duplicate` if the id or the subject
- * already exists. Throws if the outcome is unknown or the message was refused; resending under the
- * same id is always safe.
+ * Awaits the confirmation. `duplicate`: the id or the subject already exists. Throws if the outcome is
+ * unknown or the message was refused; resending under the same id is always safe.
  */
 export function publish(bus: Bus, message: Outgoing): Promise<Published> {
   const words = { kind: 'producer', attributes: { 'messaging.message.id': message.id } } as const
@@ -28,7 +27,7 @@ export function publish(bus: Bus, message: Outgoing): Promise<Published> {
 
 type Outgoing = { subject: string; id: string; payload: unknown; requestId?: string | null }
 
-/** The first three parts of a subject: later ones may name a single delivery. */
+/** Later parts may name a single delivery. */
 const familyOf = (subject: string): string => subject.split('.', 3).join('.')
 
 async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {

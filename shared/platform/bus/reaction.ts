@@ -2,11 +2,10 @@ import type { Tx } from '#platform/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
 /**
- * How a service handles a topic. `find` queries external systems and may be slow. `apply` writes,
- * in the same transaction that claims the message, and makes no network calls. `again` runs when a
- * message arrives whose work is already done: its sender repeats it because the effect was lost.
- * Messages that do not concern the service leave no record, because several services read one
- * stream. Messages with the same `orderOf` are handled one after the other within a process, which
+ * `find` queries external systems and may be slow. `apply` writes in the transaction that claims the message,
+ * and makes no network calls. `again` runs for a message whose work is already done: its sender repeats it
+ * because the effect was lost. Messages that do not concern the service leave no record, because several
+ * services read one stream. Messages with the same `orderOf` are handled in order within a process, which
  * saves lock waits; between processes, locks decide.
  */
 export type Reaction = {
@@ -36,10 +35,7 @@ export const reactTo = <T extends Topic, F = undefined>(
   ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
 })
 
-/**
- * Returns whether a topic covers a subject: `webhooks.payments.>` covers its subtree, all others
- * match exactly.
- */
+/** `webhooks.payments.>` covers its subtree; all others match exactly. */
 export const covers = (topic: Topic, subject: string): boolean =>
   topic.subject.endsWith('.>')
     ? subject.startsWith(topic.subject.slice(0, -1))

@@ -16,19 +16,13 @@ import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
 const everyMs = 2_000
-/**
- * Short, because an operator may be waiting; longer than the busy interval, because there rarely is
- * a redrive.
- */
+/** Short, because an operator may be waiting; longer than the busy interval, because redrives are rare. */
 const idleMs = 10_000
 const deadlineMs = 9_500
 /** How long after its request a failing redrive is retried. */
 const tryMs = 60_000
 
-/**
- * Handles the dead letters of a consumer whose redrive an operator requested. There must be one
- * loop per consumer: two loops with different reactions would dead-letter each other's messages.
- */
+/** One loop per consumer: two with different reactions would dead-letter each other's messages. */
 export const startRedriving = (context: HandlingContext): Loop =>
   startLoop({
     name: `redrive ${context.consumer}`,
@@ -38,8 +32,8 @@ export const startRedriving = (context: HandlingContext): Loop =>
   })
 
 /**
- * Runs one round and returns how many redrives were requested. Instances may run it concurrently:
- * only one does the work of a message.
+ * Returns how many redrives were requested. Instances may run it concurrently: only one does a message's
+ * work.
  */
 export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
@@ -52,10 +46,7 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
   return asked.length
 }
 
-/**
- * Applies an operator's decision about a dead letter. A redrive is done by the loop within seconds;
- * requesting it again has no further effect.
- */
+/** The loop does a redrive within seconds; requesting it again has no further effect. */
 export const decideDeadLetter =
   (
     consumer: LetterReader,
@@ -74,9 +65,8 @@ export const decideDeadLetter =
   }
 
 /**
- * Redrives one message. Its inbox row is already marked done, so that a redelivery changes nothing;
- * the dead-letter row is what gets claimed here. The inbox is locked first, in the same order as
- * for a delivery, to avoid a deadlock.
+ * The inbox row is already marked done, so that a redelivery changes nothing; the dead-letter row is claimed
+ * here. The inbox is locked first, as for a delivery, to avoid a deadlock.
  */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer, log, poke } = context

@@ -3,12 +3,12 @@ import type { Bus } from '#platform/bus/open'
 import { endOfTurn } from '#platform/bus/queue'
 import { Overdue } from '#platform/deadline'
 
-/** The server reported that the subject has no subscriber. */
+/** The server reported no subscriber. */
 export class NobodyThere extends Error {
   override name = 'NobodyThere'
 }
 
-/** A request in progress. `id` is its reply subject, unique to it. */
+/** `id` is the reply subject, unique to the request. */
 export type Asked = { readonly id: string; readonly answer: Promise<Msg> }
 
 export type Requests = {
@@ -21,8 +21,8 @@ export type Requests = {
 }
 
 /**
- * Sends requests that share one reply subscription. For each request nats 2.29 would create two
- * promises, two errors and two random names: an eighth of the cost of a request (measured).
+ * All requests share one reply subscription. nats 2.29 would create two promises, two errors and two random
+ * names for each: an eighth of its cost (measured).
  */
 export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   const inbox = createInbox(inboxPrefix)
@@ -65,5 +65,5 @@ export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   }
 }
 
-/** Returns whether the server itself responded because there is no subscription. */
+/** The server itself responds if there is no subscription. */
 const isNobody = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503

@@ -28,7 +28,7 @@ import { ok } from '#shared/refusals'
 
 export type Handler = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
-/** Binds a question to its handler. A request that does not match the schema throws `Malformed`. */
+/** A request that does not match the schema throws `Malformed`. */
 export const handler = <Q extends Question>(
   question: Q,
   answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
@@ -50,19 +50,19 @@ export type Served<F extends object = Record<string, unknown>> = {
   name: ProcessName
   description: string
   answers: readonly Handler[]
-  /** Figures from the database (lag, oldest in flight, dead letters), shown by `nats micro stats --json`. */
+  /** From the database (lag, oldest in flight, dead letters), for `nats micro stats --json`. */
   stats: () => Promise<F>
-  /** The same figures as `/metrics` readings. */
+  /** The same figures for `/metrics`. */
   readings?: (figures: F) => readonly Reading[]
   log: Log
-  /** Decrypts the encrypted columns of a row for the export of its owner. */
+  /** Decrypts the encrypted columns of a row for its owner's export. */
   unseal?: Unseal
 } & Partial<Keeping>
 
-/** Storage of its dead letters, which operators decide about. */
+/** For dead letters, which operators decide about. */
 type Keeping = Pick<HandlingContext, 'database' | 'messaging'>
 
-/** Returns the handler of dead-letter decisions, for every service that reads messages. */
+/** For every service that reads messages. */
 function answersToOperators({
   name,
   database,
@@ -75,7 +75,7 @@ function answersToOperators({
   return [handler(deadLetterDecisions[reader], decide)]
 }
 
-/** Returns the handler that reads the rows about a wallet, for every service with such rows. */
+/** For every service with rows about wallets. */
 function answersAboutPeople({
   name,
   database,
@@ -94,9 +94,8 @@ function answersAboutPeople({
 const lastAnswersMs = 3_500
 
 /**
- * Registers the service with the NATS services API. Its instances share requests by a queue group,
- * and each can be reached by name (`instances.ts`). Disposing stops accepting requests and waits for
- * the responses of those already accepted.
+ * Registers with the NATS services API. Instances share requests by a queue group, and each can be reached by
+ * name (`instances.ts`). Disposing stops accepting requests and waits for the responses of accepted ones.
  */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
@@ -110,7 +109,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
-    // At the first endpoint only: the figures are those of the instance.
+    // At the first endpoint only: the figures are the instance's.
     statsHandler: async ({ subject }) =>
       subject === answers[0]?.question.subject
         ? figures().catch((error: Error) => ({ unavailable: error.message }))
@@ -196,7 +195,7 @@ const answers = timer({
 const isRefusal = (answered: unknown): boolean =>
   typeof answered === 'object' && answered !== null && 'refused' in answered
 
-/** Responds with an error in the form of the services API. */
+/** In the form of the services API. */
 function refuseAs(message: Msg, code: number, why: string): void {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))

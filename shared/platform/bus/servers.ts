@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'nats'
 
 /**
- * Connection options for NATS_URL. `tls://` refuses a server without TLS; the scheme alone would not
- * (nats 2.29). Certificates are checked against the system's authorities and NODE_EXTRA_CA_CERTS.
+ * `tls://` refuses a server without TLS; the scheme alone would not (nats 2.29). Certificates are checked
+ * against the system's authorities and NODE_EXTRA_CA_CERTS.
  */
 export const serversOf = (url: string): Pick<ConnectionOptions, 'servers' | 'tls'> => ({
   servers: url.split(','),

@@ -1,19 +1,18 @@
-/** A message that cannot be parsed, so a retry is pointless. */
+/** A retry is pointless. */
 export class Malformed extends Error {
   override name = 'Malformed'
 }
 
-/** Outcome of a failed message: a retry or a dead letter. */
 export type MessageVerdict = { retryInMs: number } | { dead: string }
 
-/** With the backoff below, this many attempts span about half an hour. */
+/** Half an hour with the backoff below. */
 export const attemptsMax = 40
 
 /** 200 ms doubling to one minute. */
 export const backoffMs = (attempts: number): number =>
   Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
 
-/** Decides whether a failed message is retried or dead-lettered. `attempts` includes this one. */
+/** `attempts` includes this one. */
 export function verdictOn(error: unknown, attempts: number): MessageVerdict {
   if (error instanceof Malformed) return { dead: error.message }
   if (attempts < attemptsMax) return { retryInMs: backoffMs(attempts) }

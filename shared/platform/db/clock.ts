@@ -5,25 +5,23 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 
 const everyMs = 10_000
-/** A slower response is too imprecise about the time at which it was given. */
+/** A slower response is too imprecise about its time. */
 const tookMaxMs = 1_000
 
 /**
- * Returns a condition: whether the time in `column` may be at or after `readAt`, a reading of an
- * instance's clock. That clock may be ahead of the database's, or of another instance's, by the
- * duration of a response. Rows within that margin count as matches.
+ * Condition: the time in `column` may be at or after `readAt`, by an instance's clock. That clock may be
+ * ahead of others by the duration of a response, so rows within that margin match too.
  */
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
-/** Clock of a service, synchronised until disposed. */
+/** Synchronised until disposed. */
 export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
- * Opens a clock that follows the database's without asking it each time. Between two readings it
- * advances by this process's monotonic time, so a wrong or adjusted wall clock has no effect. Row
- * times come from the database and are shared by all instances, so anything compared with them or
- * stored next to them must use this clock. Before the first reading it is this machine's clock.
+ * Follows the database's clock: between two readings it advances by monotonic time, so a wrong or adjusted
+ * wall clock has no effect. Row times come from the database, so anything compared with them or stored next
+ * to them must use this clock. Before the first reading it is this machine's clock.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()

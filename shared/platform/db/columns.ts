@@ -1,29 +1,28 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { type AnyPgColumn, customType, timestamp } from 'drizzle-orm/pg-core'
 
-/** Whole amount in the smallest unit that its name states. `numeric(78,0)` holds every uint256. */
+/** In the smallest unit that its name states. `numeric(78,0)` holds every uint256. */
 export const amountColumn = customType<{ data: bigint; driverData: string }>({
   dataType: () => 'numeric(78,0)',
   fromDriver: (text) => BigInt(text),
   toDriver: (minor) => minor.toString(),
 })
 
-/** Returns a list for `in (…)`. Only for our own constants: nothing is escaped. */
+/** For `in (…)`. Only for our own constants: nothing is escaped. */
 export const quotedList = (words: readonly string[]): SQL =>
   sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /**
- * Returns a condition: the column has one of these values. They are passed as one array, so that
- * the SQL text does not depend on their number: every distinct text is prepared and kept on every
- * connection.
+ * One array, so that the SQL text does not depend on the number of values: every distinct text is prepared
+ * and kept on every connection.
  */
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
   sql`${column} = any(${sql.param([...values])})`
 
-/** Returns texts as one array, for use with `unnest`. */
+/** For use with `unnest`. */
 export const textList = (values: readonly string[]): SQL => sql`${sql.param(values)}::text[]`
 
-/** A lower-case 0x address. */
+/** Lower case. */
 export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({
   dataType: () => 'text',
   toDriver: (address) => address.toLowerCase(),
@@ -33,23 +32,19 @@ export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
 /**
- * Returns the time `ms` from now by the database's clock, for the end of a lease or a wait. Not
- * counted from the start of the transaction, which may have waited for a lock.
+ * By the database's clock, for the end of a lease or a wait. Not counted from the start of the transaction,
+ * which may have waited for a lock.
  */
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
-/** Start of the current day in UTC, by the database's clock: daily limits count from here. */
+/** Start of the UTC day by the database's clock: daily limits count from here. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 
-/** Returns the columns for when a row was created and last updated. */
 export const timestamps = () => ({
   createdAt: at('created_at').notNull().defaultNow(),
   updatedAt: at('updated_at').notNull().defaultNow(),
 })
 
-/**
- * Returns the column for a row's last change of any kind. A trigger of
- * `infra/migrations/journals.ts` sets it, so that manual changes show too.
- */
+/** Last change of any kind, manual ones too: a trigger of `infra/migrations/journals.ts` sets it. */
 export const changedAt = () => at('changed_at').notNull().defaultNow()

@@ -13,15 +13,15 @@ import {
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Db } from '#platform/db/open'
 
-// drizzle-orm builds the SQL text of a statement at every use. For a row of forty columns that
-// takes longer than the round trip to Postgres, so frequent statements are built once.
+// drizzle-orm builds a statement's SQL text at every use, which takes longer than the round trip for a row of
+// forty columns, so frequent statements are built once.
 
-/** Statement builder without a connection. */
+/** Has no connection. */
 const builder: PostgresJsDatabase = drizzle.mock()
 
 /**
- * Builds a statement at its first use and then only binds values. Values are `sql.placeholder`s;
- * one that stands for a column is encoded as that column's type.
+ * Builds the statement at its first use. Values are `sql.placeholder`s; one that stands for a column is
+ * encoded as that column's type.
  */
 export function built<Values extends Record<string, unknown>>(
   build: (db: PostgresJsDatabase) => { toSQL: () => Query },
@@ -33,7 +33,6 @@ export function built<Values extends Record<string, unknown>>(
   }
 }
 
-/** A piece of SQL text, or the encoder of a value. */
 type Part = StringChunk | ((values: Record<string, unknown>) => Param)
 
 function partsOf({ sql: text, params }: Query): Part[] {
@@ -57,15 +56,14 @@ function writerOf(param: unknown): Part {
   }
 }
 
-/** Returns the keys of the columns to write: those with a value. */
+/** Columns to write: those with a value. */
 export const keysOf = (set: object): string[] =>
   Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [key]))
 
-/** Returns a placeholder for each key, named after it. */
 export const placeholders = (keys: readonly string[]) =>
   Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]))
 
-/** Caches one statement per set of written columns. */
+/** One statement per set of written columns. */
 export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   const known = new Map<string, Made>()
   return (keys: readonly string[]): Made => {
@@ -76,13 +74,10 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   }
 }
 
-/**
- * An insert that accompanies a row change: `select … from moved, …`, so that it writes nothing if
- * no row changed.
- */
+/** Accompanies a row change: `select … from moved, …`, so that it inserts nothing if no row changed. */
 export type Beside = SQL
 
-/** Combines a statement that changes and returns a row with the inserts that accompany it. */
+/** `moving` changes and returns a row. */
 export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
   const written = beside.filter((one) => one !== undefined)
   if (written.length === 0) return moving
@@ -90,7 +85,7 @@ export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[])
   return sql`with moved as (${moving})${sql.join(others)} select * from moved`
 }
 
-/** Maps rows of a table as `db.execute` returns them, by column name. */
+/** For rows as `db.execute` returns them, by column name. */
 export function rowReader<T extends Table>(table: T) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,
@@ -104,7 +99,7 @@ export function rowReader<T extends Table>(table: T) {
   }
 }
 
-/** Runs a statement that returns at most one row, and maps it with `read`. */
+/** Of at most one row. */
 export async function first<Row>(
   db: Db,
   statement: SQL,

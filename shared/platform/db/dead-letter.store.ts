@@ -3,7 +3,7 @@ import { index, jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-co
 import { at } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
-/** Dead letters: failed messages, kept whole until an operator redrives or dismisses them. */
+/** Failed messages, kept whole until an operator redrives or dismisses them. */
 export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'dead_letter',
@@ -15,7 +15,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
       reason: text('reason').notNull(),
       diedAt: at('died_at').notNull().defaultNow(),
       redriveRequestedAt: at('redrive_requested_at'),
-      /** When it was closed: redriven, or dismissed by an operator, as `reason` states. */
+      /** When it was redriven, or dismissed by an operator, as `reason` states. */
       redrivenAt: at('redriven_at'),
     },
     (table) => [
@@ -29,7 +29,7 @@ export type DeadLetter = Omit<
   'diedAt' | 'redrivenAt' | 'redriveRequestedAt'
 >
 
-/** Stores a dead letter. A message that fails again after a redrive reuses its row. */
+/** A message that fails again after a redrive reuses its row. */
 export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) =>
   tx
     .insert(deadLetters)
@@ -44,7 +44,6 @@ export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter
       },
     })
 
-/** One dead-lettering of a message. */
 export type Death = { readonly consumer: string; readonly messageId: string; readonly diedAt: Date }
 
 const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: Death) =>
@@ -54,7 +53,7 @@ const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: 
     eq(deadLetters.diedAt, diedAt),
   )
 
-/** Requests a redrive. Also returns true if it was requested before, or is already done. */
+/** Also true if the redrive was requested before, or is already done. */
 export async function askRedrive(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -76,8 +75,8 @@ export async function askRedrive(
 }
 
 /**
- * Closes a dead letter without handling it, unless a redrive is pending. Also returns true if it
- * was dismissed before, so that the request may be repeated. The first reason stays.
+ * Closes a dead letter without handling it, unless a redrive is pending. Also true if it was dismissed
+ * before, so that the request may be repeated. The first reason stays.
  */
 export async function dismiss(
   database: Database,
@@ -106,7 +105,7 @@ export async function dismiss(
   return dismissed.length === 1
 }
 
-/** Counts open dead letters. Any is an alarm. */
+/** Any open dead letter is an alarm. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
   const rows = await database.read((db) =>
     db
@@ -117,15 +116,14 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
   return rows[0]!.dead
 }
 
-/** A dead letter whose redrive an operator requested. */
 export type RequestedRedrive = Omit<DeadLetter, 'reason'> & {
-  /** Time of the request as stored, to the microsecond: it identifies the request. */
+  /** As stored, to the microsecond: it identifies the request. */
   readonly requestedAt: string
-  /** Whether the request is older than the retry period. */
+  /** The request is older than the retry period. */
   readonly isLastTry: boolean
 }
 
-/** Returns the requested redrives. `tryMs`: how long each is retried. */
+/** `tryMs`: how long each is retried. */
 export function findRedrives(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -153,10 +151,7 @@ export function findRedrives(
   )
 }
 
-/**
- * Claims a redrive in the transaction that does its work. Returns false if another instance has
- * done it, or if the request was withdrawn.
- */
+/** In the transaction that does the work. False if another instance did it, or the request was withdrawn. */
 export async function claimRedrive(
   tx: Tx,
   deadLetters: DeadLetterTable,
@@ -178,10 +173,7 @@ export async function claimRedrive(
   return won.length === 1
 }
 
-/**
- * Records that a redrive has failed for good: the message is dead-lettered again and needs a new
- * request. Returns false if another instance was faster.
- */
+/** The redrive failed for good: the message needs a new request. False if another instance was faster. */
 export async function buryAgain(
   database: Database,
   deadLetters: DeadLetterTable,

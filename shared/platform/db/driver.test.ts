@@ -7,7 +7,7 @@ import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 
-/** Number of statements that postgres.js 3.4.9 sends on one connection without a response. */
+/** Statements that postgres.js 3.4.9 sends on one connection without a response. */
 const pipelineMax = 100
 
 let server: ScratchPostgres
@@ -37,7 +37,6 @@ const outcomeOf = (call: PromiseLike<unknown>) =>
 const count = async (word: string) =>
   Number((await admin`select count(*) from kept where word = ${word}`)[0]!.count)
 
-/** Every statement that needs the lock waits until `work` has returned. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   await admin`select pg_advisory_lock(1)`
   try {

@@ -1,33 +1,33 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { DeadLetterTable } from '#platform/db/dead-letter.store'
 
-/** How a service erases personal data. Rows stay, because records of money refer to them. */
+/** Rows stay, because records of money refer to them. */
 export type Erasure = {
-  /** Name of the lock under which the service writes rows of a wallet. */
+  /** Lock under which the service writes rows of a wallet. */
   readonly lock: (wallet: string) => string
   /** Selects `why` of each item of the wallet whose money or order is on its way. */
   readonly onItsWay: (wallet: string) => SQL
   /**
-   * Statements that empty the personal data of ended items. Repeating them changes nothing. `erasedAt`, after
-   * a restore: of rows from before that erasure, all of which had ended by then.
+   * Empties the personal data of ended items; repeating it changes nothing. `erasedAt`, after a restore: only
+   * rows from before that erasure, all of which had ended by then.
    */
   readonly empty: (wallet: string, erasedAt?: Date) => readonly SQL[]
 }
 
-/** Condition for rows from before an earlier erasure. */
+/** Rows from before an earlier erasure. */
 export const isBefore = (column: string, erasedAt: Date | undefined) =>
   erasedAt ? sql`${sql.identifier(column)} < ${erasedAt.toISOString()}::timestamptz` : sql`true`
 
-/** Text that replaces a note where one is required. */
+/** Replaces a note where one is required. */
 export const erasedNote = 'erased'
 
-/** Matches dead letters `d` whose payload has one of the words that a statement selects. */
+/** Dead letters `d` whose payload has one of the words that a statement selects. */
 const naming = (words: SQL) =>
   sql`exists (select from (${words}) w (word) where strpos(lower(d.payload::text), lower(w.word)) > 0)`
 
 /**
- * Adds the dead letters of the service to an erasure: an open one is on its way, and closed ones are
- * emptied. `words` selects the wallet and the ids of its items, as messages name them.
+ * An open dead letter is on its way; closed ones are emptied. `words` selects the wallet and the ids of its
+ * items, as messages name them.
  */
 export const withDeadLetters = (
   deadLetters: DeadLetterTable,

@@ -4,9 +4,8 @@ import { at } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
 /**
- * One row per message that a consumer has received. `doneAt`: its work has committed. A row
- * outlives the period in which the message can be redelivered; then the pruning job removes it,
- * oldest first.
+ * `doneAt`: the work has committed. The pruning job removes a row once its message can no longer be
+ * redelivered, oldest first.
  */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
@@ -26,8 +25,8 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type InboxTable = ReturnType<typeof inboxTable>
 
 /**
- * Claims the message in the transaction that does its work. Returns false if the work has already
- * committed. A single statement, so two concurrent deliveries cannot both win.
+ * In the transaction that does the work. False if the work has already committed. A single statement, so two
+ * concurrent deliveries cannot both win.
  */
 export async function claim(
   tx: Tx,
@@ -47,10 +46,7 @@ export async function claim(
   return won.length === 1
 }
 
-/**
- * Counts a failed attempt and returns the total. Stored here because the broker's delivery count
- * restarts after a crash (measured).
- */
+/** Returns the total. Stored here because the broker's delivery count restarts after a crash (measured). */
 export async function countFailure(
   database: Database,
   inbox: InboxTable,
@@ -70,10 +66,7 @@ export async function countFailure(
   return rows[0]!.attempts
 }
 
-/**
- * Returns whether the work is done: a cheap check before work outside the database. `claim`
- * decides.
- */
+/** A cheap check before work outside the database; `claim` decides. */
 export async function isDone(
   database: Database,
   inbox: InboxTable,

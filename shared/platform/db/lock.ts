@@ -1,11 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Tx } from '#platform/db/open'
 
-/**
- * Takes a lock by name, held until the end of the transaction, across all instances of a service.
- */
+/** Held until the end of the transaction, across all instances of a service. */
 export const lockNamed = (tx: Tx, name: string) => tx.execute(sql`select ${lockOf(name)}`)
 
-/** Returns the same lock as an expression, for a name taken from a row. */
+/** As an expression, for a name taken from a row. */
 export const lockOf = (name: string | SQL) =>
   sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`

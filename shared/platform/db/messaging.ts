@@ -5,7 +5,7 @@ import { inboxTable } from '#platform/db/inbox.store'
 import type { Db } from '#platform/db/open'
 import { outboxTable } from '#platform/db/outbox.store'
 
-/** Creates the three messaging tables in a service's own schema. */
+/** In a service's own schema. */
 export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
   inbox: inboxTable(schema),
   outbox: outboxTable(schema),
@@ -14,9 +14,9 @@ export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
 export type MessagingTables = ReturnType<typeof messagingTables>
 
 /**
- * Claims a delivered message in the transaction that does its work, if there is any. Returns false
- * if the work has already committed. Also closes its dead letter: the message was delivered again.
- * A single statement, so two concurrent deliveries cannot both win.
+ * In the transaction that does the work, if any. False if the work has already committed. Also closes the
+ * dead letter: the message was delivered again. A single statement, so two concurrent deliveries cannot both
+ * win.
  */
 export async function claimDelivered(
   db: Db,

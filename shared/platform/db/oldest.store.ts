@@ -3,17 +3,13 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#platform/db/open'
 import type { Oldest } from '#platform/metrics/state-limits'
 
-/**
- * Returns the age of the oldest row per state, among rows that are waiting, by the database's
- * clock.
- */
+/** Per state, by the database's clock. */
 export async function findOldest<S extends string>(
   db: Db,
   from: {
     table: PgTable
     state: PgColumn
     id: PgColumn
-    /** When the wait began. */
     since: PgColumn | SQL
     awaited: SQL | undefined
   },

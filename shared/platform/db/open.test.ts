@@ -37,7 +37,7 @@ const outcomeOf = (call: Promise<unknown>) =>
   )
 
 describe('a connection lost in a transaction', () => {
-  /** A transaction loses its connection, and goes on with a statement when `until` is over. */
+  /** The transaction goes on with a statement when `until` is over. */
   async function loseConnection(database: Database, until: () => Promise<unknown>) {
     const wentOn = Promise.withResolvers<string>()
     const transaction = outcomeOf(
@@ -139,7 +139,7 @@ describe('after an outage', () => {
 
   test('a process whose calls hang while others succeed is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
-    // Whether others are answered is looked at once for each round, in a few seconds.
+    // Whether others are answered is checked once per round, which takes a few seconds.
     await waitUntil(
       'the end',
       async () => {
@@ -173,7 +173,7 @@ describe('after an outage', () => {
   })
 
   test('calls without a response count only while no call of any kind succeeds', async () => {
-    // Long enough for the one that is answered, on a busy machine too.
+    // Long enough for the answered call, on a busy machine too.
     const { database, fatal } = open({ callDeadlineMs: 3_000 })
     const hang = () => outcomeOf(database.transaction(() => new Promise(() => {})))
     const hangs = () => Promise.all([hang(), hang(), hang(), hang()])

@@ -8,35 +8,34 @@ import { quickSeconds, timer } from '#platform/metrics/measures'
 import { openOutage } from '#platform/outage'
 import { inSpan } from '#platform/tracing/spans'
 
-/** Statements run inside one transaction; handed to everything that must commit together. */
+/** Handed to everything that must commit together. */
 export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
-/** A database or a transaction, for statements that may run in either. */
 export type Db = PostgresJsDatabase | Tx
 
 export type Database = AsyncDisposable & {
-  /** A single statement that reads, under the deadline. */
+  /** Single statement, under the deadline. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** A single statement that writes, under the deadline. */
+  /** Single statement, under the deadline. */
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** One transaction, under the deadline. `Overdue` means the outcome is unknown: it may have committed. */
+  /** Under the deadline. `Overdue` means the outcome is unknown: it may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
-  /** Subscribes to the after-commit notes of this process's transactions. */
+  /** After-commit notes of this process's transactions. */
   readonly listen: (listener: Listener) => void
 }
 
-/** Name in timeout errors; `isAway` matches on it. */
+/** `isAway` matches it in timeout errors. */
 const asked = 'the database'
 
-/** Longer than the server-side timeouts, so that the server gives up before we do. */
+/** Longer than the server-side timeouts, so that the server gives up first. */
 const callDeadlineMs = 8_000
 /**
- * Consecutive calls without a response after which a new connection is tried. An error response
- * counts as a response, and so does a failed connection.
+ * Consecutive calls without a response after which a new connection is tried. An error or a failed connection
+ * counts as a response.
  */
 const overdueMax = 5
 /**
- * Delay before a lost connection is reopened. The driver's own backoff grows to 20 s, longer than a
- * call may take, so after an outage calls would time out although Postgres is up.
+ * The driver's own backoff grows to 20 s, longer than a call may take: after an outage calls would time out
+ * although Postgres is up.
  */
 const reconnectSeconds = 0.5
 
@@ -53,10 +52,10 @@ const calls = timer({
 })
 
 /**
- * Opens Postgres. postgres.js 3.4.9 has no client-side query timeout, and on a black-holed
- * connection queries hang until the kernel gives up (measured). So every call has a deadline, and
- * after several timeouts in a row `onFatal` ends the process, and its supervisor starts a new one.
- * This only happens if a new connection works: while Postgres is down, a restart would not help.
+ * postgres.js 3.4.9 has no client-side query timeout: on a black-holed connection queries hang until the
+ * kernel gives up (measured). So every call has a deadline, and after several timeouts in a row `onFatal`
+ * ends the process for its supervisor to restart, but only if a new connection works: while Postgres is down,
+ * a restart would not help.
  */
 export function openDatabase(options: {
   url: string
@@ -64,7 +63,6 @@ export function openDatabase(options: {
   log: Log
   onFatal: () => void
   max?: number
-  /** For tests. */
   callDeadlineMs?: number
   lockTimeoutMs?: number
 }): Database {
@@ -138,7 +136,7 @@ export function openDatabase(options: {
   }
 }
 
-/** Returns whether Postgres responds on a new connection within seconds. */
+/** Within seconds. */
 async function answersAnew(url: string): Promise<boolean> {
   const fresh = postgres(url, { max: 1, connect_timeout: 3, onnotice: () => {} })
   try {
@@ -152,9 +150,9 @@ async function answersAnew(url: string): Promise<boolean> {
 }
 
 /**
- * Returns the client with every statement prepared once per connection. drizzle-orm 0.45.4 requests
- * this only for named statements (`postgres-js/session.js`), and postgres.js 3.4.9 needs two round
- * trips for an unprepared one. Distinct SQL texts must stay few: use `isOneOf` instead of `in`.
+ * Prepares every statement once per connection. drizzle-orm 0.45.4 requests this only for named statements
+ * (`postgres-js/session.js`), and postgres.js 3.4.9 needs two round trips for an unprepared one. Distinct SQL
+ * texts must stay few: use `isOneOf` instead of `in`.
  */
 function preparing(client: Sql): Sql {
   const { begin } = client
@@ -170,7 +168,7 @@ function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client 
   return client
 }
 
-/** Postgres rejected a statement. `code` is the SQLSTATE, `constraint` the violated constraint. */
+/** `code` is the SQLSTATE, `constraint` the violated constraint. */
 export class DatabaseRefused extends Error {
   override name = 'DatabaseRefused'
   constructor(
@@ -182,26 +180,19 @@ export class DatabaseRefused extends Error {
   }
 }
 
-/**
- * Error codes for a missing connection (postgres.js), and for a starting or stopping server
- * (Postgres).
- */
+/** No connection (postgres.js), or a starting or stopping server (Postgres). */
 const awayCodes: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'],
   ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
   ...['57P01', '57P02', '57P03'],
 ])
 
-/** Returns whether Postgres could not be reached or did not respond. */
 const isAway = (error: unknown): boolean =>
   error instanceof Overdue
     ? error.message.startsWith(asked)
     : awayCodes.has(String((error as { code?: unknown }).code))
 
-/**
- * Removes statement values from an error: drizzle puts them into its message, and they may be
- * personal.
- */
+/** drizzle puts statement values into its message, and they may be personal. */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof DrizzleQueryError)) return error
   const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined

@@ -9,7 +9,7 @@ import { requestId } from '#platform/request-id'
 import { readerOf } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
 
-/** Messages to publish because of changes in the same transaction. */
+/** Published because of changes in the same transaction. */
 export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'outbox',
@@ -31,7 +31,7 @@ export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']
 
-/** A message to publish, valid for its topic. */
+/** Valid for its topic. */
 export type Announcement = {
   readonly id: string
   readonly subject: string
@@ -40,7 +40,7 @@ export type Announcement = {
   readonly requestId?: string | null
 }
 
-/** Creates a message. Throws if the payload does not match the topic's schema. */
+/** Throws if the payload does not match the topic's schema. */
 export function announcement<S extends TSchema>(
   topic: Topic<S>,
   id: string,
@@ -51,15 +51,15 @@ export function announcement<S extends TSchema>(
   return { id, subject: topic.subject, payload }
 }
 
-/** After-commit note of a message, which spares the outbox relay a query. */
+/** After-commit note, which spares the outbox relay a query. */
 export type Announced = {
   readonly outbox: OutboxTable
   readonly message: Announcement & { readonly requestId: string | null }
 }
 
 /**
- * Writes messages in the transaction of the state change they announce. A repeated id changes
- * nothing: ids are derived from causes, so a repeat is the same message.
+ * In the transaction of the state change that they announce. A repeated id changes nothing: ids are derived
+ * from causes, so a repeat is the same message.
  */
 export async function announceAll(
   tx: Tx,
@@ -80,8 +80,8 @@ export async function announceAll(
 }
 
 /**
- * Like `announceAll`, but within the statement that changes a row, and only if it does. Call `note`
- * if it did. Returns undefined if there is nothing to announce.
+ * Within the statement that changes a row, and only if it does; call `note` then. Undefined if there is
+ * nothing to announce.
  */
 export function announceBeside(
   tx: Tx,
@@ -96,10 +96,7 @@ export function announceBeside(
   return { statement, note: () => noteAll(tx, outbox, caused) }
 }
 
-/**
- * Adds the current request to the messages and returns them as rows too. They are leased to this
- * process if it has a listener.
- */
+/** Adds the current request. The rows are leased to this process if it has a listener. */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
   const cause = requestId() ?? null
   const caused = messages.map((message) => ({
@@ -119,7 +116,7 @@ function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['mess
   for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
 }
 
-/** Announces one message. Throws if the payload does not match its schema. */
+/** Throws if the payload does not match its schema. */
 export const announce = <S extends TSchema>(
   tx: Tx,
   outbox: OutboxTable,
@@ -131,14 +128,14 @@ export const announce = <S extends TSchema>(
 /** Longer than publishing a batch takes. */
 const leaseMs = 5_000
 /**
- * How long a new row is leased to the process that wrote it, which publishes it from memory right
- * after the commit. If that process dies first, another one takes the row over.
+ * The process that wrote a row publishes it from memory right after the commit. If it dies first, another
+ * takes the row over.
  */
 const ownLeaseMs = 3_000
 
 /**
- * Leases the oldest unpublished rows and commits, so that no lock is held while publishing. Selects
- * by row state, never by "id greater than the last": serials commit out of order.
+ * Commits, so that no lock is held while publishing. Selects by row state, never by "id greater than the
+ * last": serials commit out of order.
  */
 export const lease = (
   database: Database,
@@ -167,19 +164,13 @@ export const lease = (
     return rows.sort((left, right) => left.position - right.position)
   })
 
-/**
- * Marks rows as published, only after the broker has confirmed: a crash in between causes a
- * duplicate, never a loss.
- */
+/** Only after the broker has confirmed (`openMarks`). */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
   database.run((db) =>
     db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)),
   )
 
-/**
- * Returns the number of unpublished rows and the age of the oldest (ms, null if none), for `nats
- * micro stats`.
- */
+/** `oldestMs` is null if there is none. */
 export async function outboxLag(database: Database, outbox: OutboxTable) {
   const rows = await database.read((db) =>
     db

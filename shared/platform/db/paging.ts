@@ -4,19 +4,16 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 /** The last row of the previous page, exclusive in the order (createdAt, id). ISO 8601, UTC. */
 export type Cursor = { readonly createdAt: string; readonly id: string }
 
-/** Cursor of the first page. */
+/** For the first page. */
 const beforeAll = { createdAt: 'infinity', id: '' }
 
-/** Returns the values of a prepared statement whose `where` is `newestFirst(…).afterCursor`. */
+/** For a prepared statement whose `where` is `newestFirst(…).afterCursor`. */
 export const cursorValues = (cursor: Cursor | undefined) => {
   const { createdAt, id } = cursor ?? beforeAll
   return { cursorAt: createdAt, cursorId: id }
 }
 
-/**
- * Returns order and condition for newest-first paging. Lists of several services are merged, so all
- * of them order ids of the same time by their bytes.
- */
+/** Lists of several services are merged, so all of them order ids of the same time by their bytes. */
 export function newestFirst(createdAt: AnyPgColumn, id: AnyPgColumn) {
   const idBytes = sql`${id} collate "C"`
   const [cursorAt, cursorId] = [sql.placeholder('cursorAt'), sql.placeholder('cursorId')]

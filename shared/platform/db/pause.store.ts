@@ -6,16 +6,15 @@ import type { Db } from '#platform/db/open'
 import type { DeedOutcome } from '#shared/messages/deeds'
 
 /**
- * Operator pauses. Each service has a row per operation it can pause and reads it in a statement
- * that runs anyway when such an operation begins. So a pause applies to every instance at once,
- * survives restarts, and costs nothing while the system is idle.
+ * A row per operation that the service can pause, read in a statement that runs anyway when such an operation
+ * begins: a pause applies to every instance at once, survives restarts, and costs nothing while idle.
  */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table('pauses', {
     what: text('what').primaryKey(),
     /** Null: not paused. */
     since: at('since'),
-    /** Number of pauses and resumes, which identifies the state that an operator's command produced. */
+    /** Number of pauses and resumes: identifies the state that a command produced. */
     revision: integer('revision').notNull(),
     setBy: text('set_by').notNull(),
     reason: text('reason').notNull(),
@@ -23,12 +22,11 @@ export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   })
 export type PauseTable = ReturnType<typeof pauseTable>
 
-/** Returns a column for any statement: start of the pause in ISO 8601, or null if not paused. */
+/** ISO 8601, or null if not paused. */
 export const pausedSince = (table: PauseTable): SQL<string | null> =>
   sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
 
-/** Returns a condition for any statement: paused. */
 export const isPaused = (table: PauseTable): SQL =>
   sql`exists (select from ${table} where ${table.since} is not null)`
 
@@ -37,13 +35,13 @@ type Change = {
   readonly by: string
   readonly reason: string
   readonly to: 'paused' | 'running'
-  /** Revision the operator saw; 0 if the operation was never paused. */
+  /** The revision that the operator saw; 0 if the operation was never paused. */
   readonly revision: number
 }
 
 /**
- * Pauses or resumes an operation, unless another command has since the operator looked. If it is
- * already in that state, nothing changes and the outcome says so.
+ * Refused if another command has changed the state since the operator looked. In the same state, nothing
+ * changes and the outcome says so.
  */
 export async function setPause(
   db: Db,

@@ -2,26 +2,25 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '#platform/db/open'
 import type { PersonPage, PersonPlace, PersonRow } from '#shared/messages/person'
 
-/** Runs a statement and returns its rows. */
 export type Run = (statement: SQL) => Promise<readonly Record<string, unknown>[]>
 
 type Column = { readonly name: string; readonly type: string; readonly keyAt: number | null }
 
-/** A table with rows about wallets. `of` is the condition of those about one wallet. */
+/** `of` is the condition of one wallet's rows. */
 export type PersonTable = {
   readonly name: string
   readonly columns: readonly Column[]
   readonly of: (wallet: string) => SQL
-  /** Decrypts `bank_details`; by default only that there are some is shown. */
+  /** Decrypts `bank_details`; by default only their presence is shown. */
   readonly unseal?: Unseal
 }
 
-/** Decrypts the `bank_details` of a row for the export of its owner; only the service with the key can. */
+/** For the export of a row's owner; only the service with the key can. */
 export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
 /**
- * Columns that only operators see: their names and notes, whose text can name other people, and the wallets
- * that the identity provider has as the same person. Those can be of somebody else, who only looks alike.
+ * Names and notes of operators, whose text can name other people, and the wallets that the identity provider
+ * has as the same person: those can be of somebody else, who only looks alike.
  */
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
@@ -30,12 +29,12 @@ export const operatorsOnly: ReadonlySet<string> = new Set([
   ),
 ])
 
-/** Columns that refer to an item of a wallet, and the schema with a table of its name that has those items. */
+/** Refer to an item of a wallet in the table of that name in the schema. */
 const itemColumns = { payment_id: 'payments', payout_id: 'payouts' } as const
 /** In a journal the column is `item`. */
 const journals: readonly string[] = Object.values(itemColumns).map((schema) => `${schema}.journal`)
 
-/** Returns the condition of a table's rows about a wallet; undefined if it has none. */
+/** Undefined if the table has no rows about wallets. */
 function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of'] | undefined {
   const serving = names.has('generation')
     ? sql` and t.generation in (select generation from indexer_reader.cursors where state = 'serving')`
@@ -51,8 +50,8 @@ function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of
 }
 
 /**
- * Finds every table of the schemas that names a wallet or one of its payments or cash-outs, so that a new
- * table or column is included without a change here. `hidden`: columns to leave out.
+ * Every table that names a wallet or one of its payments or cash-outs, so that new tables and columns are
+ * included. `hidden`: columns to leave out.
  */
 export async function findPersonTables(
   run: Run,
@@ -78,7 +77,7 @@ export async function findPersonTables(
   })
 }
 
-/** Reads a column as the interface writes it: amounts as text, times in UTC with milliseconds. */
+/** As the interface writes it: amounts as text, times in UTC with milliseconds. */
 function shown({ name, type }: Column, isOpened: boolean): SQL {
   const column = sql`t.${sql.identifier(name)}`
   const value = /^(numeric|bigint)$/.test(type)
@@ -90,12 +89,12 @@ function shown({ name, type }: Column, isOpened: boolean): SQL {
         : column
   return sql`${value} as ${sql.identifier(name)}`
 }
-/** Encrypted bank details. */
+/** Encrypted. */
 const sealed = 'bank_details'
 
 const rowsMax = 50
 
-/** Reads the next rows of one table in the order of its key, each with its place. */
+/** In the order of the key. */
 async function readRows(
   run: Run,
   { name, columns, of, unseal }: PersonTable,
@@ -127,7 +126,7 @@ async function readRows(
   }))
 }
 
-/** Walks all rows about a wallet after a place, holding a batch of one table at a time. */
+/** Holds a batch of one table at a time. */
 export async function* walkPerson(
   run: Run,
   tables: readonly PersonTable[],
@@ -146,10 +145,9 @@ export async function* walkPerson(
   }
 }
 
-/** Length of a page as JSON: far below the largest message of the bus, also with one more large row. */
+/** As JSON: far below the bus's largest message, also with one more large row. */
 const pageLengthMax = 64 * 1024
 
-/** Reads the page of a wallet's rows after a place. */
 export async function readPersonPage(
   run: Run,
   tables: readonly PersonTable[],
@@ -165,13 +163,12 @@ export async function readPersonPage(
   return { rows, next: null }
 }
 
-/** Reads the rows about a wallet that follow a place. */
 export type PersonReader = (asked: {
   readonly wallet: string
   readonly after?: PersonPlace
 }) => Promise<PersonPage>
 
-/** Opens a reader of a service's own tables, which it looks up at its first use. */
+/** Looks the service's own tables up at its first use. */
 export function openPersonReader(
   database: Database,
   service: string,

@@ -1,7 +1,6 @@
 /**
- * Returns the Postgres URL with its password, which may be configured separately: a secret file
- * holds a password, not part of a URL. Spliced in as text, because the runtime cannot parse a URL
- * with several hosts.
+ * A secret file holds a password, not part of a URL. Spliced in as text, because the runtime cannot parse a
+ * URL with several hosts.
  */
 export function databaseUrlOf({
   databaseUrl,
@@ -17,6 +16,6 @@ export function databaseUrlOf({
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }
 
-/** Returns the Postgres URL for connections that take another role of which its login is a member. */
+/** For connections that take another role of which the login is a member. */
 export const urlInRole = (url: string, role: string): string =>
   `${url}${url.includes('?') ? '&' : '?'}role=${role}`

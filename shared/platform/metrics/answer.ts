@@ -8,35 +8,33 @@ import { registry } from '#platform/metrics/measures'
 import { gauge, type Reading, seconds, textOf } from '#platform/metrics/readings'
 import type { ProcessName } from '#shared/messages/topic'
 
-/** Subject on which every instance of every process is asked for its metrics. */
+/** Reaches every instance of every process. */
 export const metricsSubject = 'metrics'
-/** Headers that identify the responding instance. */
+/** Identify the responding instance. */
 export const answererHeaders = { process: 'process', copy: 'copy' } as const
 
-/** A scrape does not wait for a hanging database: it then omits the figures read from it. */
+/** A scrape does not wait for a hanging database: it omits the figures. */
 const figuresDeadlineMs = 1_000
 
-/** Returns shared figures as readings, with their age. */
 export const readingsFrom =
   <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Reading[]) =>
   async (): Promise<Reading[]> => {
-    // Kept apart from the figures: some are keyed by pair, and the age would become a key.
+    // Kept apart: some figures are keyed by pair, and the age would become a key.
     const { readMsAgo, ...read } = await figures()
     const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
     return [age, ...readings(read as F)]
   }
 
-/** A process that reports metrics, as its labels name it. */
 export type Measured = {
   readonly service: ProcessName
-  /** Id of this instance of the service. */
+  /** Id of the instance. */
   readonly copy: string
-  /** Figures read from the database and from memory at each scrape. */
+  /** From the database and from memory, at each scrape. */
   readonly figures: () => Promise<readonly Reading[]>
   readonly log: Log
 }
 
-/** Returns all metrics of this process in Prometheus' text format. */
+/** Prometheus' text format. */
 export async function metricsOf({ service, copy, figures, log }: Measured): Promise<string> {
   const read = await within(figures(), figuresDeadlineMs, 'the figures').catch((error) => {
     log.warn({ err: error }, 'database metrics unavailable')
@@ -47,7 +45,7 @@ export async function metricsOf({ service, copy, figures, log }: Measured): Prom
   return labelled(merged([await registry.metrics(), await textOf(told)]), { service, copy })
 }
 
-/** Responds to metrics requests. The text is compressed, because messages have a size limit. */
+/** Compressed, because messages have a size limit. */
 export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subscription =>
   bus.nc.subscribe(metricsSubject, {
     callback: (error, message) => {
@@ -64,7 +62,7 @@ export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subsc
     },
   })
 
-/** Returns the standard process metrics under their usual Prometheus names. */
+/** Under their usual Prometheus names. */
 function processReadings(): Reading[] {
   const { user, system } = process.cpuUsage()
   const of = (kind: Reading['kind'], name: string, help: string, value: number): Reading => ({

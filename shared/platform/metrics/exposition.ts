@@ -1,4 +1,3 @@
-/** Labels as Prometheus writes them between braces. */
 type Labels = Readonly<Record<string, string>>
 
 const escaped = (text: string) =>
@@ -9,7 +8,7 @@ const pairsOf = (labels: Labels) =>
 
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
-/** Adds labels to every sample of a text in Prometheus' format 0.0.4. */
+/** To every sample of a text in Prometheus' format 0.0.4. */
 export function labelled(text: string, labels: Labels): string {
   const added = pairsOf(labels).join(',')
   const withLabels = (line: string) => {
@@ -26,10 +25,7 @@ export function labelled(text: string, labels: Labels): string {
     .join('\n')
 }
 
-/**
- * Merges several texts into one, with all samples of a metric under one heading, as the format
- * requires.
- */
+/** All samples of a metric under one heading, as the format requires. */
 export function merged(texts: readonly string[]): string {
   const measures = new Map<string, { heading: string[]; samples: string[] }>()
   for (const text of texts) {

@@ -1,18 +1,17 @@
 import { within } from '#platform/deadline'
 
-/** Maximum age of figures. A scrape comes every 15 s and requests them once per endpoint. */
+/** A scrape comes every 15 s and requests figures once per endpoint. */
 const freshMs = 3_000
-/** How long a caller that triggers a new read waits for it before it gets the previous figures. */
+/** How long a caller that triggers a read waits before it gets the previous figures. */
 const waitMs = 500
 
-/** Figures with their age. */
 export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
- * Shares one read of figures among all callers within some seconds. NATS requests a service's
- * figures once per endpoint, one after the other, and a service that responds late is missing from
- * `/metrics` as if it were down. While a read is slow, callers get the previous figures, with their
- * age in `readMsAgo`. A failed read is thrown to all callers until the next read.
+ * Shares one read among all callers within some seconds. NATS requests a service's figures once per endpoint,
+ * one after the other, and a service that responds late is missing from `/metrics` as if it were down. While
+ * a read is slow, callers get the previous figures, with their age in `readMsAgo`. A failed read is thrown to
+ * all callers until the next read.
  */
 export function shareFigures<F extends object>(
   read: () => Promise<F>,

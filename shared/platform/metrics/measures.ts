@@ -1,17 +1,16 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-// Metrics are global to a process, as in prom-client: each is declared next to the code it measures,
-// and no registry is passed around.
+// Global to a process, as in prom-client: each is declared next to the code it measures.
 
-/** Registry of this process's counters and timers. Figures read from the database are not in it. */
+/** Counters and timers; figures read from the database are not in it. */
 export const registry = new Registry()
 
-/** Prefix of all metric names. */
+/** Of all metric names. */
 export const namespace = 'ausd'
 
 /**
- * Allowed values of a label: those of a list, or the first `atMost` distinct ones. All others
- * become `other`, so that an id, wallet or path in a label cannot add series without limit.
+ * A list, or the first `atMost` distinct values. All others become `other`, so that an id, wallet or path
+ * cannot add series without limit.
  */
 export type Values = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, Values>>
@@ -19,20 +18,20 @@ type Said<L extends string> = Readonly<Record<L, string>>
 
 export const otherValue = 'other'
 
-/** Buckets for fast operations: a statement, a NATS request. */
+/** For a statement or a NATS request. */
 export const quickSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets for HTTP requests: to us, to a provider, to a node. */
+/** For HTTP requests: to us, to a provider, to a node. */
 export const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets for the time between two states of a payment; holds of days fall beyond the last. */
+/** For the time between two states of a payment; holds of days fall beyond the last. */
 export const flowSeconds = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900, 3_600, 21_600]
 
-/** Records durations of one kind. `since` takes the `performance.now()` of the start. */
+/** `since` takes the `performance.now()` of the start. */
 export type Timer<L extends string> = {
   readonly since: (startedMs: number, labels: Said<L>) => void
   readonly seconds: (seconds: number, labels: Said<L>) => void
 }
 
-/** Declares a histogram in seconds, named `ausd_<what>_seconds`. */
+/** Named `ausd_<what>_seconds`. */
 export function timer<L extends string>(options: {
   what: string
   help: string
@@ -54,7 +53,7 @@ export function timer<L extends string>(options: {
   }
 }
 
-/** Declares a counter, named `ausd_<what>_total`. */
+/** Named `ausd_<what>_total`. */
 export function counter<L extends string>(options: {
   what: string
   help: string
@@ -69,8 +68,8 @@ export function counter<L extends string>(options: {
 }
 
 /**
- * Returns every combination of labels that are all lists. Their series begin at 0: `rate` and
- * `increase` do not count the first observation of a series that did not exist before.
+ * Of labels that are all lists. Their series begin at 0: `rate` and `increase` do not count the first
+ * observation of a new series.
  */
 function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
   let all: Partial<Said<L>>[] = [{}]
@@ -81,7 +80,7 @@ function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
   return all as Said<L>[]
 }
 
-/** Replaces every value that its label does not allow with `other`. */
+/** Replaces values that their label does not allow with `other`. */
 function boundary<L extends string>(labels: Labels<L>): (said: Said<L>) => Said<L> {
   const known = Object.entries<Values>(labels).map(([name, values]) => {
     const isList = 'length' in values

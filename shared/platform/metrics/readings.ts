@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { namespace } from '#platform/metrics/measures'
 
-/** A figure as exported to Prometheus. Unknown figures (null) are omitted. */
+/** Unknown figures (null) are omitted. */
 export type Reading = {
   readonly name: string
   readonly kind: 'gauge' | 'counter'
@@ -10,7 +10,6 @@ export type Reading = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Creates a gauge. */
 export const gauge = (
   what: string,
   help: string,
@@ -18,7 +17,7 @@ export const gauge = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
 
-/** Creates a gauge in seconds from a time in ms. */
+/** From a time in ms. */
 export const seconds = (
   what: string,
   help: string,
@@ -26,7 +25,7 @@ export const seconds = (
   labels: Reading['labels'] = {},
 ): Reading => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
 
-/** Creates a counter, which only grows during the life of the process. */
+/** Only grows during the life of the process. */
 export const total = (
   what: string,
   help: string,
@@ -34,17 +33,14 @@ export const total = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
 
-/** Creates a reading per key of a record; the key becomes the label. */
+/** The key becomes the label. */
 export const each = <V>(
   record: Readonly<Record<string, V>>,
   label: string,
   read: (value: V, labels: Reading['labels']) => Reading,
 ): Reading[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
 
-/**
- * Returns readings in Prometheus' text format, built for each scrape, so that removed series
- * disappear.
- */
+/** Prometheus' text format, built for each scrape, so that removed series disappear. */
 export async function textOf(readings: readonly Reading[]): Promise<string> {
   const registry = new Registry()
   const known = readings.filter(({ value }) => typeof value === 'number')
@@ -57,7 +53,6 @@ export async function textOf(readings: readonly Reading[]): Promise<string> {
   return registry.metrics()
 }
 
-/** Returns readings of the outbox and of dead letters. */
 export const messagingReadings = (figures: {
   waiting: number
   oldestMs: number | null

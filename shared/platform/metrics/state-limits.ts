@@ -3,16 +3,15 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type Reading, seconds } from '#platform/metrics/readings'
 
-// The time limit of each state is declared in one table next to its lifecycle. The alarms,
-// `/metrics` and the runbook all use it.
+// Time limits, each in a table next to its lifecycle, for the alarms, `/metrics` and the runbook.
 
-/** Raises an alarm with this log line after this long in the state. */
+/** The log line raises an alarm. */
 export type Limit = { readonly afterMs: number; readonly alarm: string }
-/** The state has no time limit, for this reason. */
+/** Why the state has no time limit. */
 export type Rest = { readonly rests: string }
 export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
 
-/** Number of items in a state, and the oldest of them. */
+/** Items in a state, and the oldest of them. */
 export type Oldest<S extends string = string> = {
   readonly state: S
   readonly count: number
@@ -20,11 +19,9 @@ export type Oldest<S extends string = string> = {
   readonly id: string
 }
 
-/** Returns the states that have a time limit. */
 export const limitedStates = <S extends string>(limits: Limits<S>): S[] =>
   (Object.keys(limits) as S[]).filter((state) => 'alarm' in limits[state])
 
-/** Returns the items over their limit, with the log line of the alarm. */
 export const overdueAmong = <S extends string>(
   limits: Limits<S>,
   oldest: readonly Oldest<S>[],
@@ -34,7 +31,7 @@ export const overdueAmong = <S extends string>(
     return 'alarm' in limit && one.oldestMs > limit.afterMs ? [{ ...one, ...limit }] : []
   })
 
-/** Returns the age in ms of the oldest item per limited state, 0 if none. */
+/** In ms, 0 if none. */
 export const agesOf = <S extends string>(
   limits: Limits<S>,
   oldest: readonly Oldest<S>[],
@@ -46,10 +43,7 @@ export const agesOf = <S extends string>(
     ]),
   )
 
-/**
- * Returns the age of the oldest item per state, and its limit, so that one alert rule covers all
- * states.
- */
+/** With the limit, so that one alert rule covers all states. */
 export const stateReadings = <S extends string>(
   limits: Limits<S>,
   agesMs: Readonly<Record<string, number>>,
@@ -67,10 +61,10 @@ export const stateReadings = <S extends string>(
   })
 
 const everyMs = 30_000
-/** Interval of repeated alarms for the same item. A different oldest item raises one at once. */
+/** For the same item. A different oldest item raises one at once. */
 const againMs = 3_600_000
 
-/** Raises alarms for items over their limit, checked every 30 s until disposed. */
+/** Checks every 30 s until disposed. */
 export function watchOverdue<S extends string>(options: {
   log: Log
   clock: Clock

@@ -14,15 +14,15 @@ import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { givenIds, setTracing } from '#platform/tracing/spans'
 
-/** Spans are held for at most this long if the collector does not respond, then dropped. */
+/** Then they are dropped, if the collector does not respond. */
 const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
 /** How long a shutdown waits for the last spans. */
 const lastSpansMs = 1_000
 
 /**
- * Sends spans to a collector as JSON over HTTP (OTLP), until disposed. `share` is the sampled
- * percentage, decided by trace id, so that every service keeps or drops the same traces.
+ * To a collector as JSON over HTTP (OTLP). `share` is the sampled percentage, by trace id, so that every
+ * service keeps or drops the same traces.
  */
 export function startTracing(options: {
   url: string

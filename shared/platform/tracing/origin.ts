@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
 
 /**
- * Root of a request's trace, derived from the request id. Rows and messages only store the id, so
- * work that continues days later, after a webhook or a crash, continues the same trace.
+ * Derived from the request id. Rows and messages store only that id, so work that continues days later, after
+ * a webhook or a crash, continues the same trace.
  */
 export type Origin = Pick<SpanContext, 'traceId' | 'spanId'>
 
-/** The form that `requestIdOf` returns. */
 const ofCaller = /^([0-9a-f]{32})\.[0-9a-f]{16}$/
 
 export function originOf(requestId: string): Origin {
@@ -17,7 +16,7 @@ export function originOf(requestId: string): Origin {
 }
 
 /**
- * Returns the id for a request that has a span of its caller's but no id. It contains that span, so
- * that all further work belongs to the caller's trace.
+ * For a request with a caller's span but no id; contains that span, so that all further work belongs to the
+ * caller's trace.
  */
 export const requestIdOf = ({ traceId, spanId }: Origin): string => `${traceId}.${spanId}`

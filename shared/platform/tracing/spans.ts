@@ -15,13 +15,13 @@ import {
 } from '@opentelemetry/api'
 import { type Origin, originOf } from '#platform/tracing/origin'
 
-/** Header of W3C Trace Context, in HTTP and in messages. */
+/** W3C Trace Context, in HTTP and in messages. */
 export const traceHeader = 'traceparent'
 
-/** Options of a span. Attributes must not contain personal data or secrets. */
+/** Attributes must not contain personal data or secrets. */
 export type SpanWords = {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer'
-  /** `traceparent` of the caller. Without it, the parent is the active span. */
+  /** The caller's `traceparent`; default: the active span. */
   readonly parent?: string | undefined
   readonly attributes?: Attributes
 }
@@ -34,9 +34,9 @@ const kinds = {
 } as const
 
 const tracer = trace.getTracer('ausd-credit-backend')
-/** Context key of the span of another trace that caused this work. */
+/** The span of another trace that caused this work. */
 const cause = createContextKey('cause')
-/** Context key of the message being handled. */
+/** The message being handled. */
 const handling = createContextKey('handling')
 type Handling = {
   readonly name: string
@@ -46,16 +46,16 @@ type Handling = {
 }
 
 let isOn = false
-/** Turns tracing on or off. While off, the functions here only run the work. */
+/** While off, the functions here only run the work. */
 export const setTracing = (on: boolean): void => {
   isOn = on
 }
 
-/** Ids for the span being started, derived from its request. */
+/** For the span being started, derived from its request. */
 let given: Origin | undefined
 export const givenIds = (): Origin | undefined => given
 
-/** Runs work in a span if there is a trace to join. Background work creates none. */
+/** Only if there is a trace to join: background work creates none. */
 export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work()
   const within = words.parent ? extracted(words.parent) : context.active()
@@ -63,10 +63,7 @@ export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>
   return run(name, words, within, work)
 }
 
-/**
- * Runs work in the root span of a request, with ids derived from the request id, within the
- * caller's span if the request id names one.
- */
+/** Ids are derived from the request id; within the caller's span if the request id names one. */
 export function inFirstSpan<T>(
   name: string,
   words: SpanWords & { readonly requestId: string },
@@ -113,9 +110,9 @@ const linksOf = (within: Context): Link[] => {
 }
 
 /**
- * Continues the trace of a request from another trace (a webhook that advances a payment). The next
- * span belongs to the request's trace and links to the other one. The message being handled gets a
- * span in both, so that the request's trace shows its wait.
+ * Continues the trace of a request from another trace (a webhook that advances a payment). The next span
+ * belongs to the request's trace and links to the other one. The message being handled gets a span in both,
+ * so that the request's trace shows its wait.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -130,7 +127,7 @@ export function underTraceOf<T>(requestId: string, work: () => T): T {
   return context.with(within.setValue(cause, before), work)
 }
 
-/** Returns the message's span in a trace that it continues, created once. */
+/** Created once per trace that the message continues. */
 function handledIn(there: Context, { name, begunAt, spans }: Handling, before: SpanContext) {
   const { traceId } = trace.getSpanContext(there)!
   const known = spans.get(traceId)
@@ -142,7 +139,6 @@ function handledIn(there: Context, { name, begunAt, spans }: Handling, before: S
   return span.spanContext()
 }
 
-/** Adds attributes to the active span, and renames it if a name is given. */
 export function noteInSpan(attributes: Attributes, name?: string): void {
   if (!isOn) return
   const span = trace.getActiveSpan()
@@ -150,9 +146,7 @@ export function noteInSpan(attributes: Attributes, name?: string): void {
   if (name) span?.updateName(name)
 }
 
-/**
- * Adds a span from `fromMs` (unix ms) to now, for work in several steps, possibly across restarts.
- */
+/** `fromMs` is unix ms; for work in several steps, possibly across restarts. */
 export function spanSince(name: string, fromMs: number, attributes: Attributes): void {
   if (!isOn) return
   const within = context.active()
@@ -161,7 +155,7 @@ export function spanSince(name: string, fromMs: number, attributes: Attributes):
   tracer.startSpan(name, { startTime, attributes, links: linksOf(within) }, within).end()
 }
 
-/** Returns the `traceparent` to send with a message or request; undefined outside of a trace. */
+/** For a message or request; undefined outside of a trace. */
 export function carriedTrace(): string | undefined {
   if (!isOn) return undefined
   const carrier: Record<string, string> = {}
@@ -169,11 +163,11 @@ export function carriedTrace(): string | undefined {
   return carrier[traceHeader]
 }
 
-/** Returns the current trace id, for log lines. */
+/** For log lines. */
 export const traceId = (): string | undefined =>
   isOn ? trace.getSpanContext(context.active())?.traceId : undefined
 
-/** Returns the span that a `traceparent` names; undefined if it is invalid. */
+/** Undefined if the `traceparent` is invalid. */
 
 export const spanOf = (parent: string | null): Origin | undefined =>
   isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
