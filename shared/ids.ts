@@ -20,8 +20,8 @@ export const idFor = <K extends IdKind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
 /**
- * A repeated message needs a `repeat` of its own (0 is the first): the broker drops ids that it saw in the
- * last minutes.
+ * A repeated message needs its own `repeat` (0 is the first): the broker drops ids that it saw in the last
+ * minutes.
  */
 export const messageIdFor = (
   { subject }: { readonly subject: string },

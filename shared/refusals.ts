@@ -1,6 +1,6 @@
 /**
- * HTTP status and the English message an app may show; the other languages are in
- * `shared/language/refusals.ts`. Services exchange the code alone; the gateway turns it into a response.
+ * The message is the English one an app may show; the other languages are in `shared/language/refusals.ts`.
+ * Services exchange the code alone; the gateway turns it into a response.
  */
 export const refusals = {
   quote_unknown: { status: 400, message: 'This quote is not valid. Request a new one.' },
@@ -193,10 +193,8 @@ export const errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)] as 
 const generalCodes = new Map<number, GeneralCode>(
   Object.entries(generalRefusals).map(([code, status]) => [status, code as GeneralCode]),
 )
-/** For a status that no business rule covers. */
 export const generalCodeOf = (status: number): GeneralCode =>
   generalCodes.get(status) ?? (status < 500 ? 'bad_request' : 'internal')
-/** For programs. */
 export const errorCodeHeader = 'x-error-code'
 
 /** Faults are thrown, never returned. */

@@ -38,7 +38,6 @@ describe('privileged functions', () => {
     async (contract, name, args, allowed, refusal) => {
       await fixture.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
       await fixture.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
-      // Late enough that extending a hold moves its end.
       await fixture.warp(5)
       for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
         const isAllowed = (allowed as readonly string[]).includes(actor)

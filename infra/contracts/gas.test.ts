@@ -44,10 +44,7 @@ function singleCall({ kind, ref, account, amount, paidAt }: Op) {
 
 const refsOf = (index: number) => 1_000 * (index + 1)
 
-/**
- * New accounts with a debt of 50 AUSD for two minutes. No repayment was held before, so the first uses a new
- * slot.
- */
+/** No repayment was held before, so the first uses a new slot. */
 async function indebted(count: number): Promise<Address[]> {
   const accounts = Array.from(
     { length: count },
@@ -75,7 +72,6 @@ async function closeWithTwo(accounts: readonly Address[]) {
   return each
 }
 
-/** Brings `count` accounts into the dearest state of each kind and returns the operations. */
 const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
   topUp: async (count) =>
     freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),

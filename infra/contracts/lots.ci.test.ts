@@ -14,7 +14,6 @@ afterAll(fixture.close)
 
 const { creditLine } = fixture.deployment
 const relayer = actors.relayer.address
-/** Both users' top-ups fall into the same sixteen buckets. */
 const users = { ana: { lots: 4_992, first: 10_000 }, budi: { lots: 32, first: 1_000 } } as const
 type User = keyof typeof users
 

@@ -74,7 +74,6 @@ function nextRandom(): bigint {
   return BigInt(random)
 }
 
-/** Mostly within a hold; `longPauses` of 100 are past term and grace. */
 function pauseSeconds(longPauses: bigint): bigint {
   const way = nextRandom() % 100n
   const most = nextRandom()
@@ -84,8 +83,8 @@ function pauseSeconds(longPauses: bigint): bigint {
 }
 
 /**
- * Random calls by everyone who may call, checked by `src/test/RandomCalls.sol` after each. `all` is more than
- * 100,000 calls. `SEED=7` changes the calls, `SHOW_CALLS=1` counts them.
+ * `all` is more than 100,000 calls; `SEED=7` changes them, `SHOW_CALLS=1` counts them.
+ * `src/test/RandomCalls.sol` checks each.
  */
 export function randomLives(which: 'some' | 'all'): void {
   const livesOf = ({ lives }: (typeof worlds)[number]) => (which === 'all' ? lives : 1)
@@ -159,7 +158,6 @@ async function transact(
   throw new Error(await complaintOf(fixture, receipt.blockNumber, to, data))
 }
 
-/** Replays a failed transaction to decode its error. */
 async function complaintOf(
   fixture: ContractsFixture,
   block: bigint,

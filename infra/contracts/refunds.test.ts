@@ -3,9 +3,8 @@ import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
- * Every combination of a payment and its refund: Ana (100 AUSD of collateral, debt of 50) pays, takes out all
- * she can, is refunded, and takes out all she can before and after a default. She must not end with more than
- * she paid.
+ * Ana (100 AUSD of collateral, debt of 50) pays, takes out all she can, is refunded, and takes out all she
+ * can before and after a default. She must not end with more than she paid.
  */
 const fixture = await openContractsFixture()
 const { act, answer, read, now, until, holdOf } = actionsOn(fixture)
@@ -67,7 +66,6 @@ async function leave({ exit }: Row) {
   if (collateral > needed) await act('withdraw', collateral - needed)
 }
 
-/** Returns the amount that could not be revoked. */
 async function refund(row: Row, amount: bigint, refunded: bigint) {
   const revoke = row.payment === 'top-up' ? 'revokeTopUp' : 'revokeRepayment'
   if (row.channel === 'a held channel' && row.time === 'in the hold') {

@@ -231,7 +231,6 @@ describe('a closed cycle of which a repayment is revoked', () => {
     },
   )
 
-  /** Returns the outcome of a 20 AUSD cycle. */
   const heldCycle = async (ref: number, seconds: number) => {
     await act('draw', ausd('20'))
     await fixture.warp(seconds)

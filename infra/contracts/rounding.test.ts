@@ -87,7 +87,6 @@ function callOf({ kind, user, amountMicro }: Step) {
   }
 }
 
-/** Returns whether the contract accepted the step. */
 async function take(step: Step): Promise<boolean> {
   const call = callOf(step)
   if (!call) {

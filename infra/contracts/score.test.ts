@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { actionsOn, ausd, closedAs } from '#test/support/contract-actions'
 import { fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
-// Long holds for many revocations; no test reaches the term.
 const fixture = await openContractsFixture({ holdSeconds: 5_000, termSeconds: 10_000_000 })
 const { act, answer, holdOf, now, at, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -226,7 +225,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 20, maxLength: 40 },
 )
 
-/** About as long as a reward requires, or a little less. */
 const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Step[]> =>
   fc
     .record({

@@ -31,10 +31,7 @@ describe('the gas limits of users', () => {
   const fixed = 400_000n
   const step = 67n
 
-  /**
-   * Fills all sixteen buckets of ana and of the pool and ends their holds, so that the next call folds them
-   * all.
-   */
+  /** The next call folds all sixteen buckets of ana and of the pool. */
   async function fillBuckets() {
     await act('topUp', 2, ausd('1000'), false, 'budi')
     await act('draw', ausd('100'), 'budi')

@@ -51,7 +51,6 @@ export type BackboneOptions = {
   /** Servers named in it are used instead of starting our own. */
   own: Readonly<Record<string, string | undefined>>
   kept?: Kept | undefined
-  /** Source of a new Postgres; default: an empty one. */
   cluster?: Cluster | undefined
   /** Whether the data stays when a stack that became ready ends. */
   leaves?: boolean

@@ -23,10 +23,10 @@ import { chainOf } from '#shared/chain/client'
 export const localChainId = 10_143
 
 /**
- * Anvil with Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state`
- * is a file written by `saveState`.
- * Keep anvil's minimum priority fee: without it, once the base fee has decayed, anvil suggests a fee cap
- * below the tip that wallets add.
+ * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state` is a file
+ * written by `saveState`.
+ * Keep anvil's minimum priority fee: without it, once the base fee decays, anvil suggests a fee cap below the
+ * tip that wallets add.
  */
 export const planChain = (options: {
   dir: string
@@ -77,8 +77,8 @@ export const localTerms: LocalChainTerms = {
 
 const walletAusdMicro = 1_000_000_000n
 /**
- * Below the drip's target, so that the drip is visible, and enough for two calls by the user (400,000 gas at
- * twice the base fee) at a fresh chain's 100 gwei.
+ * Below the drip's target, so that the drip is visible; enough for two user calls (400,000 gas at twice the
+ * base fee) at a fresh chain's 100 gwei.
  */
 export const walletWei = parseEther('0.2')
 
@@ -87,7 +87,6 @@ const createClient = (rpcUrl: string) =>
     .extend(publicActions)
     .extend(walletActions)
 
-/** Deploys to a fresh anvil and funds every dev wallet. */
 export async function layChain(options: {
   rpcUrl: string
   laneKeys: readonly Hex[]
@@ -151,7 +150,6 @@ export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): 
 export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
   (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
-/** Returns true if anvil died because it could not load its saved state. */
 export const diedOfItsState = ({
   name,
   logFile,

@@ -7,7 +7,6 @@ export type Command = {
   bin: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** For stdout and stderr; appended. */
   logFile: string
   /** Upper bound of the restart backoff; default 5 s. */
   restMaxMs?: number | undefined

@@ -105,7 +105,6 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
 /** Passed from the starter's environment to every process. */
 const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
-/** A process ignores variables that it does not use. */
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 

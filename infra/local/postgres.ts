@@ -26,8 +26,8 @@ export type Cluster = { readonly dataDir: string; readonly password: string }
 export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
 /**
- * Creates a cluster in `dir` or uses `home`. Creating one takes seconds and must not block the event loop:
- * nats-server closes a connection that does not respond within two seconds.
+ * Creating a cluster takes seconds and must not block the event loop: nats-server closes a connection that
+ * does not respond within two.
  */
 export async function planPostgres(options: {
   dir: string

@@ -2,7 +2,6 @@ import type { Command } from '#infra/local/child'
 import { type ProcessDeath, type Supervised, supervise } from '#infra/local/supervisor'
 import { Hopeless, waitUntil } from '#infra/local/wait'
 
-/** In starting order. */
 export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
@@ -11,7 +10,7 @@ export type Processes = {
   readonly between: (work: () => Promise<void>) => void
   /** Runs after everything has ended. */
   readonly afterwards: (work: () => void) => void
-  /** Ends the services together, then Postgres, NATS and the chain; nothing can be added afterwards. */
+  /** Services together, then Postgres, NATS and the chain; nothing can be added afterwards. */
   readonly end: () => Promise<void>
   /** Throws `Hopeless` once the stack is ending. */
   readonly until: (what: string, ask: () => Promise<boolean>, deadlineMs?: number) => Promise<void>

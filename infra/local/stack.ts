@@ -80,8 +80,8 @@ function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: Stack
 }
 
 /**
- * Starts a whole stack with its data in `dir`; resolves when every service is ready. Throws `FolderTaken`,
- * changing nothing, if a stack runs there, and `Hopeless` if `signal` aborts.
+ * Resolves when every service is ready. Throws `FolderTaken`, changing nothing, if a stack runs in `dir`, and
+ * `Hopeless` if `signal` aborts.
  */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)

@@ -71,7 +71,7 @@ async function explain(error: Error, dir: string): Promise<never> {
   if (stopping.signal.aborted) process.exit(0) // Everything that was started has ended.
   if (error instanceof FolderTaken) {
     console.log(await describeRunning(error))
-    process.exit(0) // The requested stack already runs.
+    process.exit(0)
   }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))

@@ -30,8 +30,8 @@ const ancestors = (levels: number): number[] => {
 }
 
 /**
- * Detects that the starting command died without a signal. A signal to `npx` leaves its shell and `bun run`
- * behind, so all ancestors up to it are watched; a shell that ran `bun run` directly may exit, as with nohup.
+ * A signal to `npx` leaves its shell and `bun run` behind, so all ancestors up to it are watched; a shell
+ * that ran `bun run` directly may exit, as with nohup.
  */
 export function watchStarter(gone: () => void): void {
   const [, grandparent] = ancestors(2)

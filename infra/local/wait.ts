@@ -25,14 +25,10 @@ export async function unlessStopped<T>(
 const soonestMs = 20
 const latestMs = 400
 
-/** A tenth of the time waited so far, within bounds. */
 export const pollPauseMs = (waitedMs: number): number =>
   Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
-/**
- * Polls until `ask` is truthy, by default at growing intervals. Throws after the deadline, or at once if
- * `ask` throws `Hopeless`.
- */
+/** By default at growing intervals. Throws after the deadline, or at once if `ask` throws `Hopeless`. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,

@@ -35,8 +35,8 @@ const gone = (status: Payout['status']) =>
 const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
 
 /**
- * In minor units; a payout counts from its request. For an earlier moment, movements that had started by then
- * count with their final outcome.
+ * Minor units; a payout counts from its request. Movements that had started by then count with their final
+ * outcome.
  */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {
   const { book } = context

@@ -8,7 +8,6 @@ export type Config = {
   readonly publicUrl: string | null
   readonly gatewayUrl: string
   readonly appUrl: string
-  /** Whether `/app` is the reference app. */
   readonly hasReferenceApp: boolean
   readonly bookPath: string | null
   /** Local chain whose clock can be moved. */

@@ -9,7 +9,6 @@ export type Faults = {
     readonly delayMs: number
     /** Sends only these events; empty: all. */
     readonly only: readonly string[]
-    /** Copies of each event. */
     readonly times: number
     /** Gives every copy its own webhook-id, like a new event. */
     readonly newIds: boolean
@@ -43,7 +42,6 @@ export type Faults = {
     readonly clockAheadMs: number
     /** Returns a new checkout with a tenth of its amount. */
     readonly otherCheckout: number
-    /** Lists refunds without their own id. */
     readonly namelessRefunds: number
     /** Treats a refund repeated under its idempotency key as new. */
     readonly forgetKeys: number
@@ -148,8 +146,8 @@ const checks = new Map<string, Check>([
 ])
 
 /**
- * Replaces each given section, resetting its omitted faults; an empty object ends all faults. If any value is
- * invalid, returns the errors and changes nothing.
+ * Replaces each given section, resetting its omitted faults; `{}` ends all. On any invalid value returns the
+ * errors and changes nothing.
  */
 export function changeFaults(
   current: Faults,

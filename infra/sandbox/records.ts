@@ -26,7 +26,6 @@ export type Session = {
   readonly expiresAt: string
 }
 
-/** Attempt to pay a session through one channel. */
 export type PaymentRequest = {
   readonly id: string
   readonly account: Account
@@ -70,8 +69,8 @@ export type Payment = {
 }
 
 /**
- * Set by a control, in place of what follows from the record: `status` is the object's own word, known or
- * not, `listed` that of its row in the list of transactions.
+ * Set by a control: `status` is the object's own word, known or not, `listed` that of its row in the list of
+ * transactions.
  */
 export type Told = { readonly status?: string; readonly listed?: string }
 

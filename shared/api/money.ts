@@ -28,7 +28,6 @@ export const PostTopup = route({
   answer: TopupCreate.answer,
 })
 
-/** For the entire debt. */
 export const PostSettlement = route({
   method: 'POST',
   path: '/settlements',
@@ -45,7 +44,7 @@ export const PostSettlement = route({
   answer: SettlementCreate.answer,
 })
 
-/** Unless it is paid. */
+/** A paid checkout is not canceled. */
 export const PostTopupCancel = route({
   method: 'POST',
   path: '/topups/:id/cancel',
@@ -54,7 +53,7 @@ export const PostTopupCancel = route({
   answer: GetActivityItem.answer,
 })
 
-/** Unless it is paid. */
+/** A paid checkout is not canceled. */
 export const PostSettlementCancel = route({
   method: 'POST',
   path: '/settlements/:id/cancel',

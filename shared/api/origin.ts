@@ -1,7 +1,4 @@
-/**
- * Any web page may send requests to loopback. Browsers add the page's origin to them; other programs send
- * none.
- */
+/** Any web page may send requests to loopback; browsers add the page's origin, other programs send none. */
 export function isOfOtherOrigin({ headers }: Pick<Request, 'headers'>): boolean {
   const origin = headers.get('origin')
   if (origin === null) return false

@@ -35,7 +35,6 @@ const History = Type.Object(
   },
 )
 
-/** Without name or document. */
 export const GetRecord = route({
   method: 'GET',
   path: '/verify/:wallet',

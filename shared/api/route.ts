@@ -11,9 +11,7 @@ export type Route<
   readonly path: P
   /** Signed routes require a wallet's session. */
   readonly access: 'public' | 'signed'
-  /** Null: none. */
   readonly body: B
-  /** Of a successful response. */
   readonly answer: A
 }
 /** As a client writes it: addresses in any case. */

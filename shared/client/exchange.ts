@@ -92,9 +92,9 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
 }
 
 /**
- * Repeats a request until the result is final. Repeating is safe: the owner recognises a top-up, settlement
- * or cash-out by its quote and a send by its nonce; all others are idempotent. The same bytes are sent,
- * because a different body would be a different request.
+ * Repeating is safe: the owner recognises a top-up, settlement or cash-out by its quote and a send by its
+ * nonce; all others are idempotent. A different body would be a different request, so the same bytes are
+ * sent.
  */
 export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)

@@ -3,7 +3,6 @@ import { type SignedTransfer, type TokenDomain, typedTransfer } from '#shared/ch
 
 type Address = `0x${string}`
 
-/** One-time transfer. */
 export type TransferTerms = {
   readonly to: Address
   readonly valueMicro: bigint

@@ -7,10 +7,7 @@ import { timeText } from '#shared/language/time'
 import { cashoutTexts, sendTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
-/**
- * Every error and sentence of the interface. A missing language is a type error. No native speaker has read
- * the Indonesian or Malay yet.
- */
+/** A missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
 export const catalogue = {
   ...{ ...refusalTexts, ...requestTexts, ...accountTexts },
   ...{ ...paymentTexts, ...cashoutTexts, ...sendTexts },
@@ -22,12 +19,11 @@ type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Re
   ? Name | Parameter<Rest>
   : never
 
-/** Texts without parameters. */
 type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : never }[Code]
 
 /**
- * Parameters: `ausd` in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds, `since` in ISO 8601; all others
- * are shown as they are.
+ * `ausd` is in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds, `since` in ISO 8601; all others are shown
+ * as they are.
  */
 export type TextRef =
   | { readonly code: Plain }
@@ -38,7 +34,6 @@ export type TextRef =
     }[Exclude<Code, Plain>]
 
 const seconds = (text: string, language: Language) => timeText(Number(text) * 1_000, language)
-/** By name of the parameter. */
 const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
   ausd: (micro, language) => moneyText(micro, 'AUSD', language),
   ...{ dueAt: seconds, defaultsAt: seconds },

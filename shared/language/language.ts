@@ -2,7 +2,6 @@
 export const languages = ['en', 'id', 'ms'] as const
 export type Language = (typeof languages)[number]
 
-/** For dates and numbers. */
 export const locales = { en: 'en-GB', id: 'id-ID', ms: 'ms-MY' } as const satisfies Record<
   Language,
   string

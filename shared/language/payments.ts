@@ -68,7 +68,6 @@ export const paymentTexts = {
     ms: 'Khidmat pelanggan telah menyelesaikan bayaran ini.',
   },
 
-  // By more than the state.
   'payment.unconfirmed': {
     en: 'This checkout has closed. We are waiting for the payment provider to confirm whether it was paid. If you have paid, do not pay again.',
     id: 'Tagihan ini sudah ditutup. Kami menunggu konfirmasi dari penyedia pembayaran apakah sudah dibayar. Jika Anda sudah membayar, jangan membayar lagi.',
@@ -105,7 +104,6 @@ export const paymentTexts = {
     ms: 'Bayaran dibuat selepas bil ditutup, jadi kadar pertukaran yang lebih baharu digunakan.',
   },
 
-  // By the reason of an unusual outcome.
   'payment.reason.awaiting_rate': {
     en: 'Your payment arrived after the checkout closed. We are waiting for an exchange rate.',
     id: 'Pembayaran Anda kami terima setelah tagihan ditutup. Kami sedang menunggu kurs.',

@@ -1,9 +1,6 @@
 import { type Language, locales } from '#shared/language/language'
 
-/**
- * English names UTC, as the interface does; the others the zone of the banks there. None has daylight saving
- * time.
- */
+/** English names UTC, as the interface does; the others their banks' zone. None has daylight saving time. */
 const zones = {
   en: {
     timeZone: 'UTC',

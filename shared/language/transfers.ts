@@ -2,7 +2,6 @@ import type { Text } from '#shared/language/language'
 
 /** No native speaker has read the Indonesian or Malay yet. */
 export const cashoutTexts = {
-  // The check of a bank account before one.
   'account_check.match': {
     en: 'The bank has this account in this name.',
     id: 'Rekening ini terdaftar di bank atas nama tersebut.',
@@ -55,7 +54,6 @@ export const cashoutTexts = {
     ms: 'AUSD anda telah dipulangkan ke dompet anda.',
   },
 
-  // By the reason why it did not reach the bank.
   'cashout.reason.authorization_expired': {
     en: 'The signed transfer expired before it was executed.',
     id: 'Transfer yang ditandatangani kedaluwarsa sebelum dijalankan.',

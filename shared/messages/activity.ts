@@ -135,8 +135,8 @@ export const ActivityItem = Type.Object(
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
   /**
-   * `sentence` by code, to render in the user's language. Open: an upgrade may add a code that an earlier
-   * gateway does not know and shows as `sentence`.
+   * Sentence by code, to render in the user's language. Open: an earlier gateway shows `sentence` for a code
+   * that it does not know.
    */
   texts: Type.Optional(
     Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),

@@ -37,7 +37,7 @@ export const ChainAccount = question(
       }),
       limit: Amount,
       drawn: Amount,
-      /** Debt repaid by payments that may still be reversed; frees no collateral yet. */
+      /** Repaid by payments that may still be reversed; frees no collateral yet. */
       encumbered: Amount,
       encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
       available: Amount,
@@ -122,9 +122,8 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
 })
 
 /**
- * Hold of a top-up or repayment, at the newest block. `released`: it ended by time, and the amount is the
- * wallet's for good. `none`: nothing was ever held under this ref id. Times are chain time. Refused:
- * chain_unavailable.
+ * At the newest block, in chain time. `released`: the hold ended by time, and the amount is the wallet's for
+ * good. `none`: nothing was ever held under this ref id. Refused: chain_unavailable.
  */
 export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -144,10 +143,10 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 })
 
 /**
- * Treasury balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD.
- * Includes every credit, repayment and return reported as settled before `readAt`. `ordered`: what credits
- * and repayments in progress will still take. `creditMax`, `repayMax`: the most that one may move. Read every
- * few seconds at most. Refused: chain_unavailable.
+ * Balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD. Includes
+ * everything reported as settled before `readAt`. `ordered`: what credits and repayments in progress will
+ * still take. `creditMax`, `repayMax`: the most that one may move. Read every few seconds at most. Refused:
+ * chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -164,10 +163,10 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 })
 
 /**
- * Checks whether the token would accept this now: signature (ECDSA, then ERC-1271), balance, nonce, freeze,
- * daily gas budget. `free`: balance less all transfers in progress; `counted`: nonces of the takes among
- * these and of those that ended lately. Refused: wallet_frozen, signature_invalid, balance_too_low,
- * nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
+ * Whether the token would accept it now: signature (ECDSA, then ERC-1271), balance, nonce, freeze, daily gas
+ * budget. `free`: balance less all transfers in progress; `counted`: nonces of the takes among these and of
+ * those that ended lately. Refused: wallet_frozen, signature_invalid, balance_too_low, nonce_used,
+ * gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -216,10 +215,7 @@ export const ChainItem = question('chain.item', 'chain-relayer', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/**
- * While paused, only operations that protect money get a nonce (`goesOn` of the relayer); sends and cash-outs
- * are refused.
- */
+/** While paused, only operations that protect money get a nonce (`goesOn` of the relayer). */
 export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
 
 /**

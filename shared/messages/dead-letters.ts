@@ -3,7 +3,6 @@ import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Timestamp } from '#shared/messages/fields'
 import { type Question, question, type ServiceName } from '#shared/messages/topic'
 
-/** Closes a dead letter: redrive or dismiss. */
 const deciding = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { Uuid } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
-/** Of every operator command. */
 export const deedFields = {
   /** Id of the command. A repeat has no further effect. */
   deed: Uuid,
@@ -17,9 +16,8 @@ export const DeedOutcome = Type.Union([
 ])
 
 /**
- * Pauses or resumes new operations; those in progress go on. `revision` is that of the pause the operator
- * saw, 0 if there was none. Each change makes another in its own transaction, so a late or repeated command
- * changes nothing.
+ * Operations in progress go on. `revision` is that of the pause the operator saw, 0 if there was none. Each
+ * change makes another in its own transaction, so a late or repeated command changes nothing.
  */
 export const pauseQuestion = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {

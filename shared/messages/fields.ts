@@ -149,10 +149,10 @@ export const Authorization = Type.Object(
 
 const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2018\u2019/&()\\-"
 /**
- * As banks take it: blanks around are removed; no control, invisible or direction character; none outside the
- * Basic Multilingual Plane, which the provider counts as two; at least one letter; no more marks on a letter
- * than any script needs. The lookaheads run once, at the start: after `\s*` they would run for each blank,
- * and 60,000 blanks would take a minute.
+ * As banks take it: no control, invisible or direction character; none outside the Basic Multilingual Plane,
+ * which the provider counts as two; at least one letter; no more marks on a letter than any script needs. The
+ * lookaheads run once, at the start: after `\s*` they would run for each blank, and 60,000 blanks would take
+ * a minute.
  */
 const holderName = [
   '^(?![^]*[\\u{10000}-\\u{10FFFF}\\p{DI}])(?![^]*\\p{M}{5})(?=[^]*\\p{L})',

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { Address, Timestamp } from '#shared/messages/fields'
 import { event } from '#shared/messages/topic'
 
-/** Changes the wallet's verified flag. */
 export const IdentityDecided = event(
   'identity.decided',
   'gateway',

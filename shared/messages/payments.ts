@@ -43,7 +43,6 @@ export const TopupCreate = question('payments.topup.create', 'payments', ['gatew
   repeat: 'once by its key',
 })
 
-/** For the entire debt. */
 export const SettlementCreate = question('payments.settlement.create', 'payments', ['gateway'], {
   request: Type.Object({ wallet: Address, quoteId: Uuid }),
   answer: PaymentResult,
@@ -127,8 +126,8 @@ export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
 })
 
 /**
- * `credit`: credit the amount paid, if none of it is on the chain. `refund`: refund at the provider.
- * `accept`: leave it as it is.
+ * `credit`: the amount paid, if none of it is on the chain. `refund`: at the provider. `accept`: leave it as
+ * it is.
  */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
@@ -141,9 +140,9 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
 })
 
 /**
- * Writes off a wallet's outstanding losses and unfreezes it. `revision` and `missing` (10⁻⁶ AUSD) are what
- * the operator saw. Refused if either has changed, so a late or repeated command never lifts a newer freeze
- * or writes off a newer loss.
+ * Writes off outstanding losses and unfreezes. `revision` and `missing` (10⁻⁶ AUSD) are what the operator
+ * saw: if either has changed it is refused, so a late or repeated command never lifts a newer freeze or
+ * writes off a newer loss.
  */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, wallet: Address, revision: Amount, missing: Amount }),
@@ -152,8 +151,8 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 })
 
 /**
- * Records that `micro` (10⁻⁶ AUSD) was given back to a wallet outside of this service, because the loss it
- * had repaid was undone. Refused unless it is what the wallet repaid needlessly.
+ * Records that `micro` (10⁻⁶ AUSD) was given back outside of this service, because the loss it had repaid was
+ * undone. Refused unless the wallet repaid it needlessly.
  */
 export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, paymentId: Type.String(), micro: Amount }),

@@ -106,7 +106,7 @@ export const PayoutsItem = question('payouts.item', 'payouts', ['gateway'], {
 
 /**
  * AUSD (10⁻⁶) in the treasury that belongs to users: of every cash-out from the order to take it until the
- * bank is paid or the AUSD is returned. Includes returns since `since`.
+ * bank is paid or the AUSD returned, and of returns since `since`.
  */
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),

@@ -17,9 +17,8 @@ export type PersonPlace = Static<typeof Place>
 export type PersonPage = Static<typeof Page>
 
 /**
- * Operator's decision about the person behind a wallet. `linkedTo`: the wallet with this person's record, so
- * this one is not verified; null: it may be. `replaced`: the command of the decision that the operator saw;
- * refused if there is another one.
+ * `linkedTo`: the wallet with this person's record, so this one is not verified; null: it may be. `replaced`:
+ * the command of the decision that the operator saw; refused if there is another one.
  */
 export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   request: Type.Object({
@@ -47,10 +46,7 @@ export const personReads = {
   'indexer-reader': reading('indexer.person.read', 'indexer-reader'),
 } as const
 
-/**
- * Erases a wallet's personal data in one service's tables. Refused while something of the wallet is on its
- * way. `check`: only report whether it would be refused.
- */
+/** Refused while something of the wallet is on its way. `check`: only report whether it would be refused. */
 const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({ ...deedFields, wallet: Address, check: Type.Boolean() }),

@@ -39,7 +39,7 @@ const Quoted = Type.Object(
   },
 )
 
-/** For 60 seconds. Refused: rate_unavailable. */
+/** Valid for 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
   answer: Quoted,
@@ -74,7 +74,7 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 
 /**
  * `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the same answer, even
- * after expiry; any other is refused with quote_used.
+ * after expiry; any other is refused.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),

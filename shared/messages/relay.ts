@@ -57,8 +57,8 @@ export const RevokeOrdered = command(
   }),
 )
 /**
- * Extends a hold because the provider cannot be queried. `until` is its end at the time of the order, so that
- * each extension is a separate order.
+ * For when the provider cannot be queried. `until` is the hold's end at the time of the order, so that each
+ * extension is a separate order.
  */
 export const ExtendOrdered = command(
   'relay.extend',

@@ -12,7 +12,6 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** The services, and the operators' process. */
 export const processNames = [...serviceNames, 'operations'] as const
 export type ProcessName = (typeof processNames)[number]
 

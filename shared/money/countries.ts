@@ -12,7 +12,6 @@ type Country = {
   readonly cashoutMinMinor: bigint | null
 }
 
-/** As defined by the interface. */
 export const countries = [
   {
     country: 'ID',
@@ -37,7 +36,6 @@ type Column<Rows extends readonly Row[], K extends keyof Row> = {
   readonly [I in keyof Rows]: Rows[I][K]
 }
 
-/** In row order. */
 export const column = <K extends keyof Row>(name: K) =>
   countries.map((row) => row[name]) as unknown as Column<typeof countries, K>
 

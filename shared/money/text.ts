@@ -2,7 +2,6 @@ import type { Language } from '#shared/language/language'
 import { decimals } from '#shared/money/money'
 
 const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
-/** Written before the number. */
 export const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
 
 /** Thousands and decimals, as amounts are written and typed. */

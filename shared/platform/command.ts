@@ -7,10 +7,9 @@ export type Say = (text: string) => void
 const causesMax = 5
 
 /**
- * Sets the exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. A
- * failure is printed as text and never left to the runtime, which prints the whole error: library errors may
- * quote URLs and keys, and command output gets pasted into tickets. `secrets` are values as in the
- * environment.
+ * Exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. Failures are
+ * printed as text and never left to the runtime, which prints the whole error: library errors may quote URLs
+ * and keys, and output gets pasted into tickets. `secrets` are values as in the environment.
  */
 export async function runCommand(
   secrets: () => readonly string[],
@@ -42,7 +41,6 @@ const shown = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** The text has the error and its causes. */
 export const failureOf = (error: unknown) => ({
   code: error instanceof Misconfigured ? 2 : 1,
   text: wordsOf(error),

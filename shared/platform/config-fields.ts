@@ -177,7 +177,6 @@ export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
     (raw) => mustMatch(keyPattern, 'a private key')(raw) as `0x${string}`,
   )
 
-/** Each key is different. */
 export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
   field('private keys', { ...words, secret: true }, (raw) => {
     const keys = raw

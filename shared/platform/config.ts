@@ -7,8 +7,8 @@ export type Field<T> = {
   readonly secret: boolean
   readonly fallback?: string
   /**
-   * Throws an `Error` whose message completes "<NAME> …". `other` reads another variable unparsed, for values
-   * that are only valid together.
+   * The message of its `Error` completes "<NAME> …". `other` reads another variable unparsed, for values that
+   * are only valid together.
    */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
@@ -28,9 +28,9 @@ export class Misconfigured extends Error {
 }
 
 /**
- * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured` with every
- * fault; never prints a value. A secret published in this repository is a fault, unless
- * PUBLIC_SECRETS=allowed, as in the local stack.
+ * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured`; never
+ * prints a value. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed, as in the
+ * local stack.
  */
 export function readConfig<F extends Fields>(
   service: string,

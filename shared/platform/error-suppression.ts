@@ -4,8 +4,8 @@ export type Excuse = (error: unknown) => boolean
 const excuses = new WeakMap<object, Set<Excuse>>()
 
 /**
- * While a dependency is down, everything that needs it fails for the same reason. `outage.ts` logs the
- * outage; lines with an excused error are lowered to debug.
+ * While a dependency is down, everything that needs it fails for the same reason: `outage.ts` logs it, and
+ * lines with an excused error are lowered to debug.
  */
 export function addExcuse(log: object, excuse: Excuse): void {
   const known = excuses.get(log) ?? new Set()
@@ -17,7 +17,6 @@ export function isExcused(log: object, error: unknown): boolean {
   return known !== undefined && [...known].some((holds) => holds(error))
 }
 
-/** At most eight deep. */
 export function* causesOf(error: unknown): Generator<Error> {
   let one = error
   for (let depth = 0; depth < 8 && one instanceof Error; depth++, one = one.cause) yield one

@@ -6,7 +6,7 @@ const file = process.env.FAILPOINT_FILE
 /**
  * Boundary between two steps, named `<service>:<last step done>`. The file lists boundaries in the order in
  * which they must be reached. The process at the first one removes its line (or the file, if it was the last)
- * and is killed, as in a power cut. Otherwise this does nothing.
+ * and is killed, as in a power cut.
  */
 export function failpoint(name: string): void {
   // Checked first, because a failed read costs as much as a database statement.

@@ -10,9 +10,8 @@ const everyMs = 5_000
 const answerMs = 2_000
 
 /**
- * The file's age shows that this process runs and its dependencies respond; a probe need not start a program
- * or open a connection. Rewritten every 5 s while every dependency responds within 2 s, and removed on
- * dispose.
+ * A probe reads the file's age and need not start a program or open a connection. Rewritten every 5 s while
+ * every dependency responds within 2 s, and removed on dispose.
  */
 export function startBeating(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
   const loop = startLoop({

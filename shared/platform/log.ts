@@ -37,8 +37,8 @@ const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
 })
 
 /**
- * JSON lines on stdout, one per fact. Removes secrets and personal data: fields by name, and `secretWords`
- * from the finished line, because library errors may quote their input anywhere.
+ * JSON lines on stdout, one per fact. Removes fields with secrets by name, and `secretWords` from the
+ * finished line, because library errors may quote their input anywhere.
  */
 export const openLog = (
   service: string,

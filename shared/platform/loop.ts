@@ -12,9 +12,9 @@ export type Loop = AsyncDisposable & {
 export const idle = 'idle'
 
 /**
- * Runs `work` every `everyMs` until disposed, which waits for the current round. After a round that returns
- * `idle`, the next comes after `idleMs`, or when poked. Only disposing ends a loop: a failed round is
- * retried. Failures are logged once and then once a minute, and so is the recovery.
+ * Disposing waits for the current round. After a round that returns `idle`, the next comes after `idleMs`, or
+ * when poked. A failed round is retried; failures are logged once and then once a minute, and so is the
+ * recovery.
  */
 export function startLoop(options: {
   name: string
@@ -50,7 +50,6 @@ export function startLoop(options: {
   }
 }
 
-/** Of a lasting failure. */
 const tellEveryMs = 60_000
 
 function tellOfFailures(loop: string, log: Log) {

@@ -11,7 +11,6 @@ export type Outage = {
   readonly back: () => void
 }
 
-/** While the outage lasts. */
 const stillEveryMs = 60_000
 /** For a dependency that flaps. */
 const lostEveryMs = 10_000

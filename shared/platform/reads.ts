@@ -1,8 +1,8 @@
 import { pause, within } from '#platform/deadline'
 
 /**
- * Combines single reads into shared ones. Reads that arrive during one wait for the next, so that no result
- * is older than its request, but no longer than `patienceMs`: a hanging read blocks no other.
+ * Reads that arrive during one wait for the next, so that no result is older than its request, but no longer
+ * than `patienceMs`: a hanging read blocks no other.
  */
 export function batched<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
@@ -31,8 +31,8 @@ export function batched<K, V>(
 }
 
 /**
- * Shares one read among callers with the same key. Those that arrive during it wait for the next, so that no
- * result is older than its request. The next begins `gatherMs` later, to be shared by more callers.
+ * Callers with the same key share a read. Those that arrive during it wait for the next, so that no result is
+ * older than its request. The next begins `gatherMs` later, to be shared by more callers.
  */
 export function joined<A, V>(
   read: (asked: A) => Promise<V>,

@@ -3,7 +3,6 @@ const wordMin = 8
 /** A URL part this long may be a key: keys of vendors have 24 characters or more. */
 const keyMin = 16
 
-/** A secret, or a list of them. */
 export const secretWordsOf = (raw: string): string[] =>
   raw
     .split(',')
@@ -11,8 +10,8 @@ export const secretWordsOf = (raw: string): string[] =>
     .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
 
 /**
- * A key may be in a URL's path, query or user part. Errors quote the URL as given or normalized; a server
- * that rejects a key may quote the key only.
+ * A key may be in a URL's path, query or user part. Errors quote the URL as given or normalized; a server may
+ * quote the key only.
  */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)

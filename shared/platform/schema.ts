@@ -16,8 +16,8 @@ export type Misfit = {
 type Fault = { keyword: string; instancePath: string; params: object; schemaPath: string }
 
 /**
- * A property may have `says`, the code of its form, and an object `saysUnknown`, the code for fields that it
- * does not have. Reading normalizes values in place (addresses to lower case).
+ * A property may have `says`, the code of its form, and an object `saysUnknown`, that for unknown fields.
+ * Reading normalizes values in place (addresses to lower case).
  */
 export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
@@ -40,9 +40,8 @@ const readers = new WeakMap<TSchema, Reader<unknown>>()
 type Spell = (value: unknown) => unknown
 
 /**
- * Undefined if there is nothing to normalize. TypeBox's Decode would also convert numbers to text and drop
- * unknown fields; its DecodeUnsafe walks the whole schema for each value: 50 µs instead of 1.4 (measured on
- * an answer of four fields).
+ * TypeBox's Decode would also convert numbers to text and drop unknown fields; its DecodeUnsafe walks the
+ * whole schema for each value: 50 µs instead of 1.4 (measured on an answer of four fields).
  */
 function spellOf(schema: TSchema): Spell | undefined {
   if (!HasCodec(schema)) return undefined
@@ -77,7 +76,6 @@ function spellFields(properties: Record<string, TSchema>): Spell {
   }
 }
 
-/** The first variant that the value matches. */
 function spellVariants(schemas: readonly TSchema[]): Spell {
   const variants = schemas.map((schema) => ({ form: Compile(schema), spell: spellOf(schema) }))
   return (value) => {

@@ -68,10 +68,7 @@ export type Runtime = {
 /** Before the process is ended forcibly; `drainMs` is added. */
 const shutdownMs = 5_000
 
-/**
- * Configuration, log, signals, and one `AbortSignal` for shutdown. `run` opens everything with `await using`
- * and waits for the signal; resources close in reverse order.
- */
+/** `run` opens everything with `await using` and waits for the signal; resources close in reverse order. */
 export async function runService<F extends Fields>(
   name: string,
   fields: F,

@@ -11,7 +11,7 @@ export type ChainState = { best_block_number: string | number; blocks: StoredBlo
 /** Readers of the chain head need these blocks, even if empty. */
 const recentBlocks = 1_000
 
-/** Drops old empty blocks: one every 0.3 s is 450 MB a day. Logs, receipts and balances are unchanged. */
+/** An empty block every 0.3 s is 450 MB a day. Logs, receipts and balances are unchanged. */
 export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = recentBlocks): S {
   const newest = Number(state.best_block_number)
   const isFirst = ({ header }: StoredBlock) => Number(header.number) === 0
@@ -38,7 +38,7 @@ export async function dumpState(rpcUrl: string): Promise<ChainState> {
   return JSON.parse(new TextDecoder().decode(text)) as ChainState
 }
 
-/** Writes to a temporary file, syncs and renames it, so that a killed save leaves a loadable file. */
+/** Syncs and renames a temporary file, so that a killed save leaves a loadable one. */
 export async function saveState(rpcUrl: string, file: string): Promise<void> {
   const text = JSON.stringify(withoutEmptyBlocks(await dumpState(rpcUrl)))
   const aside = `${file}.new`

@@ -12,7 +12,6 @@ export type ControlAction = {
   readonly group: string
   readonly title: string
   readonly confirm: string
-  /** Why it is unavailable now. */
   readonly disabled?: string
   readonly fields: readonly FormField[]
   readonly act: (given: Given) => Promise<Done>

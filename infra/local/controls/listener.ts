@@ -10,8 +10,8 @@ export type Controls = AsyncDisposable & {
 }
 
 /**
- * Runs in the stack's supervisor, because services do not manage each other. Listens on loopback for the
- * gateway, which has the token; refuses browsers.
+ * Runs in the stack's supervisor, because services do not manage each other. Only the gateway has the token;
+ * browsers are refused.
  */
 export function openControls(): Controls {
   const token = freshSecret()

@@ -2,7 +2,6 @@ import { outsideOf } from '#infra/demo/outside'
 import type { ControlAction, FormField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 
-/** Newest first. */
 const offeredMax = 50
 
 export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]> {

@@ -123,7 +123,6 @@ const bankField: FormField = {
   ],
 }
 
-/** Throws the gateway's refusal for the user to read. */
 function taken({ status, body }: Reply): Readonly<Record<string, unknown>> {
   if (status !== 200) throw new UnfitField(`The gateway returned ${status}: ${body.error}`)
   return body

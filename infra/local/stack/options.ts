@@ -17,7 +17,6 @@ export const wantedPorts: Record<StackPart, number> = {
   chain: 8545,
 }
 
-/** The defaults are those of `bun run start`. */
 export type StackOptions = {
   dir: string
   /** `wanted`: the well-known ports, or others where taken. `free`: any. */
@@ -46,10 +45,7 @@ export type StackOptions = {
   terms?: Partial<LocalChainTerms>
   /** Servers of the user, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>
-  /**
-   * Services reach the chain through a fault proxy; tools and tests do not. `and directly`: the node is their
-   * second endpoint.
-   */
+  /** Services reach the chain through a fault proxy. `and directly`: the node is their second endpoint. */
   proxied?: boolean | 'and directly'
   /** Sandbox controls in the console; only if the stack has its own sandbox. */
   controls?: boolean

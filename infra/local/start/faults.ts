@@ -83,7 +83,6 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
   ],
 ]
 
-/** npm has all programs for this platform. */
 const packagedFor = 'linux-x64'
 
 /** `insteadOf`: the variable that names a running server instead. */

@@ -6,9 +6,7 @@ import { StartFault } from './faults'
 /** `since` is ISO 8601. */
 export type FolderOwner = { pid: number; since: string; isEnding?: boolean }
 
-/** Locked until disposed. */
 export type OwnedFolder = Disposable & {
-  /** For other starts in the same folder. */
   readonly ending: () => void
 }
 

@@ -6,12 +6,11 @@ import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
 
 /**
- * `leave`: starts fresh and leaves its data in the folder. `continue`: uses the last run's data. Undefined:
- * the data ends with the stack.
+ * `leave`: starts fresh, leaves its data in the folder. `continue`: uses the last run's data. Undefined: the
+ * data ends with the stack.
  */
 export type DataPlan = 'leave' | 'continue' | undefined
 
-/** Kept besides rows, streams and chain. */
 export type Kept = {
   /** Stored rows depend on these; all others are new at each start. */
   readonly secrets: Pick<Secrets, 'postgres' | 'quotes' | 'bankDetailsKeys'>

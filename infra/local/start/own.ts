@@ -6,7 +6,6 @@ import { Hopeless } from '#infra/local/wait'
 import type { Field } from '#platform/config'
 import { databaseUrl, natsServers } from '#platform/config-fields'
 
-/** Variables that name a server of the user's. */
 export type OwnName = 'DATABASE_URL' | 'NATS_URL' | 'RPC_URL'
 type Own = Readonly<Record<string, string | undefined>>
 
@@ -14,7 +13,6 @@ const nodeUrl = (raw: string): void => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error('must be http://host:port')
 }
 
-/** `parse` throws if the URL is invalid. */
 const kinds: Record<OwnName, { kind: string; parse: Field<unknown>['parse'] }> = {
   DATABASE_URL: { kind: 'Postgres', parse: databaseUrl({ about: 'Postgres' }).parse },
   NATS_URL: { kind: 'nats-server', parse: natsServers({ about: 'NATS' }).parse },

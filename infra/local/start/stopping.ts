@@ -8,7 +8,7 @@ export type Stopping = {
   readonly asked: Promise<void>
 }
 
-/** `npx` and `bun run` forward signals that the terminal also sends: one Ctrl-C arrives repeatedly. */
+/** `npx` and `bun run` forward signals that the terminal also sends, so one Ctrl-C arrives repeatedly. */
 const sameMs = 3_000
 
 /** A second Ctrl-C exits at once; the kernel then kills the children. */

@@ -9,7 +9,6 @@ import type { Verdict } from './verdict'
 export type Bend = {
   readonly levelName?: string
   readonly sandboxMode?: boolean
-  /** Of the event. */
   readonly ageMs?: number
   /** The same for all applicants of one person. */
   readonly person?: string

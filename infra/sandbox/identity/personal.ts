@@ -1,6 +1,6 @@
 /**
- * Real providers return such data and clients must not store it. The values occur nowhere else, so that a
- * suite can search for them.
+ * Real providers return such data and clients must not store it. The values occur nowhere else, so a suite
+ * can search for them.
  */
 export const personal = {
   firstName: 'Ratnasandboxa',

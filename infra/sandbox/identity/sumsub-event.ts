@@ -11,7 +11,6 @@ type Words = {
 
 /** The real provider returns null if a result lacks them. */
 const noReasons = { reviewRejectType: null, rejectLabels: null }
-/** Event types without `sandboxMode`. */
 const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
 
 const words: Record<Verdict, Words> = {

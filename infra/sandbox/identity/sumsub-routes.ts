@@ -60,7 +60,6 @@ export const sumsubRoutes = (context: Context): Route[] => [
   },
 ]
 
-/** An active fault may hit. */
 const lookUp = (context: Context, answer: (request: Call) => Response) => (request: Call) =>
   misbehaving(context, refuse, () => {
     const wrong = signatureFault(request, '', context)

@@ -6,8 +6,8 @@ import { notice } from './layout'
 const folder = join(import.meta.dir, '../../reference-app/page')
 
 /**
- * Where a local stack's return URLs lead. The app is built on the first request, and talks to gateway and
- * chain from another origin, as any app does.
+ * The reference app is built on the first request, and talks to gateway and chain from another origin, as any
+ * app does.
  */
 export function appRoutes({ config, publicUrl }: Context): Route[] {
   if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]

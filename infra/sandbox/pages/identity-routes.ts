@@ -36,7 +36,6 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
   ],
 ])
 
-/** The visitor plays the reviewer. */
 export const identityRoutes = (context: Context): Route[] => [
   {
     method: 'GET',

@@ -6,10 +6,7 @@ import { deliverEvent } from '../webhooks/payment-event'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
-/**
- * For the channel that the payer chose. The reference is the session's with a suffix per attempt, the more
- * difficult of two documented forms.
- */
+/** The reference is the session's with a suffix per attempt, the more difficult of two documented forms. */
 export function openRequest(
   context: Context,
   session: Session,
@@ -38,7 +35,7 @@ export function openRequest(
 }
 
 /**
- * An active session sends both webhooks, in random order; an expired one sends only the payment's and stays
+ * An active session sends both webhooks, in random order; an expired one only the payment's, and stays
  * expired, with its request.
  */
 export function captureRequest(
@@ -86,7 +83,6 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
   return payment
 }
 
-/** The session stays open for another attempt. */
 export function failRequest(
   context: Context,
   request: PaymentRequest,

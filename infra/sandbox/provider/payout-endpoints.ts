@@ -23,8 +23,8 @@ export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/payouts_channels', run: listBanks },
 ]
 
-// As observed: the same key and body, even with the body's keys in another order, return the payout's current
-// state; a different body is refused.
+// As observed: the same key and body, even with reordered keys, return the payout's current state; a
+// different body is refused.
 function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')

@@ -12,8 +12,8 @@ import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 /**
- * On the same records as v2, with a version header, minor units, `payout_id` and SWIFT codes. Payouts and
- * keys of one version are unknown to the other.
+ * On v2's records, with a version header, minor units, `payout_id` and SWIFT codes. Payouts and keys of one
+ * version are unknown to the other.
  */
 export const payoutV3Endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },

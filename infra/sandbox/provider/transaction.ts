@@ -17,7 +17,6 @@ type ChannelCategory = (typeof channelCategories)[number]
 export type Transaction = {
   readonly id: string
   readonly account: Account
-  /** Payment, payout, refund or other object that moved the money. */
   readonly productId: string
   readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
   /** Usually a `TransactionStatus`; a control may set any word. */

@@ -48,14 +48,12 @@ export type RpcFaults = {
   readonly finalizedIsNull: boolean
   /** Share of receipts that name another block, as of a discarded one. */
   readonly discardedBlockRate: number
-  /** Serves another block 0 under the same chain id. */
   readonly otherGenesis: boolean
   /** Share of requests that reach a node `headBackBlocks` further behind. */
   readonly headBackRate: number
   readonly headBackBlocks: number
   /** Lag of the node that serves `eth_getLogs`, in blocks; it clamps the range silently. */
   readonly logsClampBlocks: number
-  /** Share of logs that are omitted. */
   readonly partialLogsRate: number
   /** First reads that omit each log. */
   readonly lateLogsReads: number
@@ -110,10 +108,7 @@ export const monad: RpcFaults = {
   seed: null,
 }
 
-/**
- * Merges faults into the active ones; an empty object ends all. If any value is invalid, returns the errors
- * and changes nothing.
- */
+/** `{}` ends all faults. On any invalid value returns the errors and changes nothing. */
 export function changeFaults(
   current: RpcFaults,
   change: Record<string, unknown>,

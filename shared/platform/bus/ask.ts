@@ -25,8 +25,8 @@ export class Faulted extends Error {
 }
 
 /**
- * In ms. With `quietMs`, the wait also ends once that time passed without a response and no instance of the
- * service reports its presence.
+ * In ms. With `quietMs`, the wait also ends once that time passed without a response and no instance reports
+ * its presence.
  */
 export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
@@ -178,9 +178,9 @@ const usualQuietMs = 500
 const presenceMs = 150
 
 /**
- * Returns the first response, of `first` or of another instance. After half a second of silence the owner's
- * instances are polled. While one reports that it works on the request, no other is asked, so that a slow
- * system gets no double load. If none does, the one that took it is frozen or gone, and a free one is asked.
+ * After half a second of silence the owner's instances are polled. While one reports that it works on the
+ * request, no other is asked, so that a slow system gets no double load. If none does, the one that took it
+ * is frozen or gone, and a free one is asked.
  */
 async function hedge(
   bus: Bus,
@@ -196,7 +196,6 @@ async function hedge(
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()
   first.answer.then(answered.resolve, answered.reject)
-  // Nearly all requests are answered before it fires.
   let timer: Timer | undefined
   let ended = false
   const lookAfter = (restMs: number) => {

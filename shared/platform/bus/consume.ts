@@ -21,9 +21,8 @@ export type Consumption = HandlingContext & {
 type Reading = Consumption & { stream: Topic['stream'] }
 
 /**
- * Reads the durable consumers of one name (created by provisioning) in every stream of its reactions;
- * disposing waits for work in progress. The name keys inbox and dead letters, so it must have exactly one set
- * of reactions.
+ * Durable consumers are created by provisioning; disposing waits for work in progress. The name keys inbox
+ * and dead letters, so it must have exactly one set of reactions.
  */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
@@ -70,8 +69,8 @@ type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 async function read(options: Reading, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
-  // Disposed while it was being opened, with nothing to close yet. The promise of `close` resolves once the
-  // messages are read to their end, below.
+  // Disposed while it was being opened. The promise of `close` resolves once the messages are read to their
+  // end, below.
   if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }

@@ -96,8 +96,8 @@ const gatherMs = 2_000
 const quietMs = 100
 
 /**
- * Asks every instance of every process. Ends when all `awaited` processes have responded, or after 2 s,
- * without those that have not. Throws if the bus is unavailable.
+ * Ends when all `awaited` processes have responded, or after 2 s, without those that have not. Throws if the
+ * bus is unavailable.
  */
 export async function askEverybody<Answer>(
   { nc }: Bus,
@@ -120,9 +120,9 @@ export async function askEverybody<Answer>(
 }
 
 /**
- * An instance that does not respond and announced no shutdown. `hangs`: still connected; `gone`: not
- * connected and not replaced. A hanging process becomes `gone` when nats-server drops its connection, about
- * 15 s later; only its machine can tell the difference.
+ * Announced no shutdown and does not respond. `hangs`: still connected; `gone`: not connected and not
+ * replaced. A hanging process becomes `gone` when nats-server drops its connection, about 15 s later; only
+ * its machine can tell the difference.
  */
 export type DownCopy = {
   readonly service: ServiceName

@@ -26,7 +26,7 @@ export type BusOptions = {
 }
 
 /**
- * The defaults of nats 2.29 give up after ten reconnects and leave `consume()` hanging without an error
+ * nats 2.29 by default gives up after ten reconnects and leaves `consume()` hanging without an error
  * (measured), so reconnecting never ends and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
@@ -55,7 +55,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
-/** The bus is unavailable. */
+/** The bus is unavailable: names of errors. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
 
@@ -70,10 +70,7 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
 const connectMs = 5_000
 const againMs = 250
 
-/**
- * Retries until it succeeds and logs the outage. nats 2.29 alone would wait 20 s on a silent connection
- * without a log line (measured).
- */
+/** nats 2.29 alone would wait 20 s on a silent connection without a log line (measured). */
 async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
     const connecting = connect({

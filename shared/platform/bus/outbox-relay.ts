@@ -6,7 +6,6 @@ import { failpoint } from '#platform/failpoint'
 import type { Log } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
 
-/** After a failed publish. */
 const againMs = 500
 /** The poll guarantees that every row is sent; most are sent right after their commit. */
 const pollMs = 5_000
@@ -17,9 +16,8 @@ const markAfterMs = 500
 type Message = Announced['message']
 
 /**
- * Publishes this process's messages from memory right after their commit; the poll handles the rest: lease,
- * publish, await the confirmation, mark. `poke` sends committed messages without waiting for the end of the
- * event loop turn.
+ * Publishes this process's messages from memory right after their commit, and the rest by polling. `poke`
+ * does not wait for the end of the event loop turn.
  */
 export function relayOutbox(options: {
   bus: Bus

@@ -3,10 +3,9 @@ import type { Message, Topic } from '#shared/messages/topic'
 
 /**
  * `find` queries external systems and may be slow. `apply` writes in the transaction that claims the message,
- * and makes no network calls. `again` runs for a message whose work is already done: its sender repeats it
- * because the effect was lost. Messages that do not concern the service leave no record, because several
- * services read one stream. Messages with the same `orderOf` are handled in order within a process, which
- * saves lock waits; between processes, locks decide.
+ * and makes no network calls. `again` runs for work already done: the sender repeats the message because the
+ * effect was lost. Messages that do not concern the service leave no record. Messages with the same `orderOf`
+ * are handled in order within a process, which saves lock waits; between processes, locks decide.
  */
 export type Reaction = {
   readonly topic: Topic

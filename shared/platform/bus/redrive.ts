@@ -31,10 +31,7 @@ export const startRedriving = (context: HandlingContext): Loop =>
     work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
 
-/**
- * Returns how many redrives were requested. Instances may run it concurrently: only one does a message's
- * work.
- */
+/** Returns how many redrives were requested. Instances may run it concurrently. */
 export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
   const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
@@ -65,8 +62,8 @@ export const decideDeadLetter =
   }
 
 /**
- * The inbox row is already marked done, so that a redelivery changes nothing; the dead-letter row is claimed
- * here. The inbox is locked first, as for a delivery, to avoid a deadlock.
+ * The inbox row is already done, so that a redelivery changes nothing; the dead-letter row is claimed. The
+ * inbox is locked first, as for a delivery, to avoid a deadlock.
  */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer, log, poke } = context

@@ -21,7 +21,7 @@ export type Requests = {
 }
 
 /**
- * All requests share one reply subscription. nats 2.29 would create two promises, two errors and two random
+ * One reply subscription for all requests. nats 2.29 would create two promises, two errors and two random
  * names for each: an eighth of its cost (measured).
  */
 export function openRequests({ nc, inboxPrefix }: Bus): Requests {

@@ -59,10 +59,8 @@ export type Served<F extends object = Record<string, unknown>> = {
   unseal?: Unseal
 } & Partial<Keeping>
 
-/** For dead letters, which operators decide about. */
 type Keeping = Pick<HandlingContext, 'database' | 'messaging'>
 
-/** For every service that reads messages. */
 function answersToOperators({
   name,
   database,
@@ -75,7 +73,6 @@ function answersToOperators({
   return [handler(deadLetterDecisions[reader], decide)]
 }
 
-/** For every service with rows about wallets. */
 function answersAboutPeople({
   name,
   database,
@@ -94,8 +91,8 @@ function answersAboutPeople({
 const lastAnswersMs = 3_500
 
 /**
- * Registers with the NATS services API. Instances share requests by a queue group, and each can be reached by
- * name (`instances.ts`). Disposing stops accepting requests and waits for the responses of accepted ones.
+ * Instances share requests by a queue group, and each can be reached by name (`instances.ts`). Disposing
+ * waits for the responses of accepted requests.
  */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
@@ -195,7 +192,6 @@ const answers = timer({
 const isRefusal = (answered: unknown): boolean =>
   typeof answered === 'object' && answered !== null && 'refused' in answered
 
-/** In the form of the services API. */
 function refuseAs(message: Msg, code: number, why: string): void {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))

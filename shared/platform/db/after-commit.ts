@@ -1,10 +1,9 @@
-/** Called after the commit of a transaction. */
 export type Listener = (note: unknown) => void
 
 type Noting = { readonly listeners: ReadonlySet<Listener>; readonly notes: unknown[] }
 const noting = new WeakMap<object, Noting>()
 
-/** Returns a function to call after the commit, which delivers the notes. */
+/** Returns the function that delivers the notes, for after the commit. */
 export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => void {
   const notes: unknown[] = []
   noting.set(tx, { listeners, notes })

@@ -9,19 +9,18 @@ const everyMs = 10_000
 const tookMaxMs = 1_000
 
 /**
- * Condition: the time in `column` may be at or after `readAt`, by an instance's clock. That clock may be
- * ahead of others by the duration of a response, so rows within that margin match too.
+ * May the time in `column` be at or after `readAt`, by an instance's clock? That clock may be ahead by the
+ * duration of a response, so rows within that margin match too.
  */
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
-/** Synchronised until disposed. */
 export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
- * Follows the database's clock: between two readings it advances by monotonic time, so a wrong or adjusted
- * wall clock has no effect. Row times come from the database, so anything compared with them or stored next
- * to them must use this clock. Before the first reading it is this machine's clock.
+ * Advances by monotonic time between two readings, so a wrong or adjusted wall clock has no effect. Anything
+ * compared with row times or stored next to them must use this clock. Before the first reading it is this
+ * machine's clock.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()

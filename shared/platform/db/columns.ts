@@ -13,16 +13,14 @@ export const quotedList = (words: readonly string[]): SQL =>
   sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /**
- * One array, so that the SQL text does not depend on the number of values: every distinct text is prepared
- * and kept on every connection.
+ * One array, so that the SQL text is the same for any number of values: every distinct text is prepared and
+ * kept on every connection.
  */
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
   sql`${column} = any(${sql.param([...values])})`
 
-/** For use with `unnest`. */
 export const textList = (values: readonly string[]): SQL => sql`${sql.param(values)}::text[]`
 
-/** Lower case. */
 export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({
   dataType: () => 'text',
   toDriver: (address) => address.toLowerCase(),
@@ -31,10 +29,7 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/**
- * By the database's clock, for the end of a lease or a wait. Not counted from the start of the transaction,
- * which may have waited for a lock.
- */
+/** By the database's clock. Not counted from the start of the transaction, which may have waited for a lock. */
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 

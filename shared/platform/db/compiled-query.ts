@@ -13,16 +13,12 @@ import {
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Db } from '#platform/db/open'
 
-// drizzle-orm builds a statement's SQL text at every use, which takes longer than the round trip for a row of
-// forty columns, so frequent statements are built once.
+// drizzle-orm builds the SQL text at every use, which for a row of forty columns takes longer than the round
+// trip, so frequent statements are built once.
 
-/** Has no connection. */
 const builder: PostgresJsDatabase = drizzle.mock()
 
-/**
- * Builds the statement at its first use. Values are `sql.placeholder`s; one that stands for a column is
- * encoded as that column's type.
- */
+/** Values are `sql.placeholder`s; one that stands for a column is encoded as that column's type. */
 export function built<Values extends Record<string, unknown>>(
   build: (db: PostgresJsDatabase) => { toSQL: () => Query },
 ): (values: Values) => SQL {
@@ -56,14 +52,12 @@ function writerOf(param: unknown): Part {
   }
 }
 
-/** Columns to write: those with a value. */
 export const keysOf = (set: object): string[] =>
   Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [key]))
 
 export const placeholders = (keys: readonly string[]) =>
   Object.fromEntries(keys.map((key) => [key, sql.placeholder(key)]))
 
-/** One statement per set of written columns. */
 export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   const known = new Map<string, Made>()
   return (keys: readonly string[]): Made => {
@@ -77,7 +71,6 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 /** Accompanies a row change: `select … from moved, …`, so that it inserts nothing if no row changed. */
 export type Beside = SQL
 
-/** `moving` changes and returns a row. */
 export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
   const written = beside.filter((one) => one !== undefined)
   if (written.length === 0) return moving
@@ -99,7 +92,6 @@ export function rowReader<T extends Table>(table: T) {
   }
 }
 
-/** Of at most one row. */
 export async function first<Row>(
   db: Db,
   statement: SQL,

@@ -75,8 +75,8 @@ export async function askRedrive(
 }
 
 /**
- * Closes a dead letter without handling it, unless a redrive is pending. Also true if it was dismissed
- * before, so that the request may be repeated. The first reason stays.
+ * Refused while a redrive is pending. Also true if it was dismissed before, so that the request may be
+ * repeated. The first reason stays.
  */
 export async function dismiss(
   database: Database,

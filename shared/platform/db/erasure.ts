@@ -8,13 +8,12 @@ export type Erasure = {
   /** Selects `why` of each item of the wallet whose money or order is on its way. */
   readonly onItsWay: (wallet: string) => SQL
   /**
-   * Empties the personal data of ended items; repeating it changes nothing. `erasedAt`, after a restore: only
-   * rows from before that erasure, all of which had ended by then.
+   * Only ended items; repeating it changes nothing. `erasedAt`, after a restore: only rows from before that
+   * erasure, all of which had ended by then.
    */
   readonly empty: (wallet: string, erasedAt?: Date) => readonly SQL[]
 }
 
-/** Rows from before an earlier erasure. */
 export const isBefore = (column: string, erasedAt: Date | undefined) =>
   erasedAt ? sql`${sql.identifier(column)} < ${erasedAt.toISOString()}::timestamptz` : sql`true`
 
@@ -27,7 +26,7 @@ const naming = (words: SQL) =>
 
 /**
  * An open dead letter is on its way; closed ones are emptied. `words` selects the wallet and the ids of its
- * items, as messages name them.
+ * items.
  */
 export const withDeadLetters = (
   deadLetters: DeadLetterTable,

@@ -3,10 +3,7 @@ import { index, integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-
 import { at } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
-/**
- * `doneAt`: the work has committed. The pruning job removes a row once its message can no longer be
- * redelivered, oldest first.
- */
+/** The pruning job removes rows of messages that can no longer be redelivered, oldest first. */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'inbox',
@@ -25,7 +22,7 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type InboxTable = ReturnType<typeof inboxTable>
 
 /**
- * In the transaction that does the work. False if the work has already committed. A single statement, so two
+ * In the transaction that does the work; false if it has already committed. A single statement, so two
  * concurrent deliveries cannot both win.
  */
 export async function claim(

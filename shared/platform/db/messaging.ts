@@ -5,7 +5,6 @@ import { inboxTable } from '#platform/db/inbox.store'
 import type { Db } from '#platform/db/open'
 import { outboxTable } from '#platform/db/outbox.store'
 
-/** In a service's own schema. */
 export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
   inbox: inboxTable(schema),
   outbox: outboxTable(schema),
@@ -13,11 +12,7 @@ export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
 })
 export type MessagingTables = ReturnType<typeof messagingTables>
 
-/**
- * In the transaction that does the work, if any. False if the work has already committed. Also closes the
- * dead letter: the message was delivered again. A single statement, so two concurrent deliveries cannot both
- * win.
- */
+/** Like `claim`. Also closes the dead letter: the message was delivered again. */
 export async function claimDelivered(
   db: Db,
   { inbox, deadLetters }: Pick<MessagingTables, 'inbox' | 'deadLetters'>,

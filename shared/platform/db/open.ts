@@ -54,8 +54,7 @@ const calls = timer({
 /**
  * postgres.js 3.4.9 has no client-side query timeout: on a black-holed connection queries hang until the
  * kernel gives up (measured). So every call has a deadline, and after several timeouts in a row `onFatal`
- * ends the process for its supervisor to restart, but only if a new connection works: while Postgres is down,
- * a restart would not help.
+ * ends the process, but only if a new connection works: while Postgres is down, a restart would not help.
  */
 export function openDatabase(options: {
   url: string
@@ -150,9 +149,9 @@ async function answersAnew(url: string): Promise<boolean> {
 }
 
 /**
- * Prepares every statement once per connection. drizzle-orm 0.45.4 requests this only for named statements
- * (`postgres-js/session.js`), and postgres.js 3.4.9 needs two round trips for an unprepared one. Distinct SQL
- * texts must stay few: use `isOneOf` instead of `in`.
+ * drizzle-orm 0.45.4 requests prepared statements only by name (`postgres-js/session.js`), and postgres.js
+ * 3.4.9 needs two round trips for an unprepared one. Distinct SQL texts must stay few: use `isOneOf` instead
+ * of `in`.
  */
 function preparing(client: Sql): Sql {
   const { begin } = client

@@ -9,7 +9,6 @@ import { requestId } from '#platform/request-id'
 import { readerOf } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
 
-/** Published because of changes in the same transaction. */
 export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'outbox',
@@ -31,7 +30,6 @@ export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type OutboxTable = ReturnType<typeof outboxTable>
 export type OutboxRow = OutboxTable['$inferSelect']
 
-/** Valid for its topic. */
 export type Announcement = {
   readonly id: string
   readonly subject: string
@@ -58,8 +56,8 @@ export type Announced = {
 }
 
 /**
- * In the transaction of the state change that they announce. A repeated id changes nothing: ids are derived
- * from causes, so a repeat is the same message.
+ * In the transaction of the state change. A repeated id changes nothing: ids are derived from causes, so a
+ * repeat is the same message.
  */
 export async function announceAll(
   tx: Tx,
@@ -116,7 +114,6 @@ function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['mess
   for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
 }
 
-/** Throws if the payload does not match its schema. */
 export const announce = <S extends TSchema>(
   tx: Tx,
   outbox: OutboxTable,

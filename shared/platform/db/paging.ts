@@ -4,7 +4,6 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 /** The last row of the previous page, exclusive in the order (createdAt, id). ISO 8601, UTC. */
 export type Cursor = { readonly createdAt: string; readonly id: string }
 
-/** For the first page. */
 const beforeAll = { createdAt: 'infinity', id: '' }
 
 /** For a prepared statement whose `where` is `newestFirst(…).afterCursor`. */

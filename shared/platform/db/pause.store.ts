@@ -6,8 +6,8 @@ import type { Db } from '#platform/db/open'
 import type { DeedOutcome } from '#shared/messages/deeds'
 
 /**
- * A row per operation that the service can pause, read in a statement that runs anyway when such an operation
- * begins: a pause applies to every instance at once, survives restarts, and costs nothing while idle.
+ * Read in a statement that runs anyway when such an operation begins: a pause applies to every instance at
+ * once, survives restarts, and costs nothing while idle.
  */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table('pauses', {
@@ -39,10 +39,7 @@ type Change = {
   readonly revision: number
 }
 
-/**
- * Refused if another command has changed the state since the operator looked. In the same state, nothing
- * changes and the outcome says so.
- */
+/** Refused if another command has changed the state since the operator looked. */
 export async function setPause(
   db: Db,
   table: PauseTable,

@@ -20,7 +20,7 @@ export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
 /**
  * Names and notes of operators, whose text can name other people, and the wallets that the identity provider
- * has as the same person: those can be of somebody else, who only looks alike.
+ * has as the same person, who may only look alike.
  */
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
@@ -49,10 +49,7 @@ function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of
     sql`t.${sql.identifier(name)} in (select id from ${owner} where wallet = ${wallet})`
 }
 
-/**
- * Every table that names a wallet or one of its payments or cash-outs, so that new tables and columns are
- * included. `hidden`: columns to leave out.
- */
+/** Finds tables by their columns, so that new ones are included. `hidden`: columns to leave out. */
 export async function findPersonTables(
   run: Run,
   schemas: readonly string[],
@@ -89,12 +86,10 @@ function shown({ name, type }: Column, isOpened: boolean): SQL {
         : column
   return sql`${value} as ${sql.identifier(name)}`
 }
-/** Encrypted. */
 const sealed = 'bank_details'
 
 const rowsMax = 50
 
-/** In the order of the key. */
 async function readRows(
   run: Run,
   { name, columns, of, unseal }: PersonTable,
@@ -168,7 +163,6 @@ export type PersonReader = (asked: {
   readonly after?: PersonPlace
 }) => Promise<PersonPage>
 
-/** Looks the service's own tables up at its first use. */
 export function openPersonReader(
   database: Database,
   service: string,

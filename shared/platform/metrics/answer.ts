@@ -10,7 +10,6 @@ import type { ProcessName } from '#shared/messages/topic'
 
 /** Reaches every instance of every process. */
 export const metricsSubject = 'metrics'
-/** Identify the responding instance. */
 export const answererHeaders = { process: 'process', copy: 'copy' } as const
 
 /** A scrape does not wait for a hanging database: it omits the figures. */
@@ -27,14 +26,12 @@ export const readingsFrom =
 
 export type Measured = {
   readonly service: ProcessName
-  /** Id of the instance. */
   readonly copy: string
   /** From the database and from memory, at each scrape. */
   readonly figures: () => Promise<readonly Reading[]>
   readonly log: Log
 }
 
-/** Prometheus' text format. */
 export async function metricsOf({ service, copy, figures, log }: Measured): Promise<string> {
   const read = await within(figures(), figuresDeadlineMs, 'the figures').catch((error) => {
     log.warn({ err: error }, 'database metrics unavailable')
@@ -62,7 +59,6 @@ export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subsc
     },
   })
 
-/** Under their usual Prometheus names. */
 function processReadings(): Reading[] {
   const { user, system } = process.cpuUsage()
   const of = (kind: Reading['kind'], name: string, help: string, value: number): Reading => ({

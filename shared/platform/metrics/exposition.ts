@@ -8,7 +8,7 @@ const pairsOf = (labels: Labels) =>
 
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
-/** To every sample of a text in Prometheus' format 0.0.4. */
+/** Text in Prometheus' format 0.0.4. */
 export function labelled(text: string, labels: Labels): string {
   const added = pairsOf(labels).join(',')
   const withLabels = (line: string) => {

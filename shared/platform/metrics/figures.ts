@@ -8,10 +8,9 @@ const waitMs = 500
 export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
- * Shares one read among all callers within some seconds. NATS requests a service's figures once per endpoint,
- * one after the other, and a service that responds late is missing from `/metrics` as if it were down. While
- * a read is slow, callers get the previous figures, with their age in `readMsAgo`. A failed read is thrown to
- * all callers until the next read.
+ * NATS requests a service's figures once per endpoint, one after the other, and a service that responds late
+ * is missing from `/metrics` as if it were down. While a read is slow, callers get the previous figures, with
+ * their age in `readMsAgo`. A failed read is thrown to all callers until the next read.
  */
 export function shareFigures<F extends object>(
   read: () => Promise<F>,

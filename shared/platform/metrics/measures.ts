@@ -5,7 +5,6 @@ import { Counter, Histogram, Registry } from 'prom-client'
 /** Counters and timers; figures read from the database are not in it. */
 export const registry = new Registry()
 
-/** Of all metric names. */
 export const namespace = 'ausd'
 
 /**

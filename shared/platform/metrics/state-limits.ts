@@ -11,7 +11,6 @@ export type Limit = { readonly afterMs: number; readonly alarm: string }
 export type Rest = { readonly rests: string }
 export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
 
-/** Items in a state, and the oldest of them. */
 export type Oldest<S extends string = string> = {
   readonly state: S
   readonly count: number

@@ -14,15 +14,15 @@ import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { givenIds, setTracing } from '#platform/tracing/spans'
 
-/** Then they are dropped, if the collector does not respond. */
+/** Then spans are dropped, if the collector does not respond. */
 const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
 /** How long a shutdown waits for the last spans. */
 const lastSpansMs = 1_000
 
 /**
- * To a collector as JSON over HTTP (OTLP). `share` is the sampled percentage, by trace id, so that every
- * service keeps or drops the same traces.
+ * JSON over HTTP (OTLP). `share` is the sampled percentage, by trace id, so that every service keeps or drops
+ * the same traces.
  */
 export function startTracing(options: {
   url: string

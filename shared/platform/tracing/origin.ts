@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
 
 /**
- * Derived from the request id. Rows and messages store only that id, so work that continues days later, after
- * a webhook or a crash, continues the same trace.
+ * Derived from the request id, the only thing that rows and messages store, so work that continues days
+ * later, after a webhook or a crash, continues the same trace.
  */
 export type Origin = Pick<SpanContext, 'traceId' | 'spanId'>
 

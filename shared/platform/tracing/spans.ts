@@ -36,7 +36,6 @@ const kinds = {
 const tracer = trace.getTracer('ausd-credit-backend')
 /** The span of another trace that caused this work. */
 const cause = createContextKey('cause')
-/** The message being handled. */
 const handling = createContextKey('handling')
 type Handling = {
   readonly name: string
@@ -110,9 +109,9 @@ const linksOf = (within: Context): Link[] => {
 }
 
 /**
- * Continues the trace of a request from another trace (a webhook that advances a payment). The next span
- * belongs to the request's trace and links to the other one. The message being handled gets a span in both,
- * so that the request's trace shows its wait.
+ * A webhook that advances a payment continues the payment's trace: the next span belongs to that trace and
+ * links to the webhook's. The message being handled gets a span in both, so that the request's trace shows
+ * its wait.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -163,7 +162,6 @@ export function carriedTrace(): string | undefined {
   return carrier[traceHeader]
 }
 
-/** For log lines. */
 export const traceId = (): string | undefined =>
   isOn ? trace.getSpanContext(context.active())?.traceId : undefined
 
