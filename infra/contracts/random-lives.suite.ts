@@ -116,7 +116,6 @@ export function randomLives(which: 'some' | 'all'): void {
 
 async function live(world: (typeof worlds)[number]): Promise<void> {
   const { holdSeconds, transactions, longPauses, withYield } = world
-  // The pool is sometimes short; the treasury never is.
   const fixture = await openContractsFixture(
     { holdSeconds, liquidityMicro: ausd('1500'), treasuryFundsMicro: ausd('1000000000') },
     ['--gas-limit', String(2n * transactionGas)],

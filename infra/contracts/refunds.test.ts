@@ -142,7 +142,6 @@ describe.each(payments)('the refund of a %s', (wanted) => {
       }
       loss = await refund(row, amount, refunded)
     }
-    // A loss is the treasury's.
     const credited = ausd('100') + amount - refunded + loss
     expectExplained(start, await books(), credited)
     await leave(row)

@@ -27,7 +27,6 @@ const permitFields = [
 ] as const
 
 describe('the gas limits of users', () => {
-  /** Limit that apps have always sent. */
   const fixed = 400_000n
   const step = 67n
 

@@ -8,7 +8,6 @@ export type Command = {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   logFile: string
-  /** Upper bound of the restart backoff; default 5 s. */
   restMaxMs?: number | undefined
   /** Postgres refuses to run as root. */
   uid?: number

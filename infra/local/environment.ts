@@ -102,7 +102,6 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   operations: unlimitedProvider,
 }
 
-/** Passed from the starter's environment to every process. */
 const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
 export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>

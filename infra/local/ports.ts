@@ -20,7 +20,6 @@ const bind = (port: number): Promise<number | undefined> =>
     })
   })
 
-/** Another process took the port between choosing and binding. */
 export class PortTaken extends Error {
   override name = 'PortTaken'
   constructor(process: string) {

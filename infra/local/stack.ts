@@ -58,7 +58,6 @@ export type Stack = AsyncDisposable &
     readonly rpcProxy: RpcProxy | undefined
     /** Writing a failpoint's name into this file kills the service there, once. */
     readonly failpointFile: (name: ServiceName) => string
-    /** The first is `info.gateway`. */
     readonly gateways: readonly string[]
     readonly consoles: readonly string[]
     /** `copy` counts from 1, the default. */

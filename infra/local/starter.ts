@@ -22,7 +22,6 @@ function isShell(pid: number): boolean {
   }
 }
 
-/** Parent first; -1 if unknown. */
 const ancestors = (levels: number): number[] => {
   const pids = [process.ppid]
   while (pids.length < levels) pids.push(parentOf(pids.at(-1)!))

@@ -11,7 +11,6 @@ export type ProcessDeath = {
 
 export type Supervised = {
   readonly name: string
-  /** Changes with a restart. */
   readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
   /** Stays down until `start`. */

@@ -1,13 +1,11 @@
 import type { Currency } from './amount'
 
-/** One key, one currency, one webhook token per country. */
 export type Account = 'ID' | 'MY'
 
 export const accounts: readonly Account[] = ['ID', 'MY']
 
 export const currencyOf: Record<Account, Currency> = { ID: 'IDR', MY: 'MYR' }
 
-/** The provider's merchant ids: 24 hex digits. */
 export const businessIdOf: Record<Account, string> = {
   ID: '6a10c0ffee00000000000b1d',
   MY: '6a10c0ffee00000000000b31',

@@ -10,7 +10,6 @@ export type Config = {
   readonly appUrl: string
   readonly hasReferenceApp: boolean
   readonly bookPath: string | null
-  /** Local chain whose clock can be moved. */
   readonly rpcUrl: string | null
   readonly secretKeys: Record<Account, string>
   readonly callbackTokens: Record<Account, string>

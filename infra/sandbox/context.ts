@@ -10,11 +10,9 @@ import type { Timers } from './timers'
 export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
 
 export type Webhooks = {
-  /** Returns at once; the delivery is scheduled. */
   send(draft: Draft): void
   /** Ignores faults; returns `undefined` if the webhook is unknown. */
   resend(id: string): Promise<Webhook | undefined>
-  /** Resumes deliveries of an earlier process. */
   resume(): void
   close(): void
 }
@@ -27,7 +25,6 @@ export type Context = {
   readonly chance: Chance
   readonly timers: Timers
   readonly webhooks: Webhooks
-  /** Controls replace them. */
   faults: Faults
   /** Oldest first; controls add to it. */
   tariffs: readonly Tariff[]
@@ -41,6 +38,5 @@ export const nowMs = ({ faults }: Pick<Context, 'faults'>): number =>
 export const planAt = ({ timers, faults }: Context, whenMs: number, run: () => void): void =>
   timers.at(whenMs - faults.api.clockAheadMs, run)
 
-/** ISO 8601 UTC with milliseconds, as the provider's. */
 export const nowText = (context: Pick<Context, 'faults'>): string =>
   new Date(nowMs(context)).toISOString()

@@ -1,6 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** The record after a change. */
 export type Entry = { readonly kind: string; readonly record: { readonly id: string } }
 
 /** A change is written before any caller learns of it. */

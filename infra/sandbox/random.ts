@@ -1,9 +1,7 @@
 export type Chance = {
-  /** Probability is 0 to 1. */
   hits(probability: number): boolean
   belowMs(limitMs: number): number
   shuffle<T>(items: readonly T[]): T[]
-  /** Makes the choices reproducible; `null` makes them random again. */
   reseed(seed: number | null): void
 }
 

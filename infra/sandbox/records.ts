@@ -179,7 +179,6 @@ export type Standing = {
 
 export type IdentityProvider = 'sumsub' | 'persona'
 
-/** `id` is the opaque part of the link. */
 export type IdentityLink = {
   readonly id: string
   readonly provider: IdentityProvider

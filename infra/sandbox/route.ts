@@ -19,7 +19,6 @@ export function routeTable(routes: readonly Route[]): Table {
   return table
 }
 
-/** Empty if the path has no such parameter. */
 export const param = (call: Call, name: string): string =>
   decodeURIComponent((call.params as Record<string, string>)[name] ?? '')
 

@@ -30,14 +30,12 @@ import { openBook } from './state'
 import { openTimers } from './timers'
 import { openWebhooks } from './webhooks/sender'
 
-/** `url` is the listening address. */
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
 // Above the minute for which `timeoutAfterAccept` stays silent.
 const idleTimeoutSeconds = 120
 const bodyBytesMax = 1_048_576
 
-/** Resumes pending deliveries and timers. */
 export function openSandbox(config: Config): Sandbox {
   let routes: ReturnType<typeof routeTable> = {}
   const server = Bun.serve({

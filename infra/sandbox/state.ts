@@ -33,13 +33,11 @@ type Kind = keyof Records
 export type Book = {
   get<K extends Kind>(kind: K, id: string): Records[K] | undefined
   all<K extends Kind>(kind: K): Records[K][]
-  /** The newest match. */
   find<K extends Kind>(kind: K, fits: (record: Records[K]) => boolean): Records[K] | undefined
   save<K extends Kind>(kind: K, record: Records[K]): Records[K]
   close(): void
 }
 
-/** Replays the journal at `path` if there is one. */
 export function openBook(path: string | null): Book {
   const shelves: { [K in Kind]: Shelf<Records[K]> } = {
     sessions: openShelf(),

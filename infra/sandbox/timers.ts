@@ -1,4 +1,3 @@
-/** Dropped when the sandbox closes. */
 export type Timers = {
   /** `whenMs`: unix ms; runs at once if that has passed. */
   at(whenMs: number, run: () => void): void

@@ -20,7 +20,6 @@ export const verificationStatuses = [
   'rejected',
   'approved',
 ] as const
-/** Null: none is needed. */
 export const verificationActions = ['verify', 'wait', 'contact support'] as const
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
@@ -179,7 +178,6 @@ export const PostCountry = route({
   ),
 })
 
-/** `url` is null if the user is already verified. */
 export const PostVerification = route({
   method: 'POST',
   path: '/me/verification',

@@ -9,7 +9,6 @@ export type Route<
   readonly method: 'GET' | 'POST'
   /** Router syntax: `/verify/:wallet`. */
   readonly path: P
-  /** Signed routes require a wallet's session. */
   readonly access: 'public' | 'signed'
   readonly body: B
   readonly answer: A
@@ -19,7 +18,6 @@ export type BodyOf<R extends Route> = R['body'] extends TSchema ? Static<R['body
 /** As a client reads it: addresses and hashes in lower case. */
 export type AnswerOf<R extends Route> = StaticDecode<R['answer']>
 
-/** Preserves the types of the schemas. */
 export const route = <P extends string, B extends TSchema | null, A extends TSchema>(
   given: Route<P, B, A>,
 ): Route<P, B, A> => given

@@ -70,14 +70,12 @@ function ask<R extends Route>(
   })
 }
 
-/** Public routes, which need no wallet. */
 export function openVisitor(place: ClientTarget) {
   return {
     /** May be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
     /** Locks a rate for 60 seconds; the request that uses it may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
-    /** Any wallet's public credit record. */
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }
@@ -125,7 +123,6 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     setCountry: (country: string) => signed(PostCountry, { country }),
     /** Everything stored about the wallet; a few times a day. */
     exportData: () => signed(GetExport, undefined),
-    /** Link to the hosted identity verification. */
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),

@@ -67,7 +67,6 @@ describe('a response', () => {
 
 describe('an exchange', () => {
   const sent: Sent = { method: 'POST', path: '/sends', headers: {}, body: '{"nonce":"1"}' }
-  /** The last response repeats. */
   const service = (...answers: (() => Response)[]) => {
     const bodies: unknown[] = []
     const fetch = async (_: string, { body }: RequestInit) => {

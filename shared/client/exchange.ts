@@ -66,7 +66,6 @@ export async function tryOnce(
   }
 }
 
-/** Final result, temporary refusal, or unknown outcome. */
 type Verdict<T> =
   | Answered<T>
   | { readonly again: Refusal; readonly afterMs: number }

@@ -30,7 +30,6 @@ export class Unanswered extends Error {
   }
 }
 
-/** Thrown by `okOf`. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly refusal: Refusal

@@ -14,7 +14,6 @@ const itemOf = (id: string, status: string) => ({ id, status }) as Item
 const pageOf = (inFlight: Item[], items: Item[], nextCursor: string | null = null): Activity => ({
   ...{ inFlight, items, nextCursor },
 })
-/** The last response repeats. */
 const pages = (...answers: (Activity | Error)[]) => {
   let asked = 0
   return async () => {

@@ -64,7 +64,6 @@ type Received = Readonly<Record<string, unknown>> & { readonly code: string }
 const digits = /^[0-9]+$/
 const forms: Readonly<Record<string, RegExp>> = { ausd: digits, dueAt: digits, defaultsAt: digits }
 
-/** Checks that the code is known and each parameter can be shown. */
 export const isKnown = (text: Received): text is TextRef =>
   Object.hasOwn(catalogue, text.code) &&
   parametersOf(catalogue[text.code as Code].en).every((name) => {

@@ -23,7 +23,6 @@ const formatOf = (language: Language) =>
   })
 const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
 
-/** Latest time of a date, in ms. */
 const lastMs = 8_640_000_000_000_000
 
 /**

@@ -21,7 +21,6 @@ export const activityStatuses = {
   send: ['sending', 'sent', 'failed'],
 } as const
 
-/** Why an item deviated from its normal course. */
 export const activityReasons = [
   ...['not_paid_in_time', 'paid_late', 'awaiting_rate', 'amount_differs', 'currency_differs'],
   ...[
@@ -46,7 +45,6 @@ export const channelKinds = [
   ...['bank', 'qr', 'card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
 ] as const
 
-/** Null: none is needed. */
 export const nextActions = ['pay', 'wait', 'contact support'] as const
 
 export type ActivityReason = (typeof activityReasons)[number]

@@ -4,7 +4,6 @@ import { question } from '#shared/messages/topic'
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** Fields of events that have not happened are null. */
 export const RecordCycle = Type.Object(
   {
     number: Type.Integer(),

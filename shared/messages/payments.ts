@@ -59,7 +59,6 @@ export const CheckoutCancel = question('payments.checkout.cancel', 'payments', [
   repeat: 'once by its key',
 })
 
-/** In the currency's smallest unit. */
 export const CurrencyTerms = Type.Object(
   {
     currency: Type.Enum(['IDR', 'MYR'], { title: 'Currency', description: 'ISO 4217.' }),
@@ -78,7 +77,6 @@ export const CurrencyTerms = Type.Object(
   },
   { title: 'CurrencyTerms', description: 'Payment limits of a currency.' },
 )
-/** Days are UTC. */
 export const TopupTerms = Type.Object(
   {
     openMax: Type.Integer({ description: 'Maximum number of open checkouts.' }),

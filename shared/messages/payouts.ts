@@ -44,7 +44,6 @@ export const AccountCheck = question('payouts.account.check', 'payouts', ['gatew
   repeat: 'once by its key',
 })
 
-/** Limits of one transfer in rupiah. */
 export const BankTerms = Type.Object(
   {
     code: Type.String({ description: 'Value for `channelCode` of a cash-out.' }),

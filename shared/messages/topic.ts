@@ -90,7 +90,6 @@ export const question = <Q extends TSchema, A extends TSchema>(
   terms: { request: Q; answer: A; repeat?: Repeat },
 ): Question<Q, A> => ({ subject, owner, askers, ...terms })
 
-/** A value, or a code of the refusal table. */
 export const answerSchema = (answer: TSchema) =>
   Type.Union([
     Type.Object({ ok: answer }),

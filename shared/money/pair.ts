@@ -7,7 +7,6 @@ export type Pair = (typeof pairs)[number]
 
 export const fiatOf = (pair: Pair): Fiat => countryBy('pair', pair).currency
 
-/** Named by country. */
 export const providerAccounts = column('account')
 export type ProviderAccount = (typeof providerAccounts)[number]
 

@@ -4,7 +4,6 @@ import { decimals } from '#shared/money/money'
 const places: Readonly<Record<string, number>> = { ...decimals, MON: 18 }
 export const signs: Readonly<Record<string, string>> = { IDR: 'Rp', MYR: 'RM' }
 
-/** Thousands and decimals, as amounts are written and typed. */
 export const separators = {
   en: [',', '.'],
   id: ['.', ','],

@@ -88,7 +88,6 @@ export const databaseUrl = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
-/** Unsigned; a `number` represents it exactly. */
 export const integer = (words: Words) =>
   field('integer', words, (raw) => {
     const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
@@ -122,7 +121,6 @@ export const list = (words: Words) =>
     return items
   })
 
-/** Empty if set to `none`. */
 export const listOrNone = (words: Words) =>
   field('list', words, (raw) =>
     raw === 'none'

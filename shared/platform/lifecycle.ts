@@ -4,6 +4,5 @@ export type Lifecycle<S extends string> = { readonly [state in S]: readonly S[] 
 export const canBecome = <S extends string>(lifecycle: Lifecycle<S>, from: S, to: S): boolean =>
   lifecycle[from].includes(to)
 
-/** For the condition of a guarded update. */
 export const statesBefore = <S extends string>(lifecycle: Lifecycle<S>, to: S): S[] =>
   (Object.keys(lifecycle) as S[]).filter((from) => lifecycle[from].includes(to))

@@ -87,7 +87,6 @@ export type LogThrottled = (key: string, fields: Record<string, unknown>, messag
 /** Beyond it, the oldest may be logged again too soon. */
 const keysMax = 1_000
 
-/** At most one line per key in `everyMs`. */
 export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
   const logged = new LRUCache<string, true>({
     ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },

@@ -8,7 +8,6 @@ export type Loop = AsyncDisposable & {
   readonly poke: () => void
 }
 
-/** The round found nothing to do. */
 export const idle = 'idle'
 
 /**

@@ -26,7 +26,6 @@ const lateMs = 2_000
  * `ofIt` are lowered to debug.
  */
 export function openOutage(options: {
-  /** For display, such as `postgres`. */
   name: string
   log: Log
   fields?: Readonly<Record<string, string>>

@@ -95,7 +95,6 @@ const plain = (value: unknown): value is Record<string, unknown> =>
 export const asObject = (value: unknown): Record<string, unknown> | undefined =>
   plain(value) ? value : undefined
 
-/** Undefined for any other text. */
 export function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     return asObject(JSON.parse(text))

@@ -141,7 +141,6 @@ function endWithParent(end: () => void) {
   process.stdin.resume()
 }
 
-/** Maintains the liveness file until shutdown. */
 export async function runUntilStopped(
   { aliveFile }: { aliveFile: string },
   { log, signal, vitals }: Runtime,

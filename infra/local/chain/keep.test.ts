@@ -31,7 +31,6 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** As the container starts it. */
 const start = () =>
   startAnvil(['--block-time', '0.1', ...(existsSync(file) ? ['--load-state', file] : [])])
 const reader = () => createPublicClient({ chain, transport: http(running.rpcUrl) })

@@ -53,7 +53,6 @@ export async function saveState(rpcUrl: string, file: string): Promise<void> {
 }
 
 const everyMs = 2_000
-/** Pause after a save as a multiple of its duration. */
 const restPerWork = 20
 
 if (import.meta.main) {

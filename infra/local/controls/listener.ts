@@ -5,7 +5,6 @@ import { freshSecret } from '#infra/local/keys'
 export type Controls = AsyncDisposable & {
   readonly url: string
   readonly token: string
-  /** Evaluated for each request. */
   readonly offer: (deeds: () => Promise<readonly ControlAction[]>) => void
 }
 

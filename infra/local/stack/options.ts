@@ -29,21 +29,17 @@ export type StackOptions = {
   times?: 'deployed'
   /** `deployed`: a deployment's default limits. Default: lifted. */
   limits?: 'deployed'
-  /** Per process; wins over the usual variables. */
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
   /** Redelivery delay of a message whose reader died; default 20 s. */
   ackWaitMs?: number
-  /** Upper bound of the restart backoff. */
   restMaxMs?: number
-  /** Per service; default 1. */
   copies?: number
   /** Code folder of an instance (from 1) that does not run from this repository. */
   codeDir?: (copy: number) => string | undefined
   /** The start does not wait for the operators' process. */
   operations?: boolean
   terms?: Partial<LocalChainTerms>
-  /** Servers of the user, by environment variable name. */
   own?: Readonly<Record<string, string | undefined>>
   /** Services reach the chain through a fault proxy. `and directly`: the node is their second endpoint. */
   proxied?: boolean | 'and directly'
@@ -59,7 +55,6 @@ export type StackOptions = {
   /** Called before anything in the folder changes. */
   onOwned?: () => void
   progress?: StartProgress
-  /** Suites return one that is taken. */
   choosePort?: (part: StackPart, wanted: number) => Promise<number>
   onDeath?: (death: ProcessDeath) => void
 }

@@ -71,7 +71,6 @@ export function startOwnProcesses(
     processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }
 
-/** Saves the chain every few seconds, so that a killed stack keeps it. */
 const planChainKeeper = (dir: string, rpcUrl: string): Command => ({
   name: 'chain-keeper',
   bin: process.execPath,

@@ -13,7 +13,6 @@ export function isOlderBun(version: string, than: string = triedBun): boolean {
   return at >= 0 && (here[at] ?? 0) < wanted[at]!
 }
 
-/** Printed even if Bun does not fail. */
 const progressLines = /^Resolv(?:ing dependencies|ed, downloaded and extracted.*)$/gm
 
 /** A retry fails again. */
@@ -35,7 +34,6 @@ const lasting: readonly [RegExp, string][] = [
 
 export const mayPass = (said: string): boolean => !lasting.some(([failure]) => failure.test(said))
 
-/** `said` is the output of `bun install`. */
 export function adviceOnInstall(said: string, registry: string | undefined): string {
   const known = lasting.find(([failure]) => failure.test(said))
   if (known) return known[1]
@@ -109,7 +107,6 @@ const firstLines = (said: string): string => {
 
 const scriptName = () => process.env.npm_lifecycle_event ?? 'start'
 
-/** Roughly as Bun resolves it; only for messages. */
 function registryOf(root: string): string | undefined {
   const { BUN_CONFIG_REGISTRY, NPM_CONFIG_REGISTRY, npm_config_registry } = process.env
   const inFile = /^registry\s*=\s*"?([^"\n]+)/m

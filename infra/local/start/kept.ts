@@ -15,7 +15,6 @@ export type Kept = {
   /** Stored rows depend on these; all others are new at each start. */
   readonly secrets: Pick<Secrets, 'postgres' | 'quotes' | 'bankDetailsKeys'>
   readonly deployment: Deployment
-  /** Under root it may lie outside the stack's folder. */
   readonly postgresHome: string | undefined
 }
 
@@ -68,6 +67,5 @@ export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined
   return kept
 }
 
-/** Called once nothing sends transactions any more. */
 export const keepChain = (rpcUrl: string, dir: string): Promise<void> =>
   saveState(rpcUrl, chainStatePath(dir))

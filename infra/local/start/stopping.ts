@@ -1,7 +1,6 @@
 import { watchStarter } from '#infra/local/starter'
 import { openProgress, type StartProgress } from './progress'
 
-/** A signal, or the parent process exited. */
 export type Stopping = {
   readonly signal: AbortSignal
   readonly stop: (why: string) => void

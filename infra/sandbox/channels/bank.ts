@@ -71,7 +71,6 @@ const bankOf = (stem: string, category: Bank['category']): Bank => {
 const titleCase = (stem: string): string =>
   `Bank ${stem.replaceAll('_', ' ').replace(/\B\w+/g, (rest) => rest.toLowerCase())}`
 
-/** Sorted by code like the provider's list. */
 export const banks: readonly Bank[] = [
   ...bankCodes.map((stem) => bankOf(stem, 'BANK')),
   ...ewallets.map((stem) => bankOf(stem, 'EWALLET')),

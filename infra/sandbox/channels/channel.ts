@@ -1,4 +1,3 @@
-/** As named in the provider's documentation. */
 export type ChannelType =
   | 'BANK TRANSFER'
   | 'QR CODE'

@@ -13,7 +13,6 @@ const fromRow = ([code, name, type, minMinor, maxMinor, refunds, days]: ChannelR
   refundDays: days ?? null,
 })
 
-/** In the order of the checkout page. */
 export const channelsOf: Record<Account, readonly Channel[]> = {
   ID: indonesia.map(fromRow),
   MY: malaysia.map(fromRow),

@@ -46,7 +46,6 @@ async function bodyOf(request: Call): Promise<JsonObject> {
   throw new Refusal(400, 'the body must be a JSON object')
 }
 
-/** Throws if the field is present but not a string. */
 export function optionalText(body: JsonObject, name: string): string | null {
   const value = body[name] ?? null
   if (value === null || typeof value === 'string') return value

@@ -5,7 +5,6 @@ import { personaEvent } from './persona-event'
 import { sumsubEvent } from './sumsub-event'
 import type { Verdict } from './verdict'
 
-/** Overrides of webhook fields, to test the receiver. */
 export type Bend = {
   readonly levelName?: string
   readonly sandboxMode?: boolean
@@ -14,7 +13,6 @@ export type Bend = {
   readonly person?: string
 }
 
-/** Creates the wallet's record on first use. */
 export function applicantOf(
   context: Context,
   provider: IdentityProvider,

@@ -2,7 +2,6 @@ import type { Context } from '../context'
 
 type Refuse = (status: number, words: string) => Response
 
-/** An active fault hits before the look-up runs. */
 export async function misbehaving(
   { chance, faults }: Context,
   refuse: Refuse,

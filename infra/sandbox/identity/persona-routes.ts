@@ -69,7 +69,6 @@ function referenceFrom(body: unknown): unknown {
 
 const bodyOf = (applicant: Applicant) => inquiryBody(applicant, applicant.standing ?? null)
 
-/** Newest first. */
 function pageOf({ book }: Context, query: URLSearchParams) {
   const reference = query.get('filter[reference-id]')
   const account = query.get('filter[account-id]')

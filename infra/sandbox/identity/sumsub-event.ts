@@ -76,7 +76,6 @@ export function sumsubEvent(
   return { event: type, body: JSON.stringify(body) }
 }
 
-/** Undefined if the applicant was deleted. */
 export function applicantBody(
   { providerRef, wallet, standing, updatedAt }: Applicant,
   level: string,

@@ -16,7 +16,6 @@ const titles: Record<ChannelType, string> = {
   PAYLATER: 'Pay later',
 }
 
-/** Whether or not the amount is within their limits. */
 export const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
   channelsOf[account].filter(
     ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
@@ -25,7 +24,6 @@ export const allowedChannels = ({ account, allowedChannels }: Session): Channel[
 export const payableChannels = (session: Session): Channel[] =>
   allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))
 
-/** Channels whose limit the amount breaks are disabled and show it. */
 export function channelList(session: Session): Html {
   const channels = allowedChannels(session)
   const chosen = payableChannels(session)[0]?.code

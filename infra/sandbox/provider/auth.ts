@@ -18,7 +18,6 @@ export type ProviderCall = {
   id(kind: Parameters<typeof hasForm>[0]): string
 }
 
-/** Default status 200. */
 export type ProviderAnswer = { readonly status?: number; readonly body: unknown }
 
 export type Endpoint = {
@@ -30,7 +29,6 @@ export type Endpoint = {
 // Longer than any client's timeout.
 const silenceMs = 60_000
 
-/** Adds the key check, the rate limit and the active faults. */
 export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
@@ -66,7 +64,6 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
   }))
 }
 
-/** Processes the call after its 500 was sent. */
 function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
   try {
     const { clockAheadMs } = context.faults.api

@@ -16,7 +16,6 @@ const accountTypes = [
 ] as const
 const echoedFields = ['description', 'receipt_notification', 'metadata']
 
-/** Throws `Problem` if the body is invalid. */
 export function payoutFromRequest(
   account: Account,
   idempotencyKey: string,

@@ -68,7 +68,6 @@ export function payoutV3Body(payout: Payout): Record<string, unknown> {
   }
 }
 
-/** Sends the webhook and schedules the next automatic change. */
 export function movePayout(
   context: Context,
   payout: Payout,
@@ -98,7 +97,6 @@ export function openPayout(context: Context, asked: Payout): Payout {
   return payout
 }
 
-/** The change is skipped if the payout has changed by then. */
 export function planPayout(context: Context, payout: Payout): void {
   const step = nextStep(payout, context.config.payoutSettleMs)
   if (!step) return

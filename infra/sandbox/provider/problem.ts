@@ -39,7 +39,6 @@ export type ProblemCode = keyof typeof statuses
 
 export type ProblemDetail = { readonly path: string; readonly message: string }
 
-/** Becomes `{ error_code, message, errors? }`. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly details: readonly ProblemDetail[]

@@ -15,7 +15,6 @@ const countries = ['ID', 'PH', 'VN', 'TH', 'SG', 'MY'] as const
 const currencies = ['IDR', 'PHP', 'VND', 'THB', 'SGD', 'MYR', 'USD'] as const
 const echoedFields = ['items', 'metadata', 'notification_channels', 'channel_properties']
 
-/** Throws `Problem` if the body is invalid. */
 export function sessionFromRequest(
   book: Book,
   account: Account,

@@ -1,19 +1,15 @@
 import { isObject, type JsonObject } from '../route'
 import { Problem, type ProblemDetail } from './problem'
 
-/** Collects validation errors. */
 export type Shape = {
-  /** Optional strings may be null. */
   text(name: string, rule?: { required?: boolean; max?: number }): string | null
   word<W extends string>(name: string, words: readonly W[], required?: boolean): W | null
   number(name: string, required?: boolean): number | null
   object(name: string, required?: boolean): JsonObject
   texts(name: string): string[]
-  /** Throws API_VALIDATION_ERROR if there were errors. */
   done(): void
 }
 
-/** `path` is the object's location in the request. */
 export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[] = []): Shape {
   const fault = (name: string, message: string) => {
     wrong.push({ path: `${path}/${name}`, message })

@@ -13,7 +13,6 @@ export const channelCategories = [
 ] as const
 type ChannelCategory = (typeof channelCategories)[number]
 
-/** One movement of money by any product. */
 export type Transaction = {
   readonly id: string
   readonly account: Account
@@ -33,7 +32,6 @@ export type Transaction = {
   readonly updatedAt: string
 }
 
-/** Visible rows, unsorted. */
 export function transactionsOf(context: Context, account: Account): Transaction[] {
   const { listDelayMs } = context.faults.api
   const rows = movedOf(context, account)

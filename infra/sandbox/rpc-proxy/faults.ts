@@ -69,7 +69,6 @@ export type RpcFaults = {
   /** Neither forwards nor responds. */
   readonly hangRate: number
   readonly delayMs: number
-  /** Null: real randomness. */
   readonly seed: number | null
 }
 

@@ -15,7 +15,6 @@ export async function readHeads(target: string, lagBlocks: number): Promise<Head
   }
 }
 
-/** Resolves tags; numbers are unchanged. */
 export function pin(tag: unknown, heads: Heads): unknown {
   if (tag === 'finalized') return toHex(heads.finalized)
   if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))

@@ -21,7 +21,6 @@ export const refuseTo = (ask: Ask, code: number, message: string): Reply => ({
 
 export const toHex = (block: number): Hex => `0x${Math.max(0, block).toString(16)}`
 
-/** Throws if the node does not respond. */
 export async function askNode(target: string, asks: readonly Ask[]): Promise<Reply[]> {
   if (asks.length === 0) return []
   const numbered = asks.map((ask, id) => ({

@@ -29,7 +29,6 @@ type Context = {
   still: Promise<Heads> | undefined
 }
 
-/** `port` 0: any. */
 export function openRpcProxy(options: {
   target: string
   port?: number

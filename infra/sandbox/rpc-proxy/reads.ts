@@ -19,7 +19,6 @@ export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: un
 /** Receipts by hash, logs by position. */
 export type Reads = Map<string, number>
 
-/** Returns the call to forward, or the reply if none is. */
 export function rewrite(
   ask: Ask,
   faults: RpcFaults,

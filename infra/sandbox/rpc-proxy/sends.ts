@@ -16,7 +16,6 @@ type Parts = {
   later: (work: () => void, ms: number) => void
 }
 
-/** `hang`: no response. */
 export type SendReply = Reply | 'hang'
 
 /** As Monad's pool does, with the active faults. */
@@ -64,7 +63,6 @@ export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
   return 'hang'
 }
 
-/** From anvil's errors to those of Monad's pool. */
 const translations: readonly (readonly [RegExp, string])[] = [
   [/nonce too low/i, 'Transaction nonce too low'],
   [/underpriced|replacement/i, 'An existing transaction had higher priority'],

@@ -26,7 +26,6 @@ export const leftSubject = (service: string): string => `copies-left.${service}`
 /** `isWorking`: on the given request. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 
-/** Ends early once an instance reports that it is working on the request. */
 export async function findCopies(
   { nc }: Bus,
   service: ProcessName,
@@ -146,7 +145,6 @@ type Known = {
   lastAt: number
   downSince: number | undefined
   isGone: boolean
-  /** True if it replaced an instance that is gone. */
   isReplacement: boolean
 }
 

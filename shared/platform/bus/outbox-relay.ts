@@ -30,7 +30,6 @@ export function relayOutbox(options: {
   const sending = new Set<Promise<void>>()
   let committed: Message[] = []
 
-  /** Marks published messages; throws if any could not be published. */
   const send = async (messages: readonly Message[]): Promise<void> => {
     const tried = await Promise.allSettled(
       messages.map(async (message) => {

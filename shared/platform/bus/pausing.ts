@@ -5,7 +5,6 @@ import type { Log } from '#platform/log'
 import type { PauseQuestion } from '#shared/messages/deeds'
 import { ok } from '#shared/refusals'
 
-/** `changed` is called afterwards. */
 export const answerPause = (
   { database, log }: { database: Database; log: Log },
   {

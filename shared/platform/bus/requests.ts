@@ -3,7 +3,6 @@ import type { Bus } from '#platform/bus/open'
 import { endOfTurn } from '#platform/bus/queue'
 import { Overdue } from '#platform/deadline'
 
-/** The server reported no subscriber. */
 export class NobodyThere extends Error {
   override name = 'NobodyThere'
 }

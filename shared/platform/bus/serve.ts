@@ -52,7 +52,6 @@ export type Served<F extends object = Record<string, unknown>> = {
   answers: readonly Handler[]
   /** From the database (lag, oldest in flight, dead letters), for `nats micro stats --json`. */
   stats: () => Promise<F>
-  /** The same figures for `/metrics`. */
   readings?: (figures: F) => readonly Reading[]
   log: Log
   /** Decrypts the encrypted columns of a row for its owner's export. */

@@ -12,7 +12,6 @@ export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => v
   }
 }
 
-/** Whether notes of this transaction have a listener. */
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
 /** A shortcut only: if the process dies or the commit reply is lost, the poller picks the rows up. */

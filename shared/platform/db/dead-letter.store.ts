@@ -119,7 +119,6 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
 export type RequestedRedrive = Omit<DeadLetter, 'reason'> & {
   /** As stored, to the microsecond: it identifies the request. */
   readonly requestedAt: string
-  /** The request is older than the retry period. */
   readonly isLastTry: boolean
 }
 

@@ -4,6 +4,5 @@ import type { Tx } from '#platform/db/open'
 /** Held until the end of the transaction, across all instances of a service. */
 export const lockNamed = (tx: Tx, name: string) => tx.execute(sql`select ${lockOf(name)}`)
 
-/** As an expression, for a name taken from a row. */
 export const lockOf = (name: string | SQL) =>
   sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`

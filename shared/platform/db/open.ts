@@ -135,7 +135,6 @@ export function openDatabase(options: {
   }
 }
 
-/** Within seconds. */
 async function answersAnew(url: string): Promise<boolean> {
   const fresh = postgres(url, { max: 1, connect_timeout: 3, onnotice: () => {} })
   try {

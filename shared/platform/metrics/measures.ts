@@ -79,7 +79,6 @@ function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
   return all as Said<L>[]
 }
 
-/** Replaces values that their label does not allow with `other`. */
 function boundary<L extends string>(labels: Labels<L>): (said: Said<L>) => Said<L> {
   const known = Object.entries<Values>(labels).map(([name, values]) => {
     const isList = 'length' in values

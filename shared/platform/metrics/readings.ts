@@ -17,7 +17,6 @@ export const gauge = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
 
-/** From a time in ms. */
 export const seconds = (
   what: string,
   help: string,
@@ -25,7 +24,6 @@ export const seconds = (
   labels: Reading['labels'] = {},
 ): Reading => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
 
-/** Only grows during the life of the process. */
 export const total = (
   what: string,
   help: string,
@@ -33,7 +31,6 @@ export const total = (
   labels: Reading['labels'] = {},
 ): Reading => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
 
-/** The key becomes the label. */
 export const each = <V>(
   record: Readonly<Record<string, V>>,
   label: string,

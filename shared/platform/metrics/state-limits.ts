@@ -63,7 +63,6 @@ const everyMs = 30_000
 /** For the same item. A different oldest item raises one at once. */
 const againMs = 3_600_000
 
-/** Checks every 30 s until disposed. */
 export function watchOverdue<S extends string>(options: {
   log: Log
   clock: Clock

@@ -17,7 +17,6 @@ import { givenIds, setTracing } from '#platform/tracing/spans'
 /** Then spans are dropped, if the collector does not respond. */
 const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
-/** How long a shutdown waits for the last spans. */
 const lastSpansMs = 1_000
 
 /**
