@@ -200,7 +200,6 @@ export const errorCodeHeader = 'x-error-code'
 /** Faults are thrown, never returned. */
 export type Answer<T> = { ok: T } | Refusal
 /** `since`: when an operator paused the operation, in ISO 8601. */
-
 export type Refusal = { refused: RefusalCode; since?: string }
 
 export const ok = <T>(value: T): Answer<T> => ({ ok: value })

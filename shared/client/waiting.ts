@@ -100,7 +100,6 @@ export async function waitForMe(
 }
 
 /** Returns the last known state on a temporary error: waiting continues through an outage. */
-
 const unlessPassing =
   <T>(last: T) =>
   (error: unknown): T => {

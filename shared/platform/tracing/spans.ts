@@ -166,7 +166,6 @@ export const traceId = (): string | undefined =>
   isOn ? trace.getSpanContext(context.active())?.traceId : undefined
 
 /** Undefined if the `traceparent` is invalid. */
-
 export const spanOf = (parent: string | null): Origin | undefined =>
   isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
 
